@@ -52,7 +52,7 @@ def compiled(loop: _Loop) -> _Loop:
 
 
 def has_cache(loop: Callable[..., Any]) -> bool:
-    """Whether a compiled function can be cached on disk; warns if not."""
+    """Return whether a compiled function can be cached on disk; warns if not."""
     import numba
 
     try:

@@ -13,21 +13,21 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from bayespool.errors import InputError, known_names
 
 __all__ = [
-    "COMBINED",
+    "COMBINED_MODELS",
     "DEFAULT_ESTIMATORS",
+    "HIERARCHICAL_FORMS",
     "MEASURES",
     "MODELS",
-    "PAIRS",
     "POINT_ESTIMATORS",
     "POSTERIOR_ESTIMATORS",
     "STRATEGIES",
     "check_types",
     "describe_estimator",
     "description_of",
-    "hints_of",
-    "name_in",
+    "leading_name",
     "settings_in",
     "split_list",
+    "type_hints",
 ]
 
 POINT_ESTIMATORS = {
@@ -62,9 +62,9 @@ POSTERIOR_ESTIMATORS = {
     "posterior-evidence": "document by document: which runs rank it where, and the judgments around it",
     "posterior-rankings": "document by document: what the judged documents teach of the runs that rank it",
 }
-COMBINED = ("ratio", "rankings")
+COMBINED_MODELS = ("ratio", "rankings")
 """Models of the combined estimator."""
-PAIRS = {
+HIERARCHICAL_FORMS = {
     "background": "posterior-background",
     "interpolated": "posterior-interpolated",
     "smoothed": "posterior-smoothed",
@@ -82,6 +82,10 @@ DEFAULT_ESTIMATORS = (
     "posterior-combined",
 )
 STRATEGIES = {
+    "take": "the documents of the best ranks",
+    "depth": "the first k documents of each run",
+    "dcg": "by the sum over runs of the discount of DCG",
+    "rrf": "by the sum over runs of 1 / (k + rank)",
     "uniform": "a random sample of the documents",
     "stratified": "random samples of strata of ranks, denser at the top",
     "active-sampling": "documents drawn from runs by rank, more from runs that found relevant ones",
@@ -89,10 +93,7 @@ STRATEGIES = {
     "thompson": "from the run with the largest draw from the posterior of its share of relevant documents",
     "epsilon-greedy": "from the run whose draws were most often relevant, now and then from any",
     "ucb1-tuned": "from the run that could be the best given how little was drawn from it",
-    "take": "the documents of the best ranks",
-    "depth": "the first k documents of each run",
-    "dcg": "by the sum over runs of the discount of DCG",
-    "rrf": "by the sum over runs of 1 / (k + rank)",
+    "hedge": "the document of the largest weighted gain; runs weigh by how right they were",
     "move-to-front": "down a run as long as it yields relevant documents, then the run with fewest misses",
     "combmax": "by the largest score",
     "combmin": "by the smallest score",
@@ -100,12 +101,11 @@ STRATEGIES = {
     "combsum": "by the sum of scores",
     "combanz": "by the mean of the scores above 0",
     "combmnz": "by the sum of scores, times how many runs retrieve it",
-    "hedge": "the document of the largest weighted gain; runs weigh by how right they were",
+    "borda": "by the sum of ranks",
+    "condorcet": "by majorities over pairs of documents",
     "rbp-a": "by the sum over runs of the weight of RBP",
     "rbp-b": "by the weight of RBP in runs of which little is judged",
     "rbp-c": "by the weight of RBP in runs that may turn out to be the best",
-    "borda": "by the sum of ranks",
-    "condorcet": "by majorities over pairs of documents",
 }
 MODELS = (
     *("background", "interpolated", "smoothed", "odds_ratio", "ratio", "anti_precision", "evidence"),
@@ -180,12 +180,12 @@ def check_types(settings: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(hint)))}")
 
 
-def name_in(text: str) -> str:
+def leading_name(text: str) -> str:
     """Name at the beginning of a string such as ``rrf(k=60)``.
 
     Examples
     --------
-    >>> name_in(" rrf(k=60)")
+    >>> leading_name(" rrf(k=60)")
     'rrf'
     """
     return text.partition("(")[0].strip()
@@ -240,7 +240,7 @@ def settings_in(
         ...
     bayespool.errors.InputError: strategy 'rrf(q=60)': there is no setting 'q'; rrf has k
     """
-    name, (_, opened, rest) = name_in(text), text.strip().partition("(")
+    name, (_, opened, rest) = leading_name(text), text.strip().partition("(")
     if not opened:
         return {}
     subject, known = f"{kind} {text!r}", _arguments(make)
@@ -265,14 +265,14 @@ def settings_in(
         try:
             settings[keyword.arg] = ast.literal_eval(keyword.value)
         except ValueError:
-            wanted = hints_of(make).get(keyword.arg)
+            wanted = type_hints(make).get(keyword.arg)
             choices = ", ".join(map(repr, get_args(wanted))) if get_origin(wanted) is Literal else ""
             raise InputError(
                 f"{subject}: {keyword.arg} cannot be {ast.unparse(keyword.value)}",
                 hint=f"write {choices or 'a number, a text in quotes, True or False'}",
             ) from None
     try:
-        check_types(settings, hints_of(make))
+        check_types(settings, type_hints(make))
     except ValueError as error:
         raise InputError(f"{subject}: {error}") from None
     return settings
@@ -294,7 +294,7 @@ def _example(make: type[Any], fixed: Collection[str]) -> str:
     return "setting=value"
 
 
-def hints_of(cls: Any) -> dict[str, Any]:
+def type_hints(cls: Any) -> dict[str, Any]:
     """Type of each field; a name that only type checkers or readers know stands for an object."""
     unknown: dict[str, Any] = {}
     while True:

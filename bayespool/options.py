@@ -18,7 +18,7 @@ from types import NoneType
 from typing import Any, Literal, Self, TypeVar, get_args, get_origin
 
 from bayespool.errors import InputError, did_you_mean, known_names
-from bayespool.names import describe_estimator as describe_estimator, hints_of
+from bayespool.names import describe_estimator as describe_estimator, type_hints
 
 __all__ = [
     "MAX_FILE_SIZE",
@@ -107,7 +107,7 @@ class Option:
         """Names on the command line."""
         return (self.flag or f"--{name.removeprefix('n_').replace('_', '-')}").split()
 
-    def held(self, name: str, value: Any) -> Any:
+    def validated(self, name: str, value: Any) -> Any:
         """The immutable value that settings hold of one given, checked (`InputError`)."""
         if self.parse is not None:
             value = self.parse(value)
@@ -182,7 +182,7 @@ def _options_of(cls: Any) -> Mapping[str, tuple[Option, Any]]:
     if cls is not PosteriorSettings and issubclass(cls, PosteriorSettings):
         last += [f.name for f in dataclasses.fields(PosteriorSettings) if not _is_own(cls, f.name)]
     places = {"measures": -3, "measure": -3, "estimators": -2} | {name: k for k, name in enumerate(last)}
-    hints = hints_of(cls)
+    hints = type_hints(cls)
     fields = sorted(dataclasses.fields(cls), key=lambda f: places.get(f.name, -1))
     return {
         f.name: (_completed(spec, hints[f.name]), f.metadata["default"])
@@ -192,7 +192,7 @@ def _options_of(cls: Any) -> Mapping[str, tuple[Option, Any]]:
 
 
 def _is_own(cls: Any, name: str) -> bool:
-    """Whether a class of settings for posteriors has its own option of this name."""
+    """Return whether a class of settings for posteriors has its own option of this name."""
     return cls.__dataclass_fields__[name] is not PosteriorSettings.__dataclass_fields__[name]
 
 
@@ -204,8 +204,8 @@ def _completed(spec: Option, hint: Any) -> Option:
         one = get_args(one)[0]
         if get_origin(one) is not tuple and spec.parse is None:
             multiple = multiple or "listed"
-    of_one = one if one in (int, float, bool, Path) or get_origin(one) is Literal else str
-    return dataclasses.replace(spec, type=spec.type or of_one, multiple=multiple)
+    one_type = one if one in (int, float, bool, Path) or get_origin(one) is Literal else str
+    return dataclasses.replace(spec, type=spec.type or one_type, multiple=multiple)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +217,7 @@ class Settings:
             value = getattr(self, name)
             if value is None and default is not None:
                 raise InputError(f"{name} cannot be None", hint="leave it out for its default")
-            self._hold(name, spec.held(name, value))
+            self._hold(name, spec.validated(name, value))
 
     def _hold(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -393,7 +393,7 @@ MAX_FILE_SIZE = 512  # MiB: some ten million lines
 
 @dataclass(frozen=True, kw_only=True)
 class FilesSettings(Settings):
-    """How files are read: options of every command that reads any."""
+    """Settings of reading files, which every command that reads any has."""
 
     organizations: tuple[Path, ...] | None = option(
         None,
@@ -409,8 +409,8 @@ class FilesSettings(Settings):
     )
     negative: Literal["listed", "sampled", "unjudged", "nonrelevant"] = option(
         "listed",
-        "Negative relevance: -1 in the pool and unjudged, less nonrelevant (listed); the same, and left out "
-        "by lot (sampled); or all of it alike.",
+        "Meaning of negative relevance. listed: -1 is pooled but unjudged, lower values are nonrelevant; "
+        "sampled: the same, and -1 was left out by lot; unjudged, nonrelevant: all negative values alike.",
         group="Input",
     )
     exclude: tuple[str, ...] | None = option(
@@ -443,7 +443,7 @@ class FilesSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingSettings(FilesSettings):
-    """How files are read and the pool is found, in `read_collection` and on the command line."""
+    """Settings of reading files and of discovering the pool, as `read_collection` has them."""
 
     judges: tuple[tuple[str, str], ...] | None = option(
         None,
@@ -459,8 +459,8 @@ class ReadingSettings(FilesSettings):
     )
     max_holes: float | None = option(
         None,
-        "What of a pooled run may be unjudged: below 1 a share of its documents, else documents per topic; "
-        "default: the share that explains most.",
+        "Unjudged documents tolerated in a pooled run: a fraction if below 1, else a number per topic; "
+        "default: the fraction that explains most.",
         group="Pool",
         least=0,
     )
@@ -487,7 +487,7 @@ class ReadingSettings(FilesSettings):
         None, "Documents that the strategy of the pool judged, over all topics.", group="Pool", least=1
     )
     pool_run_depth: int | None = option(
-        None, "Ranks of a run that it judged at most; default: all.", group="Pool", least=1
+        None, "Deepest rank of a run that the strategy could judge; default: any.", group="Pool", least=1
     )
     pool_shares: Literal["equal", "global"] = option("equal", "How topics shared that budget.", group="Pool")
     pool_rel: int = option(
@@ -501,19 +501,18 @@ class ReadingSettings(FilesSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingRunsSettings(ReadingSettings):
-    """The same for commands that read runs to score beside the campaign's."""
+    """Settings of reading a campaign and the runs to score beside it."""
 
     each_its_own: bool = option(
         False,
-        "The runs to score are of an organization each, where the list does not name theirs; else they are "
-        "of one, yours.",
+        "Give each run to score that the list does not name its own organization, instead of one for all.",
         group="Input",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSettings(Settings):
-    """How a model is fitted: engine and priors."""
+    """Engine and priors of a fit."""
 
     priors: tuple[tuple[str, str], ...] = option(
         None,
@@ -535,7 +534,7 @@ class EngineSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingSettings(EngineSettings):
-    """How a model is fitted, and how many draws there are."""
+    """Engine, priors and number of draws of a fit."""
 
     draws: int = option(
         1000,
@@ -572,7 +571,7 @@ class PosteriorSettings(SamplingSettings):
     )
     progress: bool = option(False, "Show the sampler's progress.", python_only=True, compare=False)
 
-    def of_posteriors(self) -> dict[str, Any]:
+    def posterior_overrides(self) -> dict[str, Any]:
         """Settings for posteriors that differ from their defaults."""
         options = options_of(PosteriorSettings).items()
         values = {name: (getattr(self, name), default) for name, (_, default) in options}

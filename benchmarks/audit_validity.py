@@ -30,8 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import parse_measure
-from bayespool.auditing import LeaderAudit, Urn, Walk, confidence_sequence, walk
-from bayespool.auditing.tables import foretell
+from bayespool.auditing import Audit, Urn, Walk, confidence_sequence, foretell, walk
 from bayespool.auditing.urns import TopicOfRun, envelope
 from bayespool.measures import Measure, Normalized, Tally
 
@@ -157,9 +156,9 @@ def leaders(n_runs: int, n_audits: int, spread: float) -> None:
                     0.0, 1.0, (0.0, 1.0))
                 for c in places[0] - places[1:]
             )  # fmt: skip
-            found = LeaderAudit(urns, names[:n_runs], "P@10", relevance, np.arange(len(m)), k, 0.95, None, {})
+            found = Audit(urns, names[:n_runs], "P@10", relevance, np.arange(len(m)), k, 0.95, None, {})
             truth = (places[0] - places[1:]) @ relevance
-            low, high = np.array([one.intervals for one in found.audits]).transpose(1, 0, 2)
+            low, high = np.array([one.intervals for one in found.differences]).transpose(1, 0, 2)
             missed = (low > truth[:, None] + EPS).any() or (high < truth[:, None] - EPS).any()
             says = np.flatnonzero((low > EPS).all(axis=0))
             is_best = bool((truth > EPS).all())
@@ -195,7 +194,7 @@ def main() -> None:
                 n = min(200, len(urn))
                 walked = walk(urn.low, urn.high, urn.chance, worth, np.arange(n), rng.random(n))
                 sum_of = (urn.least, urn.most, urn.base_low, urn.base_high, 0.95)
-                evidence = foretell(urn, walked.chosen, worth[walked.chosen]).evidence.max()
+                evidence = foretell(urn, walked.documents, worth[walked.documents]).evidence.max()
                 ends = {"audit": confidence_sequence(walked, *sum_of)}
                 errors["audit"].append(errors_of(walked, urn, truth))
                 if model == "right":

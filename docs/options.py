@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bayespool import auditing, cli, experiments, options, scoring
-from bayespool.cli.help import group_of
+from bayespool.cli.help import option_group
 from bayespool.cli.parameters import GROUPS, Argument
 from bayespool.comparisons.settings import PlanSettings
 
@@ -55,7 +55,7 @@ def options_in(group: str) -> str:
     found: dict[tuple[str, str], list[str]] = {}
     for name, command in commands.items():
         for parameter in command.params:
-            if group_of(parameter) == group:
+            if option_group(parameter) == group:
                 flags = ", ".join(f"`{flag}`" for flag in reversed(parameter.opts))
                 described = parameter.description if isinstance(parameter, Argument) else parameter.help
                 found.setdefault((flags, re.sub(r"\s+", " ", described or "")), []).append(name)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from bayespool import __version__
 from bayespool.arrays import FloatArray, IndexArray
-from bayespool.auditing.sequences import Walk, capital, confidence_sequence, uniforms, walk
-from bayespool.auditing.tables import DOCUMENTS, REFUTING, STEPS, Foretold, foretell
+from bayespool.auditing.differences import (
+    DIFFERENCES,
+    DOCUMENTS,
+    REFUTING,
+    ROUNDING,
+    STEPS,
+    URN_NUMBERS,
+    AuditedDifference,
+)
 from bayespool.auditing.urns import Urn
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.own import noted
@@ -31,162 +37,179 @@ from bayespool.tables.formatting import counted, interval, level, number, p_valu
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Ends, Table, View
 
-URN_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
-"""Numbers of an urn that its table does not have."""
+_DEFAULT_BUDGET = 50  # documents of the first round
 _N_SHOWN = 20  # steps
-ROUNDING = 1e-9
 _IN_HINDSIGHT = (
     "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged"
 )
+_OLD_NAMES = {
+    "go_on": "continue_with",
+    "inform": "apply_to",
+    "looseness": "expected_gap",
+    "audits": "differences",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(ListForAssessors):
     """Documents drawn for judgment, and what their judgments prove; made by `bayespool.audit`.
 
+    A run is audited, the difference of two, or whether the leader of several is the best. The leader is the
+    run of the best posterior mean, chosen before any judgment. Its difference with each of the other k runs
+    is audited on the same draws, each at the level 1 − (1 − ``ci_prob``)/k, so that all intervals hold
+    together.
+
     Attributes
     ----------
-    urn : Urn
-        The documents that are drawn from.
+    urns : tuple of Urn
+        Of each difference, all of the same documents.
     run_ids : tuple of str
-        The run, or two runs whose difference is audited, the first less the second.
+        The run; two runs, the first less the second; or the leader and the other runs.
     measure : str
     relevance : ndarray of int, shape (document,)
-        Relevance of each document of the urn, −1 for one that is not judged.
-    known : ndarray of int, shape (step,)
+        Relevance of each document of the urns, −1 for one that is not judged.
+    n_known : ndarray of int, shape (step,)
         Number of judgments that were known when each document was drawn.
     random_seed : int
     ci_prob : float
-        Probability that no interval misses the value.
+        Probability that no interval of any difference misses its value.
     until : float or None
         Width at which judging may stop.
-    size : ndarray of float, shape (document,), optional
-        How much a document matters for what is drawn, where the draws serve more than this audit.
     details : dict
         Fingerprint, pool, estimator: more of the metadata.
     """
 
-    urn: Urn
+    urns: tuple[Urn, ...]
     run_ids: tuple[str, ...]
     measure: str
     relevance: IndexArray
-    known: IndexArray
+    n_known: IndexArray
     random_seed: int
     ci_prob: float
     until: float | None
     details: dict[str, Any]
-    size: FloatArray | None = None
 
     command = "audit"
     title = "Audit"
 
     def __len__(self) -> int:
-        return len(self.known)
+        return len(self.n_known)
 
     def __repr__(self) -> str:
-        text = f"{self.measure} of {self.name}, {counted(self.n_judged, 'judgment')}, {self._interval_text()}"
-        return one_line("Audit", text)
+        intervals = "" if self._has_leader else f", {self.differences[0].interval_text()}"
+        return one_line("Audit", f"{self._about}, {counted(self.n_judged, 'judgment')}{intervals}")
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in _OLD_NAMES:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            warn_caller(f"Audit.{name} is now Audit.{_OLD_NAMES[name]}", FutureWarning)
+            return getattr(self, _OLD_NAMES[name])
 
     @property
     def name(self) -> str:
-        """The run, or the difference of two."""
-        return " − ".join(self.run_ids)
+        """The run, the difference of two, or the leader and the number of other runs."""
+        n = len(self.run_ids) - 1
+        return f"{self.run_ids[0]} and {n} other runs" if self._has_leader else " − ".join(self.run_ids)
 
     @cached_property
-    def worth(self) -> FloatArray:
-        """Worth of each document, NaN for one that is not judged, shape (document,)."""
-        by_relevance = np.append(self.urn.worth, np.nan)
-        return np.asarray(by_relevance[np.minimum(self.relevance, len(self.urn.worth) - 1)])
+    def differences(self) -> tuple[AuditedDifference, ...]:
+        """The first run less each other run; of one run its value.
 
-    @cached_property
-    def walked(self) -> Walk:
-        """The documents drawn, in their order, and the payoffs of those that are judged."""
-        return walk(
-            self.urn.low,
-            self.urn.high,
-            self.urn.chance,
-            self.worth,
-            self.known,
-            uniforms(self.random_seed, len(self.known)),
-            self.size,
+        All draw the same documents: by the sum of what they add to the differences, without sign.
+        """
+        size = np.sum([np.maximum(np.abs(urn.low), np.abs(urn.high)) for urn in self.urns], axis=0)
+        return tuple(
+            AuditedDifference(
+                urn=urn,
+                run_ids=(self.run_ids[0], *self.run_ids[i : i + 1]),
+                relevance=self.relevance,
+                n_known=self.n_known,
+                random_seed=self.random_seed,
+                ci_prob=self.ci_prob,
+                n_differences=len(self.urns),
+                size=size,
+            )
+            for i, urn in enumerate(self.urns, start=1)
         )
 
     @property
     def n_judged(self) -> int:
         """Judged steps before the first document that is not judged."""
-        return len(self.walked.low)
+        return self.differences[0].n_judged
 
-    @cached_property
-    def intervals(self) -> tuple[FloatArray, FloatArray]:
-        """Ends of the guaranteed interval after each judged step, each of shape (judged step,)."""
-        u = self.urn
-        return confidence_sequence(self.walked, u.least, u.most, u.base_low, u.base_high, self.ci_prob)
+    @property
+    def urn(self) -> Urn:
+        """Urn of the first difference."""
+        return self.urns[0]
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The guaranteed interval now: the value's bounds before the first judgment."""
-        if not self.n_judged:
-            return self.urn.least, self.urn.most
-        low, high = self.intervals
-        return float(low[-1]), float(high[-1])
+        """Guaranteed interval of the first difference."""
+        return self.differences[0].interval
 
     @property
-    def width(self) -> float:
-        """Width of `interval`."""
-        return self.interval[1] - self.interval[0]
-
-    @cached_property
     def estimates(self) -> FloatArray:
-        """Design-based estimate after each judged step, within the interval, shape (judged step,).
-
-        A mean of posterior means corrected by weighted residuals, in which a step with n documents still open
-        weighs 1/n².
-        """
-        u, n = self.urn, self.n_judged
-        payoff = (u.base_low + self.walked.low + u.base_high + self.walked.high) / 2
-        weight = 1.0 / np.arange(len(u), len(u) - n, -1.0) ** 2
-        return np.asarray(np.clip(np.cumsum(weight * payoff) / np.cumsum(weight), *self.intervals))
-
-    @cached_property
-    def foretold(self) -> Foretold:
-        """What the posterior says after each judged step."""
-        chosen = self.walked.chosen[: self.n_judged]
-        return foretell(self.urn, chosen, self.worth[chosen])
+        """Estimates of the first difference after each judged step, shape (judged step,)."""
+        return self.differences[0].estimates
 
     @property
     def evidence(self) -> float:
-        """The largest evidence against the posterior so far; the posterior is refuted from 100."""
-        return float(self.foretold.evidence.max(initial=1.0))
+        """The largest evidence against the posterior so far; the posterior is refuted from 100.
+
+        At each step the mean over differences: a mean of martingales is one, so that the number of runs
+        changes nothing.
+        """
+        return float(np.mean([each.forecast.evidence for each in self.differences], axis=0).max(initial=1.0))
 
     @property
-    def looseness(self) -> float:
-        """Expected distance of the two sums that the value lies between; 0 for a sum of gains."""
-        u = self.urn
-        return float(u.base_high - u.base_low + (u.high - u.low) @ u.chance)
+    def expected_gap(self) -> float:
+        """Largest expected distance of the two sums that a value lies between; 0 for a sum of gains."""
+        return max(each.expected_gap for each in self.differences)
 
     @property
     def p_values(self) -> tuple[float, float]:
-        """P-values, valid at any time, of the value being at most 0 and at least 0.
+        """P-values, valid at any time, of the first difference being at most 0 and at least 0."""
+        return self.differences[0].p_values
 
-        They are 0 where what is judged leaves no such value.
+    @property
+    def leader_is(self) -> dict[str, str]:
+        """Guarantee of the first run against each other run: ``better``, ``worse``, ``equal`` or ``open``.
+
+        Runs with the same documents are equal from the first judgment on.
         """
-        u, w = self.urn, self.walked
-        least = max([u.least, *(u.base_low + w.floor[-1:])])
-        most = min([u.most, *(u.base_high + w.ceiling[-1:])])
-        against_less = capital(w.low, w.least, -u.base_low).max(initial=1.0)
-        against_more = capital(-w.high, -w.most, u.base_high).max(initial=1.0)
-        return (
-            0.0 if least > ROUNDING else float(1 / against_less),
-            0.0 if most < -ROUNDING else float(1 / against_more),
-        )
+        return {each.run_ids[-1]: each.verdict for each in self.differences if each.is_pair}
 
     @property
     def is_done(self) -> bool:
-        """Whether judging may stop: the interval is narrow enough, or everything is judged."""
-        return self.n_judged == len(self.urn) or (self.until is not None and self.width <= self.until)
+        """Whether judging may stop: everything is judged, or each interval is narrow enough.
 
-    def go_on(self, qrels: Qrels, budget: int | None = None, until: float | None = None) -> Audit:
-        """The audit with more judgments, and with documents drawn until as many wait as ``budget`` says.
+        The difference of a leader may also have a sign.
+        """
+        return self.n_judged == len(self.urn) or all(
+            (self.until is not None and each.width <= self.until)
+            or (self._has_leader and each.verdict != "open")
+            for each in self.differences
+        )
+
+    @property
+    def is_refuting(self) -> bool:
+        """Whether the judgments refute the posterior."""
+        return self.evidence >= REFUTING
+
+    @property
+    def _has_leader(self) -> bool:
+        return len(self.run_ids) > 2
+
+    @property
+    def _about(self) -> str:
+        return f"{self.measure} of {self.name}"
+
+    # --- rounds of judging ---
+
+    def continue_with(self, qrels: Qrels, budget: int | None = None, until: float | None = None) -> Audit:
+        """Add judgments, and draw documents until as many wait as ``budget`` says.
 
         Parameters
         ----------
@@ -207,35 +230,37 @@ class Audit(ListForAssessors):
         InputWarning
             Judgments of documents that were not drawn are passed over; or none is new.
         """
-        budget, until = next_round(self.known, self.until, budget, until)
-        return dataclasses.replace(self, relevance=self.with_judgments(qrels), until=until).drawn(budget)
+        if budget is None:
+            budget = int(len(self) - self.n_known[-1]) if len(self) else _DEFAULT_BUDGET
+        if budget < 1 or (until is not None and until <= 0):
+            raise InputError(
+                f"budget {budget}, until {until}", hint="draw one document or more, until a width above 0"
+            )
+        until = self.until if until is None else until
+        judged = dataclasses.replace(self, relevance=self._relevance_with(qrels), until=until)
+        return judged.draw_documents(budget)
 
-    def with_judgments(self, qrels: Qrels) -> IndexArray:
-        """Relevance of each document, −1 without a judgment, with those of a list; shape (document,)."""
-        drawn = {(self.urn.query_ids[i], self.urn.doc_ids[i]): int(i) for i in self.walked.chosen.tolist()}
-        relevance = self.relevance.copy()
+    def _relevance_with(self, qrels: Qrels) -> IndexArray:
+        """Return the relevance of each document with the judgments of a list, shape (document,)."""
+        documents = self.differences[0].walked.documents
+        places = {(self.urn.query_ids[i], self.urn.doc_ids[i]): i for i in documents.tolist()}
+        highest = len(self.urn.worth) - 1
+        relevance, n_others = self.relevance.copy(), 0
         codes, _ = relevance_codes(qrels.relevance, "listed")
         lines = zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), codes.tolist(), strict=True)
-        n_others = 0
         for query_id, doc_id, code in lines:
-            if code < 0:
-                continue
-            i = drawn.get((query_id, doc_id))
-            if i is None:
-                n_others += 1
+            i, fault, hint = places.get((query_id, doc_id)), "", ""
+            if code < 0 or i is None:
+                n_others += code >= 0
                 continue
             if relevance[i] not in (-1, code):
-                raise InputError(
-                    f"topic {query_id}: document {doc_id} has relevance {code}, and {relevance[i]} before",
-                    path=qrels.path,
-                    hint="an audit keeps its judgments; to correct one go on from the certificate before it",
-                )
-            if code >= len(self.urn.worth) and self._is_graded:
-                raise InputError(
-                    f"topic {query_id}: document {doc_id} has relevance {code}, and the audit was planned "
-                    f"for at most {len(self.urn.worth) - 1}",
-                    path=qrels.path,
-                )
+                fault = f"{relevance[i]} before"
+                hint = "an audit keeps its judgments; to correct one go on from the certificate before it"
+            elif code > highest and len(set(self.urn.worth)) > 2:
+                fault = f"the audit was planned for at most {highest}"
+            if fault:
+                reason = f"topic {query_id}: document {doc_id} has relevance {code}, and {fault}"
+                raise InputError(reason, path=qrels.path, hint=hint)
             relevance[i] = code
         if n_others:
             warn_caller(
@@ -243,7 +268,7 @@ class Audit(ListForAssessors):
                 "that this audit has not drawn; each list goes with the certificate that was written with it",
                 InputWarning,
             )
-        waits = (relevance[self.walked.chosen] < 0).any()
+        waits = (relevance[documents] < 0).any()
         if waits and not n_others and np.array_equal(relevance, self.relevance):
             warn_caller(
                 f"{qrels.path or 'judgments'}: no judgment is new; replace each −1 by the assessor's answer, "
@@ -252,16 +277,16 @@ class Audit(ListForAssessors):
             )
         return relevance
 
-    def drawn(self, budget: int) -> Audit:
-        """The audit with documents drawn until as many wait for judgment; itself once it is done."""
-        n = min(self.n_judged + budget, len(self.urn))
-        if self.is_done or n <= len(self.known):
+    def draw_documents(self, budget: int) -> Audit:
+        """Draw documents until as many wait for judgment; none once the audit is done."""
+        n_more = min(self.n_judged + budget, len(self.urn)) - len(self)
+        if self.is_done or n_more <= 0:
             return self
-        more = np.full(n - len(self.known), self.n_judged, dtype=np.int64)
-        return dataclasses.replace(self, known=np.append(self.known, more))
+        more = np.full(n_more, self.n_judged, dtype=np.int64)
+        return dataclasses.replace(self, n_known=np.append(self.n_known, more))
 
-    def inform(self, collection: Collection, *, path: Path | None = None) -> Collection:
-        """The collection with the audit's judgments as the user's own, which posteriors take as evidence.
+    def apply_to(self, collection: Collection, *, path: Path | None = None) -> Collection:
+        """Return the collection with the audit's judgments as own judgments, evidence for posteriors.
 
         If they refute the posterior without them, a note says so in every result of the collection.
 
@@ -282,35 +307,35 @@ class Audit(ListForAssessors):
         >>> from bayespool import audit, load_example
         >>> from bayespool.collection import qrels_from_frame
         >>> example = load_example()
-        >>> found = audit(example, "new-b", "P@10", budget=1, estimator="posterior-ratio", draws=100)
-        >>> (topic,), (document,) = found.to_frame("steps")[["query_id", "doc_id"]].to_numpy().T
-        >>> found = found.go_on(qrels_from_frame({topic: {document: 1}}))
-        >>> int(found.inform(example).is_own.sum())
+        >>> planned = audit(example, "new-b", "P@10", budget=1, estimator="posterior-ratio", draws=100)
+        >>> (topic,), (document,) = planned.to_frame("steps")[["query_id", "doc_id"]].to_numpy().T
+        >>> judged = planned.continue_with(qrels_from_frame({topic: {document: 1}}))
+        >>> int(judged.apply_to(example).is_own.sum())
         1
         """
-        return informed(collection, self.qrels(), (self.refutation,), path)
-
-    @property
-    def refutation(self) -> str:
-        """That the posterior is refuted, with what is guaranteed; empty where it is not."""
-        if self.evidence < REFUTING:
-            return ""
-        return (
-            f"{self.measure} of {self.name}: an audit's judgments refute the posterior without them "
-            f"(evidence {self.evidence:.3g}, and {REFUTING:g} is enough); {self._interval_text()} is "
-            f"guaranteed at {level(self.ci_prob)}"
+        collection = collection.remember_judgments(dataclasses.replace(self.qrels(), path=path))
+        if not self.is_refuting:
+            return collection
+        guaranteed = f"{self.differences[0].interval_text()} is guaranteed at"
+        if self._has_leader:
+            guaranteed = "its certificate has the intervals that are guaranteed at"
+        return noted(
+            collection,
+            f"{self._about}: an audit's judgments refute the posterior without them (evidence "
+            f"{self.evidence:.3g}, and {REFUTING:g} is enough); {guaranteed} {level(self.ci_prob)}; "
+            f"{_IN_HINDSIGHT}",
         )
 
-    @property
-    def _is_graded(self) -> bool:
-        return len(set(self.urn.worth)) > 2
-
-    # --- what it says ---
+    # --- the result ---
 
     @property
     def metadata(self) -> dict[str, Any]:  # type: ignore[override]
         """Version, fingerprint and settings, with all that `bayespool.read_audit` verifies."""
-        u, settings = self.urn, [self.ci_prob, self.until, self.details]
+        settings = [self.ci_prob, self.until, self.details]
+        urns = [
+            {name: getattr(urn, name) for name in URN_NUMBERS} | {"worth": list(urn.worth)}
+            for urn in self.urns
+        ]
         return {
             "bayespool": __version__,
             **self.details,
@@ -319,64 +344,53 @@ class Audit(ListForAssessors):
             "random_seed": self.random_seed,
             "ci_prob": self.ci_prob,
             "until": self.until,
-            "urn": {name: getattr(u, name) for name in URN_NUMBERS} | {"worth": list(u.worth)},
+            **({"urns": urns} if self._has_leader else {"urn": urns[0]}),
             "urn_digest": digest(self.urn_text()),
             "digest": digest(
-                json.dumps([self.urn_text(), self.relevance.tolist(), self.known.tolist(), settings])
+                json.dumps([self.urn_text(), self.relevance.tolist(), self.n_known.tolist(), settings])
             ),
-            "interval": list(self.interval),
-            "looseness": self.looseness,
+            "interval": [end for each in self.differences for end in each.interval],
+            "looseness": self.expected_gap,
             "evidence_against_posterior": self.evidence,
             "n_judged": self.n_judged,
             "is_done": self.is_done,
         }
 
     def urn_text(self) -> str:
-        """Urn, runs, measure and seed as text: all that decides what is drawn before any judgment."""
-        values = (getattr(self.urn, field.name) for field in dataclasses.fields(Urn))
-        plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
-        return json.dumps([plain, self.run_ids, self.measure, self.random_seed])
+        """Urns, runs, measure and seed as text: all that decides what is drawn before any judgment."""
+        texts = []
+        for each in self.differences:
+            values = (getattr(each.urn, field.name) for field in dataclasses.fields(Urn))
+            plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
+            texts.append(json.dumps([plain, each.run_ids, self.measure, self.random_seed]))
+        return json.dumps(texts) if self._has_leader else texts[0]
 
     def tables(self) -> tuple[Table, ...]:
-        """One row per document drawn; all documents that could be."""
+        """Documents drawn, and all that could be; before them the differences of a leader, a row each."""
         import pandas as pd
 
-        u, w, n = self.urn, self.walked, self.n_judged
-        steps = np.arange(len(self)) + 1
-        posterior_lower, posterior_upper = self.posterior_ends()
-        after = {
-            "estimate": self.estimates,
-            "lower": self.intervals[0],
-            "upper": self.intervals[1],
-            "posterior": self.foretold.mean,
-            "posterior_lower": posterior_lower,
-            "posterior_upper": posterior_upper,
-            "evidence": self.foretold.evidence,
-        }
-        waiting = np.full(len(self) - n, np.nan)
-        drawn = pd.DataFrame(
-            {
-                "step": steps,
-                "query_id": [u.query_ids[i] for i in w.chosen],
-                "doc_id": [u.doc_ids[i] for i in w.chosen],
-                "known": self.known,
-                "probability": w.probability,
-                "relevance": self.relevance[w.chosen],
-                "is_judged": steps <= n,
-                **{name: np.append(values, waiting) for name, values in after.items()},
-            }
-        )
-        names, about = ("step", "query_id", "doc_id"), f"{self.measure} of {self.name}"
-        posterior = Ends("posterior_lower", "posterior_upper", "posterior\n{level}", signed=self._is_pair)
+        n = self.n_judged
+        steps = [each.steps_frame() for each in self.differences]
+        documents = [each.documents_frame() for each in self.differences]
+        other_column: dict[str, Any] = {}
+        where: dict[str, Any] = {"is_judged": False}
+        if self._has_leader:
+            other_column, where["other"] = {"other": DIFFERENCES["other"]}, self.run_ids[1]
+            for frames in (steps, documents):
+                frames[:] = [
+                    frame.assign(other=run) for frame, run in zip(frames, self.run_ids[1:], strict=True)
+                ]
+        names = ("step", "query_id", "doc_id")
+        signed = self.differences[0].is_pair
         judged = View(
-            title=f"{about}: after each judgment, the newest first",
+            title=f"{self._about}: after each judgment, the newest first",
             names=names,
             columns=(
                 "probability",
                 "relevance",
                 "estimate",
-                Ends(label="guaranteed\n{level}", signed=self._is_pair),
-                posterior,
+                Ends(label="guaranteed\n{level}", signed=signed),
+                Ends("posterior_lower", "posterior_upper", "posterior\n{level}", signed=signed),
                 "evidence",
             ),
             where={"is_judged": True},
@@ -384,152 +398,167 @@ class Audit(ListForAssessors):
             top=_N_SHOWN,
             spare=("evidence", "probability"),
         )
-        waits = View(
-            title=f"{about}: documents to judge, in this order",
+        waiting = View(
+            title=f"{self._about}: documents to judge, in this order",
             names=names,
             columns=("probability",),
-            where={"is_judged": False},
+            where=where,
             top=_N_SHOWN,
         )
-        drawn["ci_prob"] = self.ci_prob
-        documents = pd.DataFrame(
-            {
-                "query_id": u.query_ids,
-                "doc_id": u.doc_ids,
-                **{name: getattr(u, name) for name in ("low", "high", "chance", "spread", "shared")},
-                "relevance": self.relevance,
-            }
-        )
-        views = (*([judged] if n else []), *([waits] if n < len(self) and not self.is_done else []))
+        views = [judged] * (n > 0 and not self._has_leader) + [waiting] * (n < len(self) and not self.is_done)
         return (
-            Table("steps", "Documents drawn, and what each judgment proves", drawn, STEPS, views),
-            Table("documents", "Documents that are drawn from", documents, DOCUMENTS),
+            *([self._differences_table()] if self._has_leader else []),
+            Table(
+                "steps",
+                "Documents drawn, and what each judgment proves",
+                pd.concat(steps, ignore_index=True),
+                STEPS | other_column,
+                tuple(views),
+            ),
+            Table(
+                "documents",
+                "Documents that are drawn from",
+                pd.concat(documents, ignore_index=True),
+                DOCUMENTS | other_column,
+            ),
         )
 
-    def posterior_ends(self) -> tuple[FloatArray, FloatArray]:
-        """Ends of the posterior's interval after each judged step, each of shape (judged step,)."""
-        u, w, half = self.urn, self.walked, self._z * self.foretold.std
-        least = np.maximum(u.base_low + w.floor, u.least)
-        most = np.minimum(u.base_high + w.ceiling, u.most)
-        return np.clip(self.foretold.mean - half, least, most), np.clip(
-            self.foretold.mean + half, least, most
+    def _differences_table(self) -> Table:
+        import pandas as pd
+
+        about = f"{self.measure} of {self.run_ids[0]}"
+        view = View(
+            title=f"{about} less each other run, by {counted(self.n_judged, 'judgment')}",
+            names=("other",),
+            columns=(
+                "difference",
+                Ends(label="guaranteed\n{level}", signed=True),
+                "posterior",
+                "p_better",
+                "p_worse",
+                "leader_is",
+            ),
+            spare=("posterior",),
         )
-
-    @property
-    def _z(self) -> float:
-        from scipy.special import ndtri
-
-        return float(ndtri((1 + self.ci_prob) / 2))
-
-    @property
-    def _is_pair(self) -> bool:
-        return len(self.run_ids) == 2
-
-    def _interval_text(self) -> str:
-        return interval(*self.interval, signed=self._is_pair)
+        rows = pd.DataFrame([each.row() for each in self.differences])
+        return Table("differences", "What is guaranteed now", rows, DIFFERENCES, (view,))
 
     def qrels(self) -> Qrels:
         """Documents in the order in which they were drawn, with relevance −1 where nobody judged."""
-        chosen = self.walked.chosen.tolist()
-        topics = pa.array([self.urn.query_ids[i] for i in chosen], pa.string()).dictionary_encode()
-        doc_ids = pa.array([self.urn.doc_ids[i] for i in chosen], pa.string())
-        return Qrels(topics, doc_ids, self.relevance[chosen].astype(np.int16))
+        documents = self.differences[0].walked.documents.tolist()
+        topics = pa.array([self.urn.query_ids[i] for i in documents], pa.string()).dictionary_encode()
+        doc_ids = pa.array([self.urn.doc_ids[i] for i in documents], pa.string())
+        return Qrels(topics, doc_ids, self.relevance[documents].astype(np.int16))
 
     def in_format(self, suffix: str) -> bytes:
         """List in qrels format, with probabilities in the second column, compressed for ``.gz``."""
-        second = [f"{p:.6g}" for p in self.walked.probability]
+        second = [f"{p:.6g}" for p in self.differences[0].walked.probability]
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
 
     def notes(self) -> tuple[str, ...]:
-        """The pool's; whether nothing is left, or the posterior is refuted; the interval; what waits."""
+        """Notes on the pool, empty and wide intervals, a refuted posterior, judgments out of turn."""
         notes = list(self.details.get("pool_notes", ()))
-        if self.width < -ROUNDING:
+        if any(each.width < -ROUNDING for each in self.differences):
             notes.append(
-                "no value is left, as the lower end is above the upper: the interval missed, which it does "
-                "so often by chance, or judgments depended on what was drawn"
+                f"the interval is empty: an event of probability {1 - self.ci_prob:.2g} or less occurred, or "
+                "judgments depended on what was drawn"
             )
-        if self.evidence >= REFUTING:
+        if self.is_refuting:
             notes.append(
                 f"the judgments refute the posterior (evidence {self.evidence:.3g}, and {REFUTING:g} is "
-                "enough): do not rely on its interval; the guaranteed one holds"
+                "enough): do not rely on its intervals; the guaranteed ones hold"
             )
-        if self.looseness > 1e-6:
+        if self.expected_gap > 1e-6:
             notes.append(
                 f"{self.measure} is no sum of gains: the guaranteed interval lies around two sums, expected "
-                f"to be {number(self.looseness)} apart, and gets no narrower than their distance"
+                f"to be {number(self.expected_gap)} apart, and gets no narrower than their distance"
             )
-        waiting = int(np.isfinite(self.worth).sum()) - self.n_judged
-        if waiting:
+        n_waiting = int(np.isfinite(self.differences[0].worth).sum()) - self.n_judged
+        if n_waiting:
             notes.append(
-                f"{counted(waiting, 'judgment')} count only when the documents drawn before are judged"
+                f"{counted(n_waiting, 'judgment')} count only when the documents drawn before are judged"
             )
         return tuple(notes)
 
     def summary(self) -> tuple[str, ...]:
-        """The interval, the posterior's, order of a pair, when to stop."""
-        u, n = self.urn, self.n_judged
-        about = f"{self.measure} of {self.name}"
+        """What is guaranteed, when to stop, and what anybody can check."""
+        sentences = self._leader_sentences() if self._has_leader else self._value_sentences()
+        n_waiting, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"
+        if self._has_leader:
+            verdicts = self.leader_is.values()
+            narrow = f" or is at most {self.until:g} wide" if "open" in verdicts and self.until else ""
+            stop = f"each difference has a sign{' or is 0' if 'equal' in verdicts else ''}{narrow}"
+        if self.is_done:
+            stop = "all is judged" if self.n_judged == len(self.urn) else stop
+            width = "" if self._has_leader else f" ({number(self.differences[0].width)})"
+            sentences.append(f"stop: {stop}{width}")
+        elif n_waiting:
+            n_documents = counted(len(self.urn), "unjudged document")
+            sentences.append(f"to judge, in this order: {counted(n_waiting, 'document')} of {n_documents}")
+        sentences.append(f"seed {self.random_seed}, digest of what is drawn from {digest(self.urn_text())}")
+        return tuple(sentences)
+
+    def _value_sentences(self) -> list[str]:
+        """The interval, the posterior's, order of a pair."""
+        (difference,), n = self.differences, self.n_judged
         proven = "the bounds, before any judgment"
         if n:
-            estimate = number(float(self.estimates[-1]))
+            estimate = number(float(difference.estimates[-1]))
             proven = f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
-        sentences = [f"{about}: {self._interval_text()}, {proven}"]
-        mean = float(self.foretold.mean[-1]) if n else u.mean
-        half = self._z * u.std
-        ends = [max(u.mean - half, u.least), min(u.mean + half, u.most)]
-        if n:
-            ends = [float(each[-1]) for each in self.posterior_ends()]
-        believed = interval(ends[0], ends[1], signed=self._is_pair)
-        sentences.append(f"the posterior says {number(mean)} ({believed}), if it is right")
-        if self._is_pair and n:
-            less, more = self.p_values
+        mean = float(difference.forecast.mean[-1]) if n else self.urn.mean
+        lower, upper = (float(ends[-1]) for ends in difference.posterior_ends())
+        believed = interval(lower, upper, signed=difference.is_pair)
+        sentences = [
+            f"{self._about}: {difference.interval_text()}, {proven}",
+            f"the posterior says {number(mean)} ({believed}), if it is right",
+        ]
+        if difference.is_pair and n:
+            less, more = difference.p_values
             a, b = self.run_ids
             sentences.append(
                 f"{a} is better than {b}: p {p_value(less)}; worse: p {p_value(more)}; at any time"
             )
-        waiting = len(self) - n
-        if self.is_done:
-            why = "all is judged" if n == len(u) else f"a width of at most {self.until:g} is reached"
-            sentences.append(f"stop: {why} ({number(self.width)})")
-        elif waiting:
-            of = counted(len(u), "unjudged document")
-            sentences.append(f"to judge, in this order: {counted(waiting, 'document')} of {of}")
-        sentences.append(f"seed {self.random_seed}, digest of what is drawn from {digest(self.urn_text())}")
-        return tuple(sentences)
+        return sentences
+
+    def _leader_sentences(self) -> list[str]:
+        """Whether the leader is the best, and from whom it is not separated."""
+        leader, n = self.run_ids[0], self.n_judged
+        verdicts = self.leader_is
+        better, worse, equal, open_ = (
+            ", ".join(run for run, verdict in verdicts.items() if verdict == word)
+            for word in ("better", "worse", "equal", "open")
+        )
+        held = f"guaranteed at {level(self.ci_prob)} for all together, by {counted(n, 'judgment')}"
+        sentences = [f"{self.measure}: {leader} led by the posterior before any judgment"]
+        if worse:
+            sentences.append(f"{leader} is not the best: it is worse than {worse}; {held}")
+        elif not (equal or open_):
+            sentences.append(f"{leader} is the best of {counted(len(self.run_ids), 'run')}; {held}")
+        if better and (worse or equal or open_):
+            sentences.append(f"{leader} is better than {better}; {held}")
+        if equal:
+            sentences.append(f"{leader} is equal to {equal}; {held}")
+        if open_:
+            sentences.append(f"{leader} cannot be separated yet from {open_}")
+        return sentences
 
     def figures(self) -> tuple[Figure, ...]:
-        """Intervals by the number of judgments."""
-        from bayespool.plots import plot_audit
+        """Intervals by the number of judgments, a panel for each difference, the closest first."""
+        caption = f"{self._about}: what is guaranteed after each judgment"
+        return (Figure("audit", caption, self.draw),)
 
-        caption = f"{self.measure} of {self.name}: what is guaranteed after each judgment"
-        return (Figure("audit", caption, lambda: plot_audit(self).figure),)
+    @property
+    def closest_first(self) -> list[AuditedDifference]:
+        """The `differences`, by what is guaranteed of the first run's lead."""
+        return sorted(self.differences, key=lambda each: each.interval[0])
+
+    def draw(self) -> Any:
+        """Draw the figure."""
+        from bayespool.plots import plot_audit
+        from bayespool.plots.checks import draw_audits
+
+        return draw_audits(self) if self._has_leader else plot_audit(self).figure
 
     def citations(self) -> tuple[Citation, ...]:
         """What to cite for the interval, the posterior, and bayespool itself."""
         return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])
-
-
-def informed(
-    collection: Collection, qrels: Qrels, refutations: Iterable[str], path: Path | None
-) -> Collection:
-    """The collection with an audit's judgments, and a note of each refutation that is not empty."""
-    collection = collection.remember_judgments(dataclasses.replace(qrels, path=path))
-    for refutation in filter(None, refutations):
-        collection = noted(collection, f"{refutation}; {_IN_HINDSIGHT}")
-    return collection
-
-
-def next_round(
-    known: IndexArray, last_until: float | None, budget: int | None, until: float | None
-) -> tuple[int, float | None]:
-    """Documents that are to wait in the next round, and the width that ends it, by default as before.
-
-    At first 50 are to wait; an `InputError` for a round that draws nothing, or that no width ends.
-    """
-    if budget is None:
-        budget = int(len(known) - known[-1]) if len(known) else 50
-    if budget < 1 or (until is not None and until <= 0):
-        raise InputError(
-            f"budget {budget}, until {until}", hint="draw one document or more, until a width above 0"
-        )
-    return budget, last_until if until is None else until

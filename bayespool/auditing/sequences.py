@@ -28,14 +28,14 @@ _MOST = 1e300  # capital
 class Walk(NamedTuple):
     """Documents drawn without replacement, and what their judgments say of a sum of contributions × worth.
 
-    ``chosen``: positions of the documents, shape (step,). ``probability``: with which each was drawn, given
-    those before, shape (step,). The others, of shape (judged step,), end where a judgment is missing. Given
+    ``documents``: their positions, shape (step,). ``probability``: with which each was drawn, given those
+    before, shape (step,). The others, of shape (judged step,), end where a judgment is missing. Given
     the steps before, the expectation of ``low`` is the sum of the lower contributions × worth, and it is
     never below ``least``; that of ``high`` is the sum of the upper ones, and it is never above ``most``.
     ``floor``, ``ceiling``: the two sums with no document that is still open worth anything in favor.
     """
 
-    chosen: IndexArray
+    documents: IndexArray
     probability: FloatArray
     low: FloatArray
     least: FloatArray
@@ -89,7 +89,7 @@ def walk(
     --------
     >>> c = np.array([0.5, 0.25, 0.25])
     >>> drawn = walk(c, c, np.full(3, 0.5), np.array([1.0, 0.0, 1.0]), np.arange(3), uniforms(1, 3))
-    >>> sorted(drawn.chosen.tolist()), round(float(drawn.low[-1]), 6), drawn.floor[-1] == drawn.ceiling[-1]
+    >>> sorted(drawn.documents.tolist()), round(float(drawn.low[-1]), 6), drawn.floor[-1] == drawn.ceiling[-1]
     ([0, 1, 2], 0.75, np.True_)
     """
     n = min(len(known), len(low))

@@ -1,57 +1,32 @@
-"""How an audit begins: runs, their completion, the documents to draw from."""
+"""Audits begun, or read back from a certificate, from which anybody can go on or check every draw."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayespool.auditing.auditing import Audit
-from bayespool.auditing.leaders import LeaderAudit
-from bayespool.auditing.urns import find_urn, find_urns
+from bayespool.auditing.differences import URN_COLUMNS, URN_NUMBERS
+from bayespool.auditing.settings import AuditSettings
+from bayespool.auditing.urns import Urn, find_urns
 from bayespool.collection import Collection
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.errors import InputError
 from bayespool.measures.normalized import with_ideal
-from bayespool.options import describe_estimator, option, takes
+from bayespool.options import describe_estimator, takes
+from bayespool.report.reading import StoredResult, read_result
 from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
-from bayespool.scoring.settings import CI_PROB, IDEAL, ONE_MEASURE, POSTERIOR, Ideal, TargetSettings
+from bayespool.tables.files import PathLike
 
 if TYPE_CHECKING:
-    from bayespool.measures import Measure
-    from bayespool.posterior import PosteriorEstimator
+    import pandas as pd
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditSettings(TargetSettings):
-    """Settings for `bayespool.audit`."""
-
-    measures: Measure = option("P@10", ONE_MEASURE)
-    budget: int = option(
-        50,
-        "Documents to draw, besides those that are judged; in a later round by default as many as before.",
-        least=1,
-    )
-    ideal: Ideal | None = option(
-        None, IDEAL, details=f"{IDEAL.details} Default: own for a run, shared for a difference."
-    )
-    until: float | None = option(
-        None,
-        "Stop when the interval is at most this wide: nothing more is drawn then.",
-        above=0,
-    )
-    estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(0.95, CI_PROB, details="The guaranteed one holds at all times at once.")
-
-    def __post_init__(self) -> None:
-        from bayespool.auditing.urns import check_auditable
-        from bayespool.scoring.estimators import posterior_of
-
-        super().__post_init__()
-        check_auditable(self.measures)
-        self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
+_DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
+_TOLERANCE = 1e-9  # of a certificate's numbers
 
 
 @takes(AuditSettings)
@@ -61,7 +36,7 @@ def audit(
     *,
     settings: AuditSettings,
     report: Callable[[str], None] | None = None,
-) -> Audit | LeaderAudit:
+) -> Audit:
     """Draw unjudged documents of a run for judgment, with an interval that holds however wrong the model is.
 
     Parameters
@@ -77,8 +52,8 @@ def audit(
 
     Returns
     -------
-    Audit or LeaderAudit
-        With documents to judge; the latter of three runs or more. ``go_on`` takes their judgments.
+    Audit
+        With documents to judge. ``continue_with`` takes their judgments.
 
     Raises
     ------
@@ -110,37 +85,156 @@ def audit(
     say(f"completing: {settings.estimator.name}")
     completion = settings.estimator.complete(collection, targets, measure)
     say("drawing")
+    order = list(range(len(targets)))
     if len(targets) > 2:
-        means = completion.evaluate(measure)[0].means().mean(axis=0)
-        best = int(means.argmax())
-        others = [r for r in range(len(targets)) if r != best]
-        signs = np.zeros((len(others), len(targets)))
-        signs[:, best], signs[np.arange(len(others)), others] = 1.0, -1.0
-        urns = find_urns(completion, measure, signs)
-        targets = tuple(targets[r] for r in (best, *others))
-    else:
-        urns = (find_urn(completion, measure),)
+        best = int(completion.evaluate(measure)[0].means().mean(axis=0).argmax())
+        order.sort(key=lambda run: run != best)
+    signs = np.zeros((max(len(order) - 1, 1), len(order)))
+    signs[:, order[0]] = 1.0
+    signs[np.arange(len(order) - 1), order[1:]] = -1.0
+    urns = find_urns(completion, measure, signs)
+    targets = tuple(targets[run] for run in order)
     if not len(urns[0]):
         raise InputError(
             f"{measure} of {' − '.join(targets)}: no unjudged document changes it",
             hint="there is nothing to audit; score says the value",
         )
-    common: dict[str, Any] = {
-        "run_ids": targets,
-        "measure": str(measure),
-        "relevance": np.full(len(urns[0]), -1, dtype=np.int64),
-        "known": np.zeros(0, dtype=np.int64),
-        "random_seed": settings.random_seed,
-        "ci_prob": settings.ci_prob,
-        "until": settings.until,
-        "details": {
+    return Audit(
+        urns=urns,
+        run_ids=targets,
+        measure=str(measure),
+        relevance=np.full(len(urns[0]), -1, dtype=np.int64),
+        n_known=np.zeros(0, dtype=np.int64),
+        random_seed=settings.random_seed,
+        ci_prob=settings.ci_prob,
+        until=settings.until,
+        details={
             "fingerprint": collection.fingerprint,
             "unpooled": unpooled,
             "passed_over": list(collection.passed_over),
             "estimator": describe_estimator(settings.estimator),
             **pool_metadata(collection, whole, targets, [measure]),
         },
-    }
-    if len(targets) > 2:
-        return LeaderAudit(urns=urns, **common).drawn(settings.budget)
-    return Audit(urn=urns[0], **common).drawn(settings.budget)
+    ).draw_documents(settings.budget)
+
+
+def read_audit(path: PathLike) -> Audit:
+    """Read the certificate of an audit, and verify it from the file alone.
+
+    All draws are repeated with the seed, all probabilities and intervals are computed again from what the
+    documents add, their chances and the judgments, and the digests are compared.
+
+    Parameters
+    ----------
+    path : path
+        A ``.json`` file written by ``audit --output`` or `Audit.save`.
+
+    Returns
+    -------
+    Audit
+        As it was written, to go on from.
+
+    Raises
+    ------
+    InputError
+        It holds no audit; or anything was changed: a judgment, a probability, the seed, an interval. The
+        first such step is named.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from bayespool import audit, load_example, read_audit
+    >>> planned = audit(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio", draws=100)
+    >>> with TemporaryDirectory() as folder:
+    ...     planned.save(f"{folder}/audit.json")
+    ...     read_audit(f"{folder}/audit.json").interval == planned.interval
+    True
+    """
+    place = Path(path)
+    if place.suffix != ".json":
+        raise InputError(
+            "a certificate ends in .json", path=place, hint="audit --output audit.json writes it"
+        )
+    stored = read_result(place)
+    if stored.command != "audit":
+        raise InputError(f"holds a result of {stored.command}, not an audit", path=place)
+    try:
+        audit = _stored_audit(stored)
+        _verify(audit, stored, place)
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise InputError("holds no whole audit", path=place) from None
+    return audit
+
+
+def _stored_audit(stored: StoredResult) -> Audit:
+    """Return the audit of which a certificate has the seed, the documents and the judgments."""
+    made: dict[str, Any] = dict(stored.metadata)
+    steps, documents = stored.to_frame("steps"), stored.to_frame("documents")
+    others = [str(run) for run in made["runs"][1:]] if "urns" in made else []
+    frames = [documents[documents["other"] == run] for run in others] or [documents]
+    urns = tuple(map(_stored_urn, frames, made["urns"] if others else [made["urn"]]))
+    relevances = [frame["relevance"].to_numpy(dtype=np.int64) for frame in frames]
+    if any((urn.query_ids, urn.doc_ids) != (urns[0].query_ids, urns[0].doc_ids) for urn in urns) or any(
+        not np.array_equal(relevance, relevances[0]) for relevance in relevances
+    ):
+        raise ValueError("differences have other documents or judgments")
+    first = steps[steps["other"] == others[0]] if others and len(steps) else steps
+    n_known = first["known"].to_numpy(dtype=np.int64) if len(first) else np.zeros(0, dtype=np.int64)
+    if (n_known > np.arange(len(n_known))).any() or (n_known < 0).any() or len(n_known) > len(urns[0]):
+        raise ValueError("a step knows of later ones")
+    return Audit(
+        urns=urns,
+        run_ids=tuple(map(str, made["runs"])),
+        measure=str(made["measure"]),
+        relevance=relevances[0],
+        n_known=n_known,
+        random_seed=int(made["random_seed"]),
+        ci_prob=float(made["ci_prob"]),
+        until=None if made["until"] is None else float(made["until"]),
+        details={name: made[name] for name in _DETAILS if name in made},
+    )
+
+
+def _stored_urn(documents: pd.DataFrame, made: Mapping[str, Any]) -> Urn:
+    """Return the urn of its documents and the numbers beside them."""
+    columns: dict[str, Any] = {name: documents[name].to_numpy(dtype=np.float64) for name in URN_COLUMNS}
+    numbers: dict[str, Any] = {name: float(made[name]) for name in URN_NUMBERS}
+    return Urn(
+        query_ids=tuple(map(str, documents["query_id"])),
+        doc_ids=tuple(map(str, documents["doc_id"])),
+        **columns,
+        **numbers,
+        worth=tuple(map(float, made["worth"])),
+    )
+
+
+def _verify(audit: Audit, stored: StoredResult, path: Path) -> None:
+    """Raise `InputError` where the certificate is not what its seed and judgments give."""
+    for table in reversed(audit.tables()):
+        ours, theirs = (frame.to_dict("records") for frame in (table.frame, stored.to_frame(table.name)))
+        for i, (row, written) in enumerate(zip(ours, theirs, strict=True), start=1):
+            _compare(row, written, f"{table.name}, row {i}: ", path)
+    _compare(audit.metadata, stored.metadata, "", path)
+
+
+def _compare(ours: Mapping[Any, Any], theirs: Mapping[Any, Any], where: str, path: Path) -> None:
+    for name, value in ours.items():
+        if name != "bayespool" and not _is_close(value, theirs[name]):
+            raise InputError(
+                f"{where}{name} is {_brief(theirs[name])}, and by seed and judgments {_brief(value)}",
+                path=path,
+                hint="the file was changed after the audit, or made otherwise",
+            )
+
+
+def _brief(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _is_close(ours: Any, theirs: Any) -> bool:
+    """Whether two values are the same up to rounding."""
+    if ours == theirs or isinstance(ours, str):
+        return bool(ours == theirs)
+    return bool(np.allclose(ours, theirs, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))

@@ -215,11 +215,6 @@ class Urn:
         return len(self.doc_ids)
 
 
-def find_urn(completion: Completion, measure: Measure) -> Urn:
-    """Urn of one run, or of the difference of two, the first less the second."""
-    return find_urns(completion, measure, np.array([[1.0, -1.0]])[:, : len(completion.unknowns.run_ids)])[0]
-
-
 def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tuple[Urn, ...]:
     """Urns of several values, all of the documents that any of them depends on.
 

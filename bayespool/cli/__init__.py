@@ -19,14 +19,14 @@ from bayespool.cli.experiments import (
 )
 from bayespool.cli.help import HELP_NAMES, GroupedCommand, GroupedCommands
 from bayespool.cli.judging import audit, impute, judge_next, judges
-from bayespool.cli.messages import discard_streams, is_output_error, prepare_streams, quietly, tell
+from bayespool.cli.messages import discard_streams, echo, is_output_error, prepare_streams, quietly
 from bayespool.cli.options import is_interruption
 from bayespool.cli.parameters import Command, own_option
 from bayespool.cli.pooling import pool
 from bayespool.cli.results import collect_warning, with_output_options
 from bayespool.cli.score import demo, report, score
 from bayespool.errors import BayespoolError, BayespoolWarning
-from bayespool.report.saving import command_line, versions
+from bayespool.report.provenance import command_line, versions
 from bayespool.tables.formatting import printable
 
 __all__ = ["COMMANDS", "app", "commands", "main"]
@@ -40,11 +40,11 @@ COMMANDS: dict[str, dict[Command, str]] = {
     },
     "Compare": {
         compare: "Compare runs: differences, ranks, significance tests",
-        reversals: "Count the significant differences that more judgments undo",
+        reversals: "Count significant differences that more judgments reverse",
     },
     "Campaign": {
         pool: "Choose the documents to judge: a strategy and a budget",
-        plan: "Say which differences can be detected, and what helps",
+        plan: "Plan: which differences can be detected, and what helps",
         judge_next: "Choose what to judge next, and when to stop",
         audit: "Draw documents to judge: an interval that needs no model",
         budgets: "Show how biased pools of different strategies and budgets are",
@@ -53,7 +53,7 @@ COMMANDS: dict[str, dict[Command, str]] = {
         leave_out: "Leave organizations out of the pool and grade every estimator",
         pool_width: "Show how the number of pooled runs decides the bias",
         common_topics: "Show what judging a new run in full on some topics is worth",
-        judges: "Say what the labels of second judges are worth",
+        judges: "Evaluate the labels of second judges",
     },
     "Check": {
         check_predictions: "Check the models on a pool: organizations held out",
@@ -71,7 +71,7 @@ def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) ->
 
 
 _OPTIONS: tuple[Any, ...] = (
-    own_option("--quiet", "-q", type=bool, help="Print results and errors alone; also after the command."),
+    own_option("--quiet", "-q", type=bool, help="Print only results and errors; also after the command."),
     own_option(
         "--version",
         type=bool,
@@ -98,13 +98,13 @@ def _made_app() -> GroupedCommands:
         add(made)
     for group, functions in COMMANDS.items():
         for function, line in functions.items():
-            of_check = function.__name__.startswith("check_")
+            is_check = function.__name__.startswith("check_")
             name = function.__name__.removeprefix("check_").replace("_", "-")
             command = click.command(name, cls=GroupedCommand, short_help=line, context_settings=HELP_NAMES)(
                 function
             )
             with_output_options(command, tables=function in _TABLE_COMMANDS)
-            made.add(group, command, within="check" if of_check else "")
+            made.add(group, command, within="check" if is_check else "")
     return made
 
 
@@ -129,11 +129,11 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except BayespoolError as error:
-        tell("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)
+        echo("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)
         sys.exit(1)
     except MemoryError as error:
         detail = f" ({error})" if str(error) else ""
-        tell(
+        echo(
             f"error: there is not enough memory{detail}; ask for less at a time, or use a larger machine",
             always=True,
         )
@@ -142,16 +142,16 @@ def main() -> None:
         if not is_output_error(error):
             raise
         with contextlib.suppress(OSError):
-            tell(f"error: cannot write to standard output: {error.strerror}", always=True)
+            echo(f"error: cannot write to standard output: {error.strerror}", always=True)
         discard_streams()
         sys.exit(1)
     except (KeyboardInterrupt, SystemError, click.Abort) as error:
         if not is_interruption(error):
             raise
-        tell("interrupted; nothing was written", always=True)
+        echo("interrupted; nothing was written", always=True)
         sys.exit(130)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     collect_warning(printable(str(message), one_line=True))
-    tell(f"warning: {message}")
+    echo(f"warning: {message}")

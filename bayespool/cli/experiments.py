@@ -31,7 +31,7 @@ jobs_option = own_option(
     type=int,
     default=-1,
     group="Sampling",
-    help="Processes; -1 for one per core. There are never more than parts of the work.",
+    help="Processes; -1 for one per core. At most one process per part of the work.",
 )
 _cluster = own_option(
     "--cluster",
@@ -136,7 +136,7 @@ def budgets(*arguments: Any, **keywords: Any) -> Any:
 def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, outputs: Outputs) -> None:
     """Check the models on a pool: predict organizations that are held out, calibration, comparison of models.
 
-    Nothing but the pool's own judgments takes part.
+    The check uses only the pool's own judgments.
     """
     check_jobs(jobs, None)
     outputs.check()

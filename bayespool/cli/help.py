@@ -14,7 +14,7 @@ from bayespool.names import DEFAULT_ESTIMATORS, split_list
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
-def group_of(parameter: click.Parameter) -> str:
+def option_group(parameter: click.Parameter) -> str:
     """Heading of an option or an argument in the help."""
     if isinstance(parameter, GroupedOption):
         return parameter.group
@@ -42,7 +42,7 @@ class _InGroups(click.Command):
         for parameter in sorted(parameters, key=lambda p: not isinstance(p, click.Argument)):
             record = parameter.get_help_record(ctx)
             if record is not None:
-                groups[group_of(parameter)].append(record)
+                groups[option_group(parameter)].append(record)
         for name, rows in groups.items():
             if rows:
                 with formatter.section(name):

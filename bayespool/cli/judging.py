@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from bayespool import auditing, experiments, scoring
-from bayespool.auditing.starting import AuditSettings
+from bayespool.auditing.settings import AuditSettings
 from bayespool.cli.experiments import jobs_option
-from bayespool.cli.help import group_of
-from bayespool.cli.messages import tell
+from bayespool.cli.help import option_group
+from bayespool.cli.messages import echo
 from bayespool.cli.options import (
     Files,
     check_jobs,
@@ -25,7 +25,7 @@ from bayespool.cli.options import (
     report_interruption,
     stage_progress,
 )
-from bayespool.cli.parameters import files_argument, gathered, own_option, settings_option
+from bayespool.cli.parameters import files_argument, group_options, own_option, settings_option
 from bayespool.cli.results import Outputs, figure_files, output_files, output_folder
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments.settings import JudgesSettings
@@ -91,7 +91,7 @@ def _print_first(result: scoring.NextJudgments, console: Console) -> None:
         print_words(console, text, wrap=False)
 
 
-@gathered(
+@group_options(
     Files,
     "files",
     qrels_if_any,
@@ -160,7 +160,7 @@ def audit(
             raise InputError("--go-on without --judged", hint="give the judgments of the documents drawn")
         lines = read_qrels(str(judged))
         budget = settings.budget if _is_given("budget") else None
-        result = auditing.read_audit(go_on).go_on(lines, budget=budget, until=settings.until)
+        result = auditing.read_audit(go_on).continue_with(lines, budget=budget, until=settings.until)
     else:
         if judged is not None:
             raise InputError("--judged without --go-on", hint="name the certificate of the audit, too")
@@ -170,13 +170,13 @@ def audit(
         with stage_progress() as say:
             collection, targets = files.read(say, settings)
             result = auditing.audit(collection, targets, settings=settings, report=say)
-    outputs.write(result, draw=result.draw if isinstance(result, auditing.LeaderAudit) else None)
+    outputs.write(result)
     if verify is not None:
-        tell(f"verified: {verify} is as its seed and its judgments give it")
+        echo(f"verified: {verify} is as its seed and its judgments give it")
 
 
 def _is_given(name: str) -> bool:
-    """Whether an option of the current command is on the command line."""
+    """Return whether an option of the current command is on the command line."""
     source = click.get_current_context().get_parameter_source(name)
     return source is click.core.ParameterSource.COMMANDLINE
 
@@ -186,7 +186,7 @@ def _refuse_beside(option: str, allowed: set[str]) -> None:
     context = click.get_current_context()
     for parameter in context.command.params:
         name = str(parameter.name)
-        if _is_given(name) and name not in allowed and group_of(parameter) != "Output":
+        if _is_given(name) and name not in allowed and option_group(parameter) != "Output":
             raise InputError(f"{parameter.opts[0]} beside {option}", hint="the certificate says it")
 
 
@@ -195,10 +195,10 @@ def _refuse_beside(option: str, allowed: set[str]) -> None:
 @jobs_option
 @output_folder("Folder for the tables, as CSV and Parquet files.", after=(figure_files,))
 def judges(*, settings: JudgesSettings, files: Files, jobs: int, outputs: Outputs) -> None:
-    """Say what labels of second judges are worth: how they agree with the judgments on hidden documents, whom
-    they favor, what they do not label, and with --intervals how much narrower intervals are with them.
+    """Evaluate the labels of second judges: how they agree with the judgments on hidden documents, which
+    organizations they favor, how many documents they label, and (--intervals) how much they narrow intervals.
 
-    Give labels with --judge. Runs to score there may be, and need not.
+    Give labels with --judge. Runs to score are optional.
     """
     if not files.reading.judges:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
@@ -233,12 +233,12 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InputWarning)  # given by the first reading
             reading = files.reading
-            of_files = Reading(strict=reading.strict, max_file_size=reading.max_file_size)
-            lines = qrels_of(list(files.qrels), reading=of_files)
+            plain = Reading(strict=reading.strict, max_file_size=reading.max_file_size)
+            lines = qrels_of(list(files.qrels), reading=plain)
         result = scoring.impute(collection, targets, qrels=lines, settings=settings, report=say)
         say(f"writing {output}")
         result.save(output)
-    run = _path_of(result.run_ids, [*files.runs, *files.pool])
+    run = _run_path(result.run_ids, [*files.runs, *files.pool])
     Outputs().print(result, lambda console: _print_imputations(result, output, run, console))
 
 
@@ -250,7 +250,7 @@ def _print_imputations(imputations: scoring.Imputations, folder: Path, run: str,
     print_words(console, f"here: {imputations.evaluation(folder, run)}", wrap=False)
 
 
-def _path_of(run_ids: Iterable[str], sources: Sequence[Path]) -> str:
+def _run_path(run_ids: Iterable[str], sources: Sequence[Path]) -> str:
     """First source file named as one of the runs; ``RUN`` without one."""
     from bayespool.collection.files import find_files
     from bayespool.collection.readers import id_of_file

@@ -19,20 +19,20 @@ _quiet = contextvars.ContextVar("quiet", default=False)
 _OUTPUT_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
-def tell(text: str, *, err: bool = True, always: bool = False) -> None:
+def echo(text: str, *, err: bool = True, always: bool = False) -> None:
     """Print a message without control characters; ``--quiet`` drops it from standard error unless always."""
     if always or not (err and is_quiet()):
         click.echo(printable(text), err=err)
 
 
 def is_quiet() -> bool:
-    """Whether only results and errors are printed."""
+    """Return whether only results and errors are printed."""
     return _quiet.get()
 
 
 @contextlib.contextmanager
 def quietly(quiet: bool = True) -> Iterator[None]:
-    """Print results and errors alone."""
+    """Print only results and errors inside this context."""
     before = _quiet.set(quiet or is_quiet())
     try:
         yield
@@ -49,7 +49,7 @@ def prepare_streams() -> None:
 
 
 def is_output_error(error: OSError) -> bool:
-    """Whether standard output or error cannot be written; errors of files have a name."""
+    """Return whether standard output or error cannot be written; errors of files have a name."""
     return error.filename is None and error.errno in _OUTPUT_ERRNOS
 
 

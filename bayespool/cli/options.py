@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayespool.cli.messages import is_quiet, tell
-from bayespool.cli.parameters import Command, files_argument, gathered, own_option, settings_option
+from bayespool.cli.messages import echo, is_quiet
+from bayespool.cli.parameters import Command, files_argument, group_options, own_option, settings_option
 from bayespool.errors import InputError, JobsWarning, WorkerError, warn_caller
 from bayespool.options import ReadingRunsSettings, ReadingSettings
 from bayespool.tables.formatting import counted, printable
@@ -20,19 +20,19 @@ from bayespool.tables.formatting import counted, printable
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from bayespool.auditing import Audit, LeaderAudit
+    from bayespool.auditing import Audit
     from bayespool.collection import Collection
     from bayespool.scoring import TargetSettings
     from bayespool.scoring.settings import ScoringSettings
 
-_OF_CAMPAIGN = "Runs of the campaign: folder, glob or file; may be repeated."
+_CAMPAIGN_HELP = "Runs of the campaign: folder, glob or file; may be repeated."
 JUDGMENTS = "Relevance judgments; may be repeated."
 qrels_file = own_option("--qrels", type=Path, multiple=True, required=True, group="Input", help=JUDGMENTS)
 qrels_if_any = own_option("--qrels", type=Path, multiple=True, group="Input", help=JUDGMENTS)
 campaign_runs = own_option(
-    "--pool", type=Path, multiple=True, required=True, group="Input", help=_OF_CAMPAIGN
+    "--pool", type=Path, multiple=True, required=True, group="Input", help=_CAMPAIGN_HELP
 )
-pool_runs = own_option("--pool", type=Path, multiple=True, group="Input", help=_OF_CAMPAIGN)
+pool_runs = own_option("--pool", type=Path, multiple=True, group="Input", help=_CAMPAIGN_HELP)
 own_judgments = own_option(
     "--own-judgments",
     type=Path,
@@ -96,7 +96,7 @@ class Files:
 
     @property
     def are_named(self) -> bool:
-        """Whether any judgments or runs are named."""
+        """Return whether any judgments or runs are named."""
         return bool(self.qrels or self.runs or self.pool)
 
     def check_assessors(self, settings: ScoringSettings) -> None:
@@ -124,13 +124,13 @@ class Files:
             **self.reading.keywords(),
         )
         for path, audit in audits.items():
-            collection = audit.inform(collection, path=path)
-        tell(f"pool: {describe_pool(collection).text()}")
+            collection = audit.apply_to(collection, path=path)
+        echo(f"pool: {describe_pool(collection).text()}")
         if settings is not None:
             _say_unpooled(collection, settings)
         return collection, collection.given_run_ids
 
-    def _read_audits(self) -> dict[Path, Audit | LeaderAudit]:
+    def _read_audits(self) -> dict[Path, Audit]:
         """Read the certificates of audits."""
         if not self.audits:
             return {}
@@ -146,16 +146,16 @@ class Files:
             self.collections, settings=self.reading, progress=reading_progress(say)
         )
         for name, collection in collections.items():
-            tell(f"{name}, pool: {describe_pool(collection).text()}")
+            echo(f"{name}, pool: {describe_pool(collection).text()}")
         return collections
 
 
-campaign_files = gathered(
+campaign_files = group_options(
     Files, "files", qrels_file, campaign_runs, settings_option(ReadingSettings, "reading")
 )
 """Decorator that gives a command the judgments and runs of a campaign, and how they are read."""
 
-collection_files = gathered(
+collection_files = group_options(
     Files,
     "files",
     qrels_if_any,
@@ -183,7 +183,7 @@ def files_to_score(
 ) -> Callable[[Command], Command]:
     """Decorator that gives a command judgments, runs to score, a pool and other judgments."""
     reading = settings_option(ReadingRunsSettings, "reading")
-    return gathered(Files, "files", qrels, files_argument("runs", help=runs), pool_runs, *own, reading)
+    return group_options(Files, "files", qrels, files_argument("runs", help=runs), pool_runs, *own, reading)
 
 
 def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
@@ -198,18 +198,18 @@ def _say_unpooled(collection: Collection, settings: TargetSettings) -> None:
 
     if settings.pool_depth is not None:
         collection = collection.truncate_pool(settings.pool_depth)
-        tell(f"pool to depth {settings.pool_depth}: {describe_pool(collection)}")
+        echo(f"pool to depth {settings.pool_depth}: {describe_pool(collection)}")
     if not settings.unpool:
         return
     smaller, taken = take_out(collection, settings.unpool, by=settings.unpool_by)
     left = set(smaller.pooled_run_ids)
     gone = [run for run in collection.pooled_run_ids if run not in left]
     n_before, n_after = (int((each.judged & ~each.is_own).sum()) for each in (collection, smaller))
-    tell(
+    echo(
         f"taken out of the pool: {', '.join(dict.fromkeys(taken.values()))} ({', '.join(gone)}), "
         f"and {counted(n_before - n_after, 'judgment')} of documents that nobody else brought"
     )
-    tell(f"pool then: {describe_pool(smaller)}")
+    echo(f"pool then: {describe_pool(smaller)}")
 
 
 def check_jobs(jobs: int, cluster: str | None) -> None:
@@ -223,12 +223,12 @@ def check_jobs(jobs: int, cluster: str | None) -> None:
     if cluster is not None:
         check_address(cluster)
     elif jobs > cpu_count():
-        message = f"--jobs {jobs}: more processes than cores ({cpu_count()}), each of which takes memory"
+        message = f"--jobs {jobs}: exceeds the cores ({cpu_count()}); each process needs its own memory"
         warn_caller(message, JobsWarning)
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether an error is Ctrl-C, also inside a compiled function."""
+    """Return whether an error is Ctrl-C, also inside a compiled function."""
     return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
 
 
@@ -247,7 +247,7 @@ def report_interruption(folder: Path | None, name: str) -> Iterator[None]:
     except (KeyboardInterrupt, SystemError) as error:
         if not is_interruption(error):
             raise
-        tell(f"interrupted; {kept}", always=True)
+        echo(f"interrupted; {kept}", always=True)
         raise click.exceptions.Exit(130) from None
 
 
@@ -264,7 +264,7 @@ def count_progress(label: str, *, n_lines: int | None = None) -> Iterator[Callab
             part = done if n_lines is None else n_lines * done // max(total, 1)
             if part not in printed:
                 printed.add(part)
-                tell(f"{label}: {done} of {total}")
+                echo(f"{label}: {done} of {total}")
 
         yield say
         return
@@ -287,7 +287,7 @@ def stage_progress() -> Iterator[Callable[[str], None]]:
         def say_line(stage: str) -> None:
             nonlocal last
             if not (stage.startswith("reading") and last.startswith("reading")):
-                tell(stage)
+                echo(stage)
             last = stage
 
         yield say_line

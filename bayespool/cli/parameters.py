@@ -82,8 +82,8 @@ class GroupedOption(click.Option):
         self.unless = unless
 
     def value_is_missing(self, value: Any) -> bool:
-        """Whether a required option is not given, unless another one makes it needless."""
-        return super().value_is_missing(value) and not _is_kept(self.unless)
+        """Return whether a required option is not given, unless another one makes it needless."""
+        return super().value_is_missing(value) and not _is_stored(self.unless)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names that the option takes, or what click offers."""
@@ -98,13 +98,13 @@ class GroupedOption(click.Option):
         return self.metavar or f"<{'int' if kind == 'integer' else kind}>"
 
 
-def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+def store_in_context(context: click.Context, parameter: click.Parameter, value: Any) -> None:
     """Callback of an option whose value other options ask for."""
     context.meta[str(parameter.name)] = value
 
 
-def _is_kept(name: str) -> bool:
-    """Whether a flag of that name is given, if there is one."""
+def _is_stored(name: str) -> bool:
+    """Return whether a flag of that name is given, if there is one."""
     return bool(name) and bool(click.get_current_context().meta.get(name))
 
 
@@ -125,7 +125,9 @@ def own_option(
     return click.option(*flags, cls=GroupedOption, group=group, type=kind, **attributes)
 
 
-def gathered(cls: Any, argument: str, *added: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def group_options(
+    cls: Any, argument: str, *added: Callable[[Command], Command]
+) -> Callable[[Command], Command]:
     """Decorator that gives a command options, and hands it one object of the class that is made of them."""
     names = {field.name for field in dataclasses.fields(cls)}
 
@@ -184,8 +186,8 @@ def settings_option(
 ) -> Callable[[Command], Command]:
     """Decorator that gives a command the options of a settings class, or ``only`` some of them.
 
-    The command's ``argument`` is an object of the class; ``defaults`` replace those of the class. With
-    ``unless``, the name of a flag with the callback `keep`, the argument is None where that is given.
+    The command's ``argument`` is an object of the class; ``defaults`` replace those of the class. ``unless``
+    names a flag with the callback `store_in_context`: where it is given, the argument is None.
     """
     options = {
         name: (option, defaults.get(name, default))
@@ -198,7 +200,7 @@ def settings_option(
         @functools.wraps(command)
         def with_settings(**values: Any) -> None:
             given = {name: _value(name, option, values.pop(name)) for name, (option, _) in options.items()}
-            if _is_kept(unless):
+            if _is_stored(unless):
                 command(**{argument: None}, **values)
                 return
             if measures:

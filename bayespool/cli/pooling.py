@@ -8,7 +8,7 @@ import click
 
 from bayespool import scoring
 from bayespool.cli.options import campaign_runs, reading_progress, stage_progress
-from bayespool.cli.parameters import keep, own_option, settings_option
+from bayespool.cli.parameters import own_option, settings_option, store_in_context
 from bayespool.cli.results import Outputs, is_as_json, output_files, print_document
 from bayespool.errors import InputError
 from bayespool.experiments.settings import StrategySettings
@@ -71,7 +71,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
     type=bool,
     is_eager=True,  # a strategy is not needed then
     expose_value=False,
-    callback=keep,
+    callback=store_in_context,
     help="Choose nothing, and say which pool --qrels are the judgments of: depths and shares of holes that "
     "may have been, what each explains, and what estimates would rest on.",
 )

@@ -14,7 +14,7 @@ import click
 
 from bayespool import __version__
 from bayespool.cli.messages import quietly
-from bayespool.cli.parameters import Command, gathered, keep, own_option
+from bayespool.cli.parameters import Command, group_options, own_option, store_in_context
 from bayespool.errors import InputError
 from bayespool.names import split_list
 from bayespool.tables.formatting import printable
@@ -34,7 +34,7 @@ _QUIET = own_option(
     type=bool,
     expose_value=False,
     callback=lambda context, _, quiet: context.with_resource(quietly(quiet)),
-    help="Print results and errors alone: no progress, no warnings.",
+    help="Print only results and errors: no progress, no warnings.",
 )
 _JSON = own_option(
     "--json",
@@ -42,14 +42,14 @@ _JSON = own_option(
     type=bool,
     is_eager=True,  # pool --list asks for it
     expose_value=False,
-    callback=keep,
+    callback=store_in_context,
     help="Print the result as one JSON document, and nothing else with it.",
 )
 _FORMAT = own_option(
     "--format",
     "table_format",
     expose_value=False,
-    callback=keep,
+    callback=store_in_context,
     help="Format of a table on standard output (-o -): csv, json, tex, md, …; default: csv.",
 )
 _OUTPUT = own_option(
@@ -82,7 +82,7 @@ _FIGURES = own_option(
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """Where a command writes its result, and what of it."""
+    """Files and tables that a command writes of its result."""
 
     output: tuple[Path, ...] | Path | None = ()
     folder: Path | None = None
@@ -124,7 +124,7 @@ class Outputs:
             check_folder(self.folder, _command())
         if self.report is not None:
             check_report(self.report)
-        asked = _kept("table_format")
+        asked = _stored("table_format")
         if self.files.count(_STANDARD_OUTPUT) + is_as_json() > 1:
             raise InputError("standard output is asked for twice", hint="give one of -o - and --json, once")
         if asked is None:
@@ -175,7 +175,7 @@ class Outputs:
             columns = {table.name: table.described()["columns"] for table in tables}
             print_document(rows, result.metadata, result.notes(), result.summary(), columns)
         elif _STANDARD_OUTPUT in self.files:
-            suffix = f".{_kept('table_format') or 'csv'}"
+            suffix = f".{_stored('table_format') or 'csv'}"
             text = content(result, suffix, table=self.table, arrangement=self.arrangement)
             _print_bytes(as_bytes(text))
         else:
@@ -193,7 +193,7 @@ def output_files(
     after: Sequence[Callable[[Command], Command]] = (),
 ) -> Callable[[Command], Command]:
     """Decorator that gives a command files of tables, with further options before and after them."""
-    return gathered(Outputs, "outputs", *before, output, *after)
+    return group_options(Outputs, "outputs", *before, output, *after)
 
 
 def output_folder(
@@ -201,7 +201,7 @@ def output_folder(
 ) -> Callable[[Command], Command]:
     """Decorator that gives a command a folder for its result, with further options after it."""
     folder = own_option("--output", "-o", "folder", type=Path, help=help)
-    return gathered(Outputs, "outputs", folder, *after)
+    return group_options(Outputs, "outputs", folder, *after)
 
 
 def with_output_options(command: click.Command, *, tables: bool) -> click.Command:
@@ -222,15 +222,15 @@ def _flag(parameter: click.Parameter) -> str:
     return first.removeprefix("--").replace("-", "_")
 
 
-def _kept(name: str) -> Any:
-    """What is kept under a name while a command is at work."""
+def _stored(name: str) -> Any:
+    """Return what the command's context stores under a name."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(name)
 
 
 def is_as_json() -> bool:
-    """Whether standard output is one JSON document."""
-    return bool(_kept("as_json"))
+    """Return whether standard output is one JSON document."""
+    return bool(_stored("as_json"))
 
 
 def collect_warning(text: str) -> None:
@@ -265,7 +265,7 @@ def print_document(
         "metadata": json_value(metadata or {}),
         "tables": json_value(tables),
         "columns": json_value(columns or {}),
-        "notes": [*(_kept("warnings") or ()), *notes],
+        "notes": [*(_stored("warnings") or ()), *notes],
         "summary": list(summary),
     }
     _print_bytes((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())

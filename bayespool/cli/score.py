@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bayespool import experiments, plots, scoring
-from bayespool.cli.messages import tell
+from bayespool.cli.messages import echo
 from bayespool.cli.options import (
     Files,
     audits,
@@ -83,11 +83,11 @@ def demo(*, settings: ScoreSettings, per_topic: bool, outputs: Outputs, write: P
             f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own "
             "-m P@10 -m nDCG@10"
         )
-        print_document({}, notes=[message]) if is_as_json() else tell(message, err=False)
+        print_document({}, notes=[message]) if is_as_json() else echo(message, err=False)
         return
     _check(outputs, settings)
     with stage_progress() as say:
-        tell(f"pool: {describe_pool(example.collection)}")
+        echo(f"pool: {describe_pool(example.collection)}")
         scores = scoring.score(example.collection, example.new_run_ids, settings=settings, report=say)
     truth = {str(m): dict(example.true_values(m, scores.run_ids)) for m in scores.measures}
     scores = replace(scores, metadata={**scores.metadata, "truth": truth})
@@ -130,4 +130,4 @@ def report(*, result: Path, output: Path) -> None:
     if is_as_json():
         print_document({"files": [{"file": str(output)}]})
     else:
-        tell(f"Wrote {output}.", err=False)
+        echo(f"Wrote {output}.", err=False)

@@ -1,5 +1,4 @@
-from .comparing import compare as compare
-from .comparison import Comparison as Comparison
+from .comparing import Comparison as Comparison, compare as compare
 from .draws import (
     Agreement as Agreement,
     DrawComparison as DrawComparison,
@@ -21,10 +20,12 @@ from .planning import (
 )
 from .reliability import (
     Reliability as Reliability,
+    SystemScores as SystemScores,
     VarianceComponents as VarianceComponents,
     dependability as dependability,
     generalizability as generalizability,
     reliability as reliability,
+    system_scores as system_scores,
     variance_components as variance_components,
 )
 from .reversing import (
@@ -44,8 +45,4 @@ from .significance import (
     significant_draws as significant_draws,
     tukey_hsd as tukey_hsd,
     wilcoxon as wilcoxon,
-)
-from .systems import (
-    SystemScores as SystemScores,
-    system_scores as system_scores,
 )

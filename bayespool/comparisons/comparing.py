@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import with_systems
-from bayespool.comparisons.comparison import Comparison, TestKey
-from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws, in_scope
-from bayespool.comparisons.settings import ComparingSettings
+from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws, in_scope, is_compared_across
+from bayespool.comparisons.frames import ComparisonFrames, TestKey, count_pairs
+from bayespool.comparisons.sentences import comparison_sentences, pair_lines
+from bayespool.comparisons.settings import AS_JUDGED, ComparingSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
     SignificantDraws,
@@ -18,15 +21,149 @@ from bayespool.comparisons.significance import (
     p_values,
     significant_draws,
 )
-from bayespool.comparisons.tables import AS_JUDGED
+from bayespool.comparisons.tables import cited_with_tests, comparison_tables
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure
 from bayespool.measures.populations import population_draws
 from bayespool.options import takes
 from bayespool.randomness import key_of
+from bayespool.report.reading import StoredResult
+from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores, score
+from bayespool.scoring.score_tables import FAR_NOTE, far_runs, lines_of_all, note_lines
 from bayespool.scoring.scoring import expect_collection
 from bayespool.scoring.settings import Scope
+from bayespool.tables import Citation
+from bayespool.tables.formatting import counted, level, some_of
+from bayespool.tables.markup import Arrangement, TextTable, one_line
+from bayespool.tables.table import Table
+
+_RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(ComparisonFrames, Result):
+    """A comparison of every pair of some runs, made by `bayespool.compare`.
+
+    A matrix of shape (run, run) has the row's run against the column's, in the order of `run_ids`; the frames
+    have each pair once.
+
+    Attributes
+    ----------
+    scores : Scores
+        The runs' bounds and estimates; the first method is the uncorrected scores, ``as-judged``.
+    draws : mapping of (Measure, method, scope) to DrawComparison
+        For methods with draws, by scope (`bayespool.compare`).
+    p_values : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
+        Unadjusted, of each method's per-topic values, which are taken as known.
+    p_adjusted : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
+        Adjusted for the family of all pairs; Tukey's are so by themselves.
+    significant : mapping of (Measure, method, test) to SignificantDraws
+        For methods with draws and the tests that are repeated in every draw (``paired-t``, ``tukey-hsd``).
+    tests : tuple of str
+    control : str
+        Of the p-values over all pairs, ``tukey-hsd`` excepted.
+    level : float
+    rope : float
+    ci_prob : float
+    metadata : dict
+        Version, fingerprint, pool and settings, to quote with a result.
+    systems : tuple of (str, str)
+        Runs with the systems that they are replicates of.
+    arrangement : Arrangement
+        Order and number of the pairs that readers see; the frames have all.
+    """
+
+    command = "compare"
+    title = "Comparison of runs"
+
+    def __repr__(self) -> str:
+        pairs = counted(count_pairs(self.run_ids), "pair")
+        runs = f"{pairs} of {counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
+        topics = counted(len(self.scores.query_ids), "topic")
+        return one_line("Comparison", f"{some_of(self.measures, 3)} of {runs} on {topics}")
+
+    def tables(self) -> tuple[Table, ...]:
+        """Tables of the methods of these names, and ``pairs``, what a paper has of each pair."""
+        return comparison_tables(self, Arrangement())
+
+    def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
+        """Tables as people read them, with the columns, order and number of pairs that are arranged."""
+        chosen = self.arrangement if arrangement is None else arrangement
+        width = Arrangement(width=chosen.width)
+        return tuple(self.marked(t) for table in comparison_tables(self, chosen) for t in table.read(width))
+
+    def marked(self, text: TextTable) -> TextTable:
+        """A table with a dagger after runs unlike the pool."""
+        return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
+
+    def summary(self, *pair: str) -> tuple[str, ...]:
+        """A sentence on each pair under each measure, and across measures, of three pairs at most.
+
+        Parameters
+        ----------
+        *pair : str
+            Two runs: then a line for each measure instead, with the numbers of this pair alone.
+
+        Raises
+        ------
+        InputError
+            One run, more than two, or one that is not in the comparison.
+        """
+        return tuple(pair_lines(self, pair) if pair else comparison_sentences(self))
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Differences of up to fifteen pairs, or chances of ranks; the leaderboard of three runs or more."""
+        return _figures(self)
+
+    def citations(self) -> tuple[Citation, ...]:
+        """What to cite for the estimators, the tests, their control, and the reliability."""
+        return cited_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
+
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the pool and the runs, as those of scores, and on measures that share no draws."""
+        scores = self.scores
+        lines = lines_of_all(scores.metadata)
+        lines += note_lines(scores.statements, scores.run_ids, scores.measures)
+        if len(self.measures) < 2:
+            return tuple(lines)
+        for method in dict.fromkeys(method for _, method, _ in self.draws):
+            of_method = self._across.loc[self._across["method"] == method, "measures"]
+            compared = {measure for text in of_method for measure in text.split(", ")}
+            apart = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in compared]
+            if len(apart) > 1 or (apart and compared):
+                lines.append(
+                    f"{method}: draws of {', '.join(apart)} are of completed judgments of their own, so that "
+                    "nothing is said across measures; --joint completes them together"
+                )
+        return tuple(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredComparison(StoredResult):
+    """A comparison of an earlier call, as it was written, whose figure is drawn from its tables."""
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Figure of the comparison, where the file has all its tables."""
+        names = [table.name for table in self.tables()]
+        return _figures(self) if {"differences", "ranks", "leaderboard"} <= set(names) else super().figures()
+
+
+def _figures(comparison: Result) -> tuple[Figure, ...]:
+    from bayespool.plots import draw_comparison, draw_leaderboard
+
+    caption = "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure"
+    figure = Figure("comparison", caption, partial(draw_comparison, comparison))
+    leaderboard = comparison.to_frame("leaderboard")
+    if leaderboard["run_id"].nunique() <= 2:
+        return (figure,)
+    prob = level(leaderboard["ci_prob"].iloc[0])
+    caption = (
+        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
+        "measure. Runs with filled marks may be the best."
+    )
+    ranks = Figure("leaderboard", caption, partial(draw_leaderboard, comparison))
+    return (figure, ranks)
 
 
 @takes(ComparingSettings)
@@ -63,7 +200,7 @@ def compare(
     All runs are scored together, so values differ from those of `score`, where each run is scored as if it
     were alone. A document that several runs retrieve has one relevance per draw, which cancels in their
     difference. Runs share one ideal ranking (``ideal``), and measures over it say so in their names:
-    ``nDCG(ideal='shared')@10``. Measures share draws (``joint``), for `Comparison.across_measures`.
+    ``nDCG(ideal='shared')@10``. Measures share draws (``joint``), for `ComparisonFrames.across_measures`.
 
     Examples
     --------

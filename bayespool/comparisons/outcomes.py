@@ -11,16 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray
+from bayespool.comparisons.frames import count_pairs, pair_frame
+from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws
-from bayespool.comparisons.tables import (
-    AS_JUDGED,
-    PAIR,
-    TEST_NAMES,
-    cited_with_tests,
-    control_name,
-    count_pairs,
-    pair_frame,
-)
+from bayespool.comparisons.tables import PAIR, TEST_NAMES, cited_with_tests, control_name
 from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure

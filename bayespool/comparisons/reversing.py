@@ -20,7 +20,7 @@ from bayespool import __version__
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
 from bayespool.comparisons.outcomes import Key, Outcome, Reversals
-from bayespool.comparisons.settings import ReversalSettings
+from bayespool.comparisons.settings import AS_JUDGED, ReversalSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
     Control,
@@ -31,7 +31,6 @@ from bayespool.comparisons.significance import (
     p_values,
     significant_draws,
 )
-from bayespool.comparisons.tables import AS_JUDGED
 from bayespool.corrections import Constants, fit_constants
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds

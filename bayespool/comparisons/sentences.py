@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayespool.comparisons.frames import ComparisonFrames, count_pairs
+from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.comparisons.significance import effect_sizes
-from bayespool.comparisons.tables import AS_JUDGED, count_pairs, test_words
+from bayespool.comparisons.tables import test_words
 from bayespool.errors import InputError, known_names
 from bayespool.scoring.readable import pool_condition
 from bayespool.tables.formatting import (
@@ -23,13 +25,12 @@ from bayespool.tables.formatting import (
 )
 
 if TYPE_CHECKING:
-    from bayespool.comparisons.comparison import Comparison
     from bayespool.measures import Measure
 
 _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 
-def comparison_sentences(comparison: Comparison) -> Iterator[str]:
+def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
     """Sentences on pairs under each measure, and across measures, of three pairs at most."""
     for measure in comparison.measures:
         methods = [name for of, name, scope in comparison.draws if (of, scope) == (measure, "these-topics")]
@@ -56,7 +57,7 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
                 yield across_sentence(row, len(comparison.scores.query_ids))
 
 
-def pair_lines(comparison: Comparison, pair: Sequence[str]) -> Iterator[str]:
+def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[str]:
     """A line for each measure with the numbers of one pair, a − b in the order given.
 
     Examples
@@ -95,7 +96,7 @@ def _p(p: float) -> str:
 
 
 def comparison_sentence(
-    comparison: Comparison,
+    comparison: ComparisonFrames,
     run_a: str,
     run_b: str,
     measure: object | None = None,
@@ -160,7 +161,7 @@ def comparison_sentence(
     )
 
 
-def _as_judged_sentence(comparison: Comparison, run_a: str, run_b: str, measure: Measure) -> str:
+def _as_judged_sentence(comparison: ComparisonFrames, run_a: str, run_b: str, measure: Measure) -> str:
     """Sentence on a pair of runs where no method has draws: the difference as judged, and the first test."""
     a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
     value = comparison.scores[AS_JUDGED, measure].value
@@ -179,7 +180,7 @@ def _as_judged_sentence(comparison: Comparison, run_a: str, run_b: str, measure:
 
 
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
-    """Sentence on a pair of runs on several measures, from a row of `Comparison.across_measures`, likelier
+    """Sentence on a pair of runs on several measures, from a row of `ComparisonFrames.across_measures`, likelier
     order first.
 
     Examples
@@ -205,7 +206,7 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
 
 
 def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> str:
-    """Sentence on the best of some runs, from rows of `Comparison.leaderboard` in one scope, highest first.
+    """Sentence on the best of some runs, from rows of `ComparisonFrames.leaderboard` in one scope, highest first.
 
     Examples
     --------
@@ -238,7 +239,7 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
 
 
 def system_sentence(row: Mapping[Any, Any]) -> str:
-    """Sentence on a system, from a row of `Comparison.system_scores`.
+    """Sentence on a system, from a row of `ComparisonFrames.system_scores`.
 
     Examples
     --------
@@ -274,14 +275,21 @@ def _on_topics(n: int) -> str:
     return f"On {'this' if n == 1 else 'these'} {counted(n, 'topic')}"
 
 
-def _is_fully_judged(comparison: Comparison, measure: Measure, a: int, b: int) -> bool:
+def _is_fully_judged(comparison: ComparisonFrames, measure: Measure, a: int, b: int) -> bool:
     """Whether nothing of the two runs, nor of their ideal rankings, is unjudged."""
     bounds = comparison.scores.bounds[comparison.measures.index(measure)]
     return not bounds.has_unjudged[[a, b]].any()
 
 
 def _significance_clause(
-    comparison: Comparison, measure: Measure, method: str, test: Any, a: int, b: int, *, is_certain: bool
+    comparison: ComparisonFrames,
+    measure: Measure,
+    method: str,
+    test: Any,
+    a: int,
+    b: int,
+    *,
+    is_certain: bool,
 ) -> str:
     p, named = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_words(comparison, test)
     if np.isnan(p):

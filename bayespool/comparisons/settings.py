@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bayespool.errors import InputError
-from bayespool.names import name_in
+from bayespool.names import leading_name
 from bayespool.options import SEED, Option, PosteriorSettings, option, options_of
 from bayespool.scoring.settings import (
     ESTIMATORS,
@@ -175,7 +175,7 @@ class PlanSettings(TargetSettings):
     def _refuse_idle(self) -> None:
         """Raise `InputError` for settings that a plan without a collection has no use for."""
         for name, (spec, default) in options_of(type(self)).items():
-            if name not in _WITHOUT_COLLECTION and getattr(self, name) != spec.held(name, default):
+            if name not in _WITHOUT_COLLECTION and getattr(self, name) != spec.validated(name, default):
                 raise InputError(
                     f"{name} beside topics_at_hand: without a collection nothing is unjudged",
                     hint="leave it out, or give a collection instead of topics_at_hand and sd",
@@ -242,5 +242,5 @@ class ReversalSettings(PosteriorSettings):
 def _with_as_judged(estimators: Iterable[str | Estimator]) -> Iterable[str | Estimator]:
     """Estimators with the uncorrected scores among them, first if they are not named."""
     listed = tuple(estimators)
-    names = [name_in(e) if isinstance(e, str) else e.name for e in listed]
+    names = [leading_name(e) if isinstance(e, str) else e.name for e in listed]
     return listed if AS_JUDGED in names else (AS_JUDGED, *listed)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.comparisons.frames import ComparisonFrames, Pair, count_pairs
+from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.readable import pool_condition
 from bayespool.tables import Citation, cite
@@ -21,17 +21,11 @@ from bayespool.tables.table import Ends, Marked, Spread, Table, View
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayespool.comparisons.comparison import Comparison
-
-AS_JUDGED = "as-judged"
-"""The method of the uncorrected scores: every unjudged document is nonrelevant."""
-
 PAIR_COLUMNS = ("as-judged", "p", "difference", "interval", "chance", "risk")
 """Columns of the pairs in papers, by name."""
 _COLUMN_OF_PAIRS = ("p", "difference", "interval")  # in one column of a paper
 PAIR_KEYS = ("difference", "chance", "p", "risk")
 """Keys to sort pairs by: largest difference, surest order, smallest p-value, largest risk first."""
-Pair = tuple[str, str]
 
 TEST_NAMES = {
     "paired-t": "paired t test",
@@ -182,7 +176,7 @@ _CAPTIONS = {
 """Captions of the tables, each called like the method that gives its frame."""
 
 
-def comparison_tables(comparison: Comparison, chosen: Arrangement) -> tuple[Table, ...]:
+def comparison_tables(comparison: ComparisonFrames, chosen: Arrangement) -> tuple[Table, ...]:
     """Tables of a comparison, with pairs in the order and number chosen."""
     chosen.check(PAIR_COLUMNS, PAIR_KEYS)
     order = None
@@ -250,26 +244,9 @@ def _in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[Pair]] | None) -
     return rows[rows["_place"] >= 0].drop(columns="_place")
 
 
-def pair_frame(
-    run_ids: Sequence[str], named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
-) -> pd.DataFrame:
-    """Frame with each pair of runs once, a before b, from values of all and matrices of shape (run, run)."""
-    import pandas as pd
-
-    first, second = np.triu_indices(len(run_ids), 1)
-    ids = np.array(run_ids, dtype=object)
-    columns: dict[str, Any] = {**named, "run_a": ids[first], "run_b": ids[second]}
-    return pd.DataFrame(columns | {name: matrix[first, second] for name, matrix in matrices.items()})
-
-
 def cited_with_tests(metadata: Mapping[str, Any], tests: Sequence[str], *keys: str) -> tuple[Citation, ...]:
     """What to cite for a result, its tests and their control, and for what else has a key."""
     return cite([*cited_by(metadata), *(TESTS_CITED[name] for name in tests if name in TESTS_CITED), *keys])
-
-
-def count_pairs(runs: Sized) -> int:
-    """Number of pairs of runs."""
-    return math.comb(len(runs), 2)
 
 
 def control_name(control: str, test: str, n_pairs: int) -> str:
@@ -279,12 +256,12 @@ def control_name(control: str, test: str, n_pairs: int) -> str:
     return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
 
 
-def test_words(comparison: Comparison, test: str) -> str:
+def test_words(comparison: ComparisonFrames, test: str) -> str:
     """Name of a test, with its control over the pairs of the comparison."""
     return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, count_pairs(comparison.run_ids))}"
 
 
-def _by_scope(comparison: Comparison, view: View, of: str, measures: Iterable[str]) -> tuple[View, ...]:
+def _by_scope(comparison: ComparisonFrames, view: View, of: str, measures: Iterable[str]) -> tuple[View, ...]:
     """The view for all rows of each measure, or of several in the column ``of``, and of each scope."""
     n = len(comparison.scores.query_ids)
     return tuple(
@@ -299,7 +276,7 @@ def _by_scope(comparison: Comparison, view: View, of: str, measures: Iterable[st
     )
 
 
-def _by_test(comparison: Comparison, view: View) -> Iterator[View]:
+def _by_test(comparison: ComparisonFrames, view: View) -> Iterator[View]:
     """The view for the rows of each measure and test."""
     for measure in map(str, comparison.measures):
         for test in comparison.tests:
@@ -369,7 +346,9 @@ _LISTED_ACROSS = View(
 _SHORT_ACROSS = replace(_LISTED_ACROSS, names=("method",), columns=("n_pairs", "n_sure", "prob_disagree"))
 
 
-def _views_of_tests(comparison: Comparison, significance: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
+def _views_of_tests(
+    comparison: ComparisonFrames, significance: pd.DataFrame, lists_pairs: bool
+) -> Iterator[View]:
     """All pairs, or those with the largest risk of reversal."""
     if lists_pairs:
         yield from _by_test(comparison, _OF_TESTS)
@@ -383,7 +362,7 @@ def _views_of_tests(comparison: Comparison, significance: pd.DataFrame, lists_pa
             yield replace(view, title=title, sort="-reversal_risk", top=top)
 
 
-def _views_of_leaderboards(comparison: Comparison) -> Iterator[View]:
+def _views_of_leaderboards(comparison: ComparisonFrames) -> Iterator[View]:
     """A table for each measure, method with draws and scope."""
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
     for measure, method, scope in comparison.draws:
@@ -398,7 +377,7 @@ def _views_of_leaderboards(comparison: Comparison) -> Iterator[View]:
         )
 
 
-def _views_of_reliability(comparison: Comparison) -> tuple[View, ...]:
+def _views_of_reliability(comparison: ComparisonFrames) -> tuple[View, ...]:
     return tuple(
         View(
             title=f"{measure}, a population of topics: reliability of the comparison",
@@ -411,7 +390,9 @@ def _views_of_reliability(comparison: Comparison) -> tuple[View, ...]:
     )
 
 
-def _views_of_pairs(comparison: Comparison, pairs: pd.DataFrame, chosen: Arrangement) -> tuple[View, ...]:
+def _views_of_pairs(
+    comparison: ComparisonFrames, pairs: pd.DataFrame, chosen: Arrangement
+) -> tuple[View, ...]:
     """A table of a paper for each measure, of the first test and the first method with draws."""
     views = []
     for measure in map(str, comparison.measures):
@@ -434,7 +415,7 @@ def _views_of_pairs(comparison: Comparison, pairs: pd.DataFrame, chosen: Arrange
     return tuple(views)
 
 
-def _views_of_runs(comparison: Comparison, runs: pd.DataFrame) -> tuple[View, ...]:
+def _views_of_runs(comparison: ComparisonFrames, runs: pd.DataFrame) -> tuple[View, ...]:
     """A table of a paper of all runs, of the first test, where more than two have letters."""
     if len(comparison.run_ids) <= 2 or not runs["label"].all():
         return ()
@@ -460,7 +441,9 @@ def _views_of_runs(comparison: Comparison, runs: pd.DataFrame) -> tuple[View, ..
     )
 
 
-def _caption(comparison: Comparison, measure: str, n_shown: int, names: Sequence[str], method: str) -> str:
+def _caption(
+    comparison: ComparisonFrames, measure: str, n_shown: int, names: Sequence[str], method: str
+) -> str:
     n = count_pairs(comparison.run_ids)
     which = f"{counted(n, 'pair')}" if n_shown == n else f"{n_shown} of {n} pairs"
     topics = counted(len(comparison.scores.query_ids), "topic")

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import (
     Corrected,
@@ -183,7 +183,7 @@ class PredictionPowered(LabelCorrection):
         collection: Collection,
         measure: Additive,
         predicted: FloatArray,
-        level: npt.NDArray[np.int16],
+        level: LevelArray,
         document: IntArray,
     ) -> list[Rectifier | None]:
         """Rectifier of each run, None where its sample is too small; ``predicted`` has the shape (pair,)."""
@@ -199,7 +199,7 @@ class PredictionPowered(LabelCorrection):
 
 def rectified(
     bounds: Bounds,
-    is_open: npt.NDArray[np.bool_],
+    is_open: BoolArray,
     parts: Sequence[Rectified | None],
     notes: tuple[str, str],
     *,

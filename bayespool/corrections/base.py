@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IndexArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.samples import Sample
@@ -142,7 +142,7 @@ class PointCorrection(ABC):
 
     def opened_ranks(
         self, collection: Collection, run_ids: Iterable[str], depth: int
-    ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_], IntArray]:
+    ) -> tuple[LevelArray, BoolArray, IntArray]:
         """Relevance, unjudged ranks that may be relevant, and documents, each of shape (run, topic, rank)."""
         index = collection.run_index(run_ids)
         level = ranked_levels(collection, index, depth)
@@ -244,12 +244,12 @@ def not_defined(bounds: Bounds, why: str) -> Corrected:
     return Corrected(np.full_like(bounds.lower, np.nan), notes=(why,) * len(bounds.run_ids))
 
 
-def has_open_ranks(bounds: Bounds) -> npt.NDArray[np.bool_]:
+def has_open_ranks(bounds: Bounds) -> BoolArray:
     """Runs with an unjudged document down to the cutoff, shape (run,)."""
     return np.asarray(bounds.n_unjudged.any(axis=1))
 
 
-def lacks_pool(collection: Collection, bounds: Bounds) -> npt.NDArray[np.bool_]:
+def lacks_pool(collection: Collection, bounds: Bounds) -> BoolArray:
     """Runs with an unjudged document and no other pooled run to learn from, shape (run,)."""
     n_others = collection.pooled.sum() - collection.pooled[collection.run_index(bounds.run_ids)]
     return np.asarray((n_others == 0) & has_open_ranks(bounds))

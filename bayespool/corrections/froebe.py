@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, LevelArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, LevelArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.compiled import compiled
 from bayespool.corrections.base import (
@@ -45,13 +44,11 @@ class _Part(NamedTuple):
     query_ids: tuple[str, ...]
     levels: tuple[int, ...]
     level: LevelArray
-    opened: npt.NDArray[np.bool_]
-    judged: npt.NDArray[np.int64]
+    opened: BoolArray
+    judged: IndexArray
 
 
-def grade_shares(
-    top: npt.NDArray[np.int64], judged: npt.NDArray[np.int64], distribution: Distribution
-) -> FloatArray:
+def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution) -> FloatArray:
     """Chances of an unjudged document's grades from counts of judged documents, all of shape (..., level)."""
     lowest = np.zeros(top.shape[-1])
     lowest[0] = 1.0
@@ -68,9 +65,7 @@ def grade_shares(
     return chosen
 
 
-def replacements(
-    uniform: FloatArray, shares: FloatArray, stock: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def replacements(uniform: FloatArray, shares: FloatArray, stock: IndexArray) -> IndexArray:
     """Levels, as positions, of judged documents in place of unjudged ones, shape (bootstrap, document).
 
     They are drawn without replacement by ``uniform`` numbers, (document, bootstrap), ``shares`` and
@@ -82,9 +77,7 @@ def replacements(
 
 
 @compiled
-def _draw(
-    uniform: FloatArray, shares: FloatArray, stock: npt.NDArray[np.int64], drawn: npt.NDArray[np.int64]
-) -> None:
+def _draw(uniform: FloatArray, shares: FloatArray, stock: IndexArray, drawn: IndexArray) -> None:
     n_documents, n_bootstraps = uniform.shape
     n_levels = len(shares)
     left = np.empty(n_levels, dtype=np.int64)
@@ -226,7 +219,7 @@ class FroebeBootstrap(SharedCorrection):
         return corrected
 
     def _to_score(
-        self, collection: Collection, bounds: Bounds, levels: tuple[int, ...], judged: npt.NDArray[np.int64]
+        self, collection: Collection, bounds: Bounds, levels: tuple[int, ...], judged: IndexArray
     ) -> _Part:
         """Rankings of the runs to score."""
         level, opened, _ = self.opened_ranks(collection, bounds.run_ids, bounds.measure.cutoff)
@@ -239,8 +232,8 @@ class FroebeBootstrap(SharedCorrection):
         group: Sequence[Bounds],
         cutoff: int,
         levels: tuple[int, ...],
-        judged: npt.NDArray[np.int64],
-    ) -> list[npt.NDArray[np.intp]]:
+        judged: IndexArray,
+    ) -> list[OrderArray]:
         """Quantile for each measure and run: the given one, or the best for the pooled runs."""
         n_runs = len(group[0].run_ids)
         if self.quantile is not None:
@@ -262,7 +255,7 @@ class FroebeBootstrap(SharedCorrection):
             chosen.append(np.array(of_runs, dtype=np.intp))
         return chosen
 
-    def _best(self, predicted: FloatArray, known: FloatArray, run: npt.NDArray[np.intp], without: int) -> int:
+    def _best(self, predicted: FloatArray, known: FloatArray, run: OrderArray, without: int) -> int:
         kept = run != without
         return best_quantile(predicted[kept], known[kept], loss=self.loss, overestimates=self.overestimates)
 

@@ -6,21 +6,22 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IntArray, LevelArray
+from bayespool.arrays import FloatArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import Corrected, PointCorrection, joined, not_defined
+from bayespool.corrections.expected import amounts_with_expected, gains_of_levels, values_of_expected
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_documents, held_out_levels
 from bayespool.evidence.ideals import place_of_level, relevance_levels, tally_of, tally_within_reach
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
-from bayespool.measures import ERR, Additive, AveragePrecision, Measure, Normalized, ReciprocalRank, Success
+from bayespool.measures import Additive, Normalized
 from bayespool.measures.normalized import over
 
 NO_JUDGE = "needs labels of a judge (--judge)"
@@ -77,7 +78,7 @@ def judge_of(collection: Collection, name: str | None, method: str) -> Judge | N
     return next(iter(judges.values()), None)
 
 
-def hidden_documents(collection: Collection, depth: int) -> npt.NDArray[np.intp]:
+def hidden_documents(collection: Collection, depth: int) -> OrderArray:
     """Judged documents of one organization alone, ranked down to 30 or ``depth``, shape (document,)."""
     _, _, _, pair, _ = held_out_documents(collection, cutoff=max(depth, TOP_OF_LABELS))
     return np.asarray(pair, dtype=np.intp)
@@ -142,108 +143,7 @@ def level_rates(
     return rates
 
 
-def gains_of_levels(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:
-    """Gains of documents of levels, same shape; None unless the measure has gains or chances."""
-    if isinstance(measure, Additive):
-        return np.asarray(measure.gains(levels), dtype=np.float64)
-    if isinstance(measure, AveragePrecision | ReciprocalRank | Success | ERR):
-        # of a ranking of one document: whether it is relevant, or whether a reader stops there
-        return np.asarray(measure.amounts(levels[..., None]), dtype=np.float64)
-    return None
-
-
-def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
-    """Expected amounts, shape (...), from expected gains of documents, shape (..., rank).
-
-    For all but sums of gains these are independent chances. With chances q, the expected sum of precisions is
-    Σ q_i/i (1 + Σ_{j<i} q_j), the expected reciprocal rank Σ q_i/i Π_{j<i} (1 − q_j), and the chance of
-    success 1 − Π (1 − q_i).
-    """
-    rank = np.arange(1, gains.shape[-1] + 1)
-    if isinstance(measure, Additive):
-        return np.asarray(gains @ measure.weights()[: gains.shape[-1]])
-    if isinstance(measure, AveragePrecision):
-        return np.asarray((gains / rank * (1 + gains.cumsum(axis=-1) - gains)).sum(axis=-1))
-    if isinstance(measure, Success):
-        return np.asarray(1 - np.prod(1 - gains, axis=-1))
-    first = gains.copy()
-    first[..., 1:] *= np.cumprod(1 - gains, axis=-1)[..., :-1]
-    return np.asarray((first / rank).sum(axis=-1))
-
-
-def amounts_with_expected(
-    measure: Measure, level: npt.NDArray[Any], opened: npt.NDArray[np.bool_], gain: FloatArray
-) -> FloatArray:
-    """Amounts, shape (...), where ``opened`` documents have expected gains; others of shape (..., rank)."""
-    read = measure.read(level)
-    base = np.asarray(measure.amounts(read), dtype=np.float64)
-    if isinstance(measure, Additive):
-        more = np.where(opened, gain * measure.weights()[: level.shape[-1]], 0.0)
-        return np.asarray(base + more.sum(axis=-1))
-    known = gains_of_levels(measure, read)
-    if known is None:
-        raise ValueError(f"{measure} has no gains")
-    return np.where(opened.any(axis=-1), expected_amounts(measure, np.where(opened, gain, known)), base)
-
-
-def values_of_expected(collection: Collection, bounds: Bounds, amounts: FloatArray) -> FloatArray:
-    """Values of amounts over the ideal of the judged documents, within the bounds of completed judgments."""
-    measure = bounds.measure
-    tally = tally_of(collection, relevance_levels(collection, measure))
-    values: FloatArray = measure.normalize(amounts, tally) / measure.unit
-    if isinstance(measure, Normalized):
-        values = np.clip(values, bounds.least.scores(), bounds.most.scores())
-    return values
-
-
 _NOTHING_HIDDEN = "needs documents that one organization alone contributed"
-
-
-@register_estimator("judge-rates", label="judge\nrates", needs_judge=True)
-@dataclass(frozen=True, kw_only=True)
-class JudgeRates(LabelCorrection):
-    """Give unjudged documents the chances of relevance of hidden documents with their labels.
-
-    Hidden documents are the judged ones that one organization alone contributed: without it they would be as
-    unjudged as those of a new run. The chance of each level of relevance is its share among the hidden
-    documents of the label's grade, all topics and organizations together; among all hidden documents where
-    none is of the grade, or a document has no label.
-
-    Parameters
-    ----------
-    judge : str, optional
-        Name of the judge; default: the collection's only one.
-
-    Notes
-    -----
-    The method is the posterior with labels, but without organizations, topics and all other predictors. It
-    counts hidden documents down to rank 30, or to the cutoff if that is deeper. Sums of gains, average
-    precision, (expected) reciprocal rank and success are expectations with independent chances
-    (`bayespool.corrections.labels.expected_amounts`); other measures have no value. Under a measure over an
-    ideal ranking the amount is divided by the ideal of the judged documents, and kept within the bounds over
-    completed judgments; with the expected ideal of completed judgments, errors of nDCG@10 were larger on DL
-    2021.
-
-    Edges: without unjudged documents the value is B; without a hidden document it is NaN.
-    """
-
-    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Expected values."""
-        measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
-        gains = gains_of_levels(measure, np.array(levels))
-        if gains is None:
-            return not_defined(bounds, NOT_A_SUM)
-        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
-        is_open = np.asarray(opened.any(axis=(1, 2)))
-        hidden = hidden_documents(collection, measure.cutoff)
-        if not len(hidden):
-            values = np.where(is_open[:, None], np.nan, bounds.lower)
-            return Corrected(
-                values, notes=tuple(_NOTHING_HIDDEN if has_unjudged else "" for has_unjudged in is_open)
-            )
-        gain = (level_rates(collection, judge, hidden, levels) @ gains)[np.append(judge.grade, -1)[document]]
-        amounts = amounts_with_expected(measure, level, opened, gain)
-        return Corrected(values_of_expected(collection, bounds, amounts))
 
 
 @register_estimator(
@@ -340,3 +240,50 @@ def _scale_note(judge: Judge, of_grade: LevelArray) -> str:
     starts = [np.nanmin(judge.label), *judge.thresholds]
     pairs = [f"from {start:g} for {level}" for start, level in zip(starts, of_grade.tolist(), strict=True)]
     return f"labels stand for relevance: {', '.join(pairs)}"
+
+
+@register_estimator("judge-rates", label="judge\nrates", needs_judge=True)
+@dataclass(frozen=True, kw_only=True)
+class JudgeRates(LabelCorrection):
+    """Give unjudged documents the chances of relevance of hidden documents with their labels.
+
+    Hidden documents are the judged ones that one organization alone contributed: without it they would be as
+    unjudged as those of a new run. The chance of each level of relevance is its share among the hidden
+    documents of the label's grade, all topics and organizations together; among all hidden documents where
+    none is of the grade, or a document has no label.
+
+    Parameters
+    ----------
+    judge : str, optional
+        Name of the judge; default: the collection's only one.
+
+    Notes
+    -----
+    The method is the posterior with labels, but without organizations, topics and all other predictors. It
+    counts hidden documents down to rank 30, or to the cutoff if that is deeper. Sums of gains, average
+    precision, (expected) reciprocal rank and success are expectations with independent chances
+    (`bayespool.corrections.labels.expected_amounts`); other measures have no value. Under a measure over an
+    ideal ranking the amount is divided by the ideal of the judged documents, and kept within the bounds over
+    completed judgments; with the expected ideal of completed judgments, errors of nDCG@10 were larger on DL
+    2021.
+
+    Edges: without unjudged documents the value is B; without a hidden document it is NaN.
+    """
+
+    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
+        """Expected values."""
+        measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
+        gains = gains_of_levels(measure, np.array(levels))
+        if gains is None:
+            return not_defined(bounds, NOT_A_SUM)
+        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
+        is_open = np.asarray(opened.any(axis=(1, 2)))
+        hidden = hidden_documents(collection, measure.cutoff)
+        if not len(hidden):
+            values = np.where(is_open[:, None], np.nan, bounds.lower)
+            return Corrected(
+                values, notes=tuple(_NOTHING_HIDDEN if has_unjudged else "" for has_unjudged in is_open)
+            )
+        gain = (level_rates(collection, judge, hidden, levels) @ gains)[np.append(judge.grade, -1)[document]]
+        amounts = amounts_with_expected(measure, level, opened, gain)
+        return Corrected(values_of_expected(collection, bounds, amounts))

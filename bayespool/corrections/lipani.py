@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import (
-    Corrected,
-    SharedCorrection,
-    has_open_ranks,
-    lacks_pool,
-    not_defined,
-)
+from bayespool.corrections.base import Corrected, SharedCorrection, has_open_ranks, lacks_pool, not_defined
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds

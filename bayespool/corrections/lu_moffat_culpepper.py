@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray
 from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
@@ -20,7 +19,7 @@ from bayespool.corrections.base import (
     lacks_pool,
     not_defined,
 )
-from bayespool.corrections.labels import expected_amounts, gains_of_levels, values_of_expected
+from bayespool.corrections.expected import expected_amounts, gains_of_levels, values_of_expected
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
@@ -158,7 +157,7 @@ class _Expected(NamedTuple):
     """Gains as shares of the greatest, and which are estimated, shape (run, topic, rank)."""
 
     gain: FloatArray
-    opened: npt.NDArray[np.bool_]
+    opened: BoolArray
 
 
 _COMBINED_SHAPES: tuple[Shape, ...] = ("linear", "zipf", "weibull")
@@ -291,7 +290,7 @@ class LuMoffatCulpepper(SharedCorrection):
         return _Expected(gain, opened)
 
     def _of_topic(
-        self, ranks: npt.NDArray[np.int32], judged_gain: FloatArray, curves: Sequence[FloatArray], last: int
+        self, ranks: IntArray, judged_gain: FloatArray, curves: Sequence[FloatArray], last: int
     ) -> FloatArray:
         """Expected gains of the documents after the judged ones, shape (document,)."""
         n_judged = len(judged_gain)
@@ -327,9 +326,7 @@ def _value(collection: Collection, bounds: Bounds, expected: _Expected, greatest
     )
 
 
-def _mean_gains(
-    level: npt.NDArray[np.int16], depths: npt.NDArray[np.int32], shares: FloatArray
-) -> FloatArray:
+def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> FloatArray:
     """Mean gain at each rank of pooled runs, each down to its depth, shape (topic, rank); a missing rank
     gains 0, an unjudged document does not count.
     """
@@ -344,9 +341,7 @@ def _mean_gains(
     return means
 
 
-def _ranks_of(
-    pairs: npt.NDArray[np.int32], document: npt.NDArray[np.int32], lacking: int
-) -> npt.NDArray[np.int32]:
+def _ranks_of(pairs: IntArray, document: IntArray, lacking: int) -> IntArray:
     """Ranks of documents in runs, from 0, shape (pair, run); ``lacking`` where a run does not return one."""
     first = int(pairs.min())
     rank = np.full((int(pairs.max()) - first + 1, len(document)), lacking, dtype=np.int32)

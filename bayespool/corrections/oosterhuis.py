@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.angelopoulos import MAX_DRAWS
 from bayespool.corrections.base import (
@@ -65,8 +65,8 @@ class Critical(NamedTuple):
     Both are indices of shifts, ascending, of shape (set,).
     """
 
-    below: npt.NDArray[np.int64]
-    above: npt.NDArray[np.int64]
+    below: IndexArray
+    above: IndexArray
 
 
 def moved_gains(rates: FloatArray, gains: FloatArray, shifts: FloatArray) -> FloatArray:
@@ -99,7 +99,7 @@ def critical_shifts(sets: Calibration, moved: FloatArray) -> Critical:
     return Critical(np.sort(np.clip(below, 0, n - 1)), np.sort(np.clip(above, 0, n - 1)))
 
 
-def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> npt.NDArray[np.int64]:
+def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> IndexArray:
     """Index of the shift that is the bound at a probability α/2 or 1 − α/2, of the probabilities' shape.
 
     It is the largest (smallest) one that exceeds (is below) the value in a share of the M sets of less than
@@ -115,7 +115,7 @@ def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> npt.
     return np.where(probability < 0.5, low, high)
 
 
-def middle_shifts(critical: Critical) -> npt.NDArray[np.int64]:
+def middle_shifts(critical: Critical) -> IndexArray:
     """Indices of the upper bound's shifts at level 0: of the middle set, or of the two in the middle."""
     n_sets = len(critical.above)
     return critical.above[[(n_sets - 1) // 2, n_sets // 2]]

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 from bayespool.corrections.base import PointCorrection
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator
-from bayespool.names import DEFAULT_ESTIMATORS, description_of, name_in, settings_in
+from bayespool.names import DEFAULT_ESTIMATORS, description_of, leading_name, settings_in
 from bayespool.tables.citations import citation_names
 
 Kind = Literal["point", "posterior"]
@@ -177,7 +177,7 @@ def made_of_text(text: str, **settings: Any) -> Estimator:
     >>> made_of_text("background(e=0.05)")
     Background(estimand='complete', fit='none', e=0.05)
     """
-    name = name_in(text)
+    name = leading_name(text)
     if name not in ESTIMATORS:
         points_first = sorted(ESTIMATORS, key=lambda known: ESTIMATORS[known].kind == "posterior")
         raise InputError(f"no estimator {name!r}", hint=known_names(name, points_first))

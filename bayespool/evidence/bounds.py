@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import NEVER_JUDGED, Collection
 from bayespool.collection.rankings import blocks
 from bayespool.evidence.ideals import (
@@ -110,9 +109,9 @@ class Bounds(Shown):
         return self.n_judged + self.n_unjudged + self.n_missing
 
     @property
-    def has_unjudged(self) -> npt.NDArray[np.bool_]:
+    def has_unjudged(self) -> BoolArray:
         """Runs with unjudged documents, in their rankings or their ideal rankings, shape (run,)."""
-        is_open: npt.NDArray[np.bool_] = self.least.amount != self.most.amount
+        is_open: BoolArray = self.least.amount != self.most.amount
         return np.asarray((is_open | (self.n_unjudged > 0)).any(axis=1))
 
 
@@ -180,9 +179,7 @@ def score_bounds(
     )
 
 
-def condensed_levels(
-    collection: Collection, run_ids: str | Iterable[str] | None, depth: int
-) -> npt.NDArray[np.int16]:
+def condensed_levels(collection: Collection, run_ids: str | Iterable[str] | None, depth: int) -> LevelArray:
     """Relevance of the first judged documents of runs, 0 beyond the last; shape (run, topic, rank).
 
     What is never judged counts as judged nonrelevant in the top ``depth``, where the truth has it, too.
@@ -322,7 +319,7 @@ def unjudged_documents(
     *,
     cutoff: int,
     estimand: Estimand = "complete",
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray]:
+) -> tuple[OrderArray, OrderArray, OrderArray, IntArray]:
     """Position in ``run_ids``, topic, rank from 1 and pair code of unjudged documents, shape (document,)."""
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)

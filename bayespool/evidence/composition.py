@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import IntArray
+from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import blocks, ranked
 from bayespool.compiled import compiled
@@ -22,8 +22,8 @@ class CompositionEffects:
 
     run_ids: tuple[str, ...]
     cutoffs: tuple[int, ...]
-    delta_precision: npt.NDArray[np.float64]
-    delta_antiprecision: npt.NDArray[np.float64]  # the negative sum of both is δk̄@n
+    delta_precision: FloatArray
+    delta_antiprecision: FloatArray  # the negative sum of both is δk̄@n
 
 
 def composition_effects(
@@ -166,7 +166,7 @@ TOP_OF_OVERLAP = 10
 _COMMON_MULTIPLE = 2520  # of the lengths 1 to 10, so that overlaps are exact
 
 
-def run_overlap(collection: Collection, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+def run_overlap(collection: Collection, run_index: OrderArray) -> FloatArray:
     """Shares of common documents in the top ten of each pair of runs, shape (run, run).
 
     Means over topics, between 0 and 1, symmetric. On a topic the number of common documents over ten, or over
@@ -190,7 +190,7 @@ def run_overlap(collection: Collection, run_index: npt.NDArray[np.intp]) -> npt.
         longer = np.maximum(length[:, None], length).astype(np.int64)
         shared += (has @ has.T).astype(np.int64) * (_COMMON_MULTIPLE // np.maximum(longer, 1))
         n_topics += longer > 0
-    share: npt.NDArray[np.float64] = shared / (_COMMON_MULTIPLE * np.maximum(n_topics, 1))
+    share: FloatArray = shared / (_COMMON_MULTIPLE * np.maximum(n_topics, 1))
     return np.where(n_topics > 0, share, 1.0)
 
 
@@ -277,7 +277,7 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
     return tuple(clusters)
 
 
-def _cluster_numbers(distance: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[np.intp]:
+def _cluster_numbers(distance: FloatArray, n_clusters: int) -> OrderArray:
     """Number of the cluster of each run, shape (run,), by average linkage of distances of shape (run,
     run).
     """
@@ -294,7 +294,7 @@ def _cluster_numbers(distance: npt.NDArray[np.float64], n_clusters: int) -> npt.
     return np.asarray(fcluster(joins, furthest, criterion="distance"), dtype=np.intp)
 
 
-def _reason_to_stay(collection: Collection, members: npt.NDArray[np.intp]) -> str:
+def _reason_to_stay(collection: Collection, members: OrderArray) -> str:
     others = np.setdiff1d(np.flatnonzero(collection.pooled), members)
     if len(members) < 2:
         return "a single run"

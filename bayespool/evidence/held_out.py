@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import IntArray
+from bayespool.arrays import BoolArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.evidence.ideals import (
@@ -110,7 +110,7 @@ def held_out_counts(
     credited = hidden & _is_best_ranked(document, hidden)
     relevant, nonrelevant = state == RELEVANT, state == NONRELEVANT
 
-    def count(mask: npt.NDArray[np.bool_]) -> IntArray:
+    def count(mask: BoolArray) -> IntArray:
         return count_within(mask, cutoffs)
 
     return HeldOutCounts(
@@ -130,9 +130,7 @@ def held_out_counts(
     )
 
 
-HeldOutDocuments: TypeAlias = tuple[
-    npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray, npt.NDArray[np.bool_]
-]
+HeldOutDocuments: TypeAlias = tuple[OrderArray, OrderArray, OrderArray, IntArray, BoolArray]
 
 
 def held_out_documents(
@@ -145,7 +143,7 @@ def held_out_documents(
     unit = collection.organization[index]
     hidden = _is_hidden(document, state, sole_contributor(collection, "organization"), unit)
     run, topic, rank = np.nonzero(hidden & _is_best_ranked(document, hidden))
-    relevant: npt.NDArray[np.bool_] = state[run, topic, rank] == RELEVANT
+    relevant: BoolArray = state[run, topic, rank] == RELEVANT
     return index[run], topic, rank + 1, document[run, topic, rank], relevant
 
 
@@ -155,7 +153,7 @@ def held_out_levels(
     *,
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
-) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_]]:
+) -> tuple[LevelArray, BoolArray]:
     """Relevance of the top of pooled runs, and which of it is hidden, shape (run, topic, rank) each."""
     index = np.flatnonzero(collection.pooled)
     sole = sole_beside(collection, by, substitute)
@@ -166,7 +164,7 @@ def held_out_levels(
 
 
 def states_without_own(
-    collection: Collection, run_index: npt.NDArray[np.intp], depth: int, *, rel: int = 1, given: int = 0
+    collection: Collection, run_index: OrderArray, depth: int, *, rel: int = 1, given: int = 0
 ) -> npt.NDArray[np.int8]:
     """States of the first documents of runs, each without its organization, shape (run, topic, rank)."""
     state = top_states(states(collection.relevance, rel, given), collection.document, run_index, (depth,))
@@ -186,14 +184,12 @@ def sole_beside(
     return np.where(collection.in_pool(collection.run_index(substitute)), np.int32(-1), sole)
 
 
-def _is_hidden(
-    document: IntArray, state: npt.NDArray[np.int8], sole: IntArray, unit: IntArray
-) -> npt.NDArray[np.bool_]:
+def _is_hidden(document: IntArray, state: npt.NDArray[np.int8], sole: IntArray, unit: IntArray) -> BoolArray:
     """Whether a document is judged and only the run's own unit contributed it, shape (run, topic, rank)."""
     return np.asarray((np.append(sole, -1)[document] == unit[:, None, None]) & (state <= RELEVANT))
 
 
-def _is_best_ranked(document: IntArray, hidden: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _is_best_ranked(document: IntArray, hidden: BoolArray) -> BoolArray:
     """Whether a hidden document is at its contributor's best rank for it, shape (run, topic, rank)."""
     run, topic, rank = np.nonzero(hidden)
     pair = document[run, topic, rank]

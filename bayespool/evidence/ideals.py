@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import IntArray
+from bayespool.arrays import BoolArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.rankings import Rankings
 from bayespool.errors import InputError, known_names
@@ -27,16 +27,13 @@ def states(relevance: npt.NDArray[Any], rel: int, given: int = 0) -> npt.NDArray
 
 
 def top_states(
-    table: npt.NDArray[np.int8],
-    document: IntArray | Rankings,
-    index: npt.NDArray[np.intp],
-    cutoffs: tuple[int, ...],
+    table: npt.NDArray[np.int8], document: IntArray | Rankings, index: OrderArray, cutoffs: tuple[int, ...]
 ) -> npt.NDArray[np.int8]:
     """States of the top documents by a table from `states`, shape (run, topic, rank)."""
     return np.append(table, np.int8(MISSING))[document[index, :, : max(cutoffs)]]
 
 
-def count_within(mask: npt.NDArray[np.bool_], cutoffs: tuple[int, ...]) -> IntArray:
+def count_within(mask: BoolArray, cutoffs: tuple[int, ...]) -> IntArray:
     """Number of true values within each cutoff along the last axis, ranks; shape (…, cutoff)."""
     depth = mask.shape[-1]
     if depth == 0:
@@ -64,9 +61,7 @@ def check_estimand(collection: Collection, estimand: Estimand) -> None:
         )
 
 
-def open_ranks(
-    collection: Collection, index: npt.NDArray[np.intp], depth: int, estimand: Estimand
-) -> npt.NDArray[np.bool_]:
+def open_ranks(collection: Collection, index: OrderArray, depth: int, estimand: Estimand) -> BoolArray:
     """Ranks whose documents are unjudged and may be relevant, shape (run, topic, rank)."""
     document = collection.document[index, :, :depth]
     reach = reach_of(collection, index, depth, estimand)
@@ -74,9 +69,7 @@ def open_ranks(
     return np.asarray(opened & (np.arange(document.shape[2]) < reach[:, None, None]))
 
 
-def reach_of(
-    collection: Collection, index: npt.NDArray[np.intp], cutoff: int, estimand: Estimand
-) -> IntArray:
+def reach_of(collection: Collection, index: OrderArray, cutoff: int, estimand: Estimand) -> IntArray:
     """Deepest rank of each run at which an unjudged document may be relevant, shape (run,)."""
     if estimand == "pooled":
         return np.asarray(np.minimum(collection.depth_of(index), cutoff), dtype=np.int32)
@@ -100,9 +93,7 @@ def relevance_levels(collection: Collection, measure: Measure) -> tuple[int, ...
     return (0, *levels) if levels and levels[-1] >= measure.rel else (0, *levels, measure.rel)
 
 
-def tally_of(
-    collection: Collection, levels: Sequence[int], *, relevance: npt.NDArray[np.int16] | None = None
-) -> Tally:
+def tally_of(collection: Collection, levels: Sequence[int], *, relevance: LevelArray | None = None) -> Tally:
     """Judged documents by topic and level but 0, shape (topic, level); others count one level lower."""
     relevance = collection.relevance if relevance is None else relevance
     return Tally(judged_at_levels(collection, levels, relevance)[:, 1:], tuple(levels[1:]))
@@ -113,9 +104,7 @@ def n_relevant_documents(collection: Collection, rel: int = 1) -> int:
     return int(n_relevant(tally_of(collection, (0, *collection.levels)), rel).sum())
 
 
-def judged_at_levels(
-    collection: Collection, levels: Sequence[int], relevance: npt.NDArray[np.int16]
-) -> npt.NDArray[np.int64]:
+def judged_at_levels(collection: Collection, levels: Sequence[int], relevance: LevelArray) -> IndexArray:
     """Judged documents of each topic at each level as in `tally_of`, with level 0; shape (topic, level)."""
     judged = np.flatnonzero(relevance >= 0)
     at = place_of_level(relevance[judged], levels)
@@ -124,14 +113,14 @@ def judged_at_levels(
     return n
 
 
-def place_of_level(relevance: npt.NDArray[np.int16], levels: Sequence[int]) -> npt.NDArray[np.intp]:
+def place_of_level(relevance: LevelArray, levels: Sequence[int]) -> OrderArray:
     """Index of the highest level that each relevance reaches, −1 without a judgment; shape (pair,)."""
     return np.searchsorted(levels, relevance, side="right") - 1
 
 
 def n_in_reach(
-    collection: Collection, index: npt.NDArray[np.intp], measure: Normalized, estimand: Estimand
-) -> npt.NDArray[np.int64]:
+    collection: Collection, index: OrderArray, measure: Normalized, estimand: Estimand
+) -> IndexArray:
     """Unjudged documents within reach that may be part of each run's ideal ranking, shape (run, topic)."""
     n_topics = len(collection.query_ids)
     n = np.zeros((len(index), n_topics), dtype=np.int64)
@@ -179,7 +168,7 @@ def values_on_fuller(
 
 
 def _pairs_of_ideals(
-    collection: Collection, index: npt.NDArray[np.intp], measure: Normalized, estimand: Estimand
+    collection: Collection, index: OrderArray, measure: Normalized, estimand: Estimand
 ) -> Iterator[tuple[slice, IntArray]]:
     """Yield slices of runs that share an ideal ranking, with the pair codes that are part of it."""
     if measure.ideal == "judged":
@@ -194,11 +183,11 @@ def _pairs_of_ideals(
         yield slice(row, row + 1), document[row][within[row]]
 
 
-def ranked_levels(collection: Collection, index: npt.NDArray[np.intp], depth: int) -> npt.NDArray[np.int16]:
+def ranked_levels(collection: Collection, index: OrderArray, depth: int) -> LevelArray:
     """Relevance at ranks of runs, shape (run, topic, rank); −1 if unjudged, `MISSING_RANK` after the last."""
     return relevance_table(collection)[collection.document[index, :, :depth]]
 
 
-def relevance_table(collection: Collection) -> npt.NDArray[np.int16]:
+def relevance_table(collection: Collection) -> LevelArray:
     """Relevance of each pair, −1 if unjudged, and of the code −1, no document; shape (pair + 1,)."""
     return np.append(np.maximum(collection.relevance, np.int16(-1)), np.int16(MISSING_RANK))

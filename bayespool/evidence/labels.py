@@ -9,9 +9,8 @@ from typing import Literal, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import IntArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection, Judge
 from bayespool.collection.judges import MOST_GRADES
 from bayespool.collection.pools import sole_contributor
@@ -63,11 +62,11 @@ class GradeCounts:
     """
 
     judge: Judge
-    n_relevant: npt.NDArray[np.int64]
-    n_nonrelevant: npt.NDArray[np.int64]
+    n_relevant: IndexArray
+    n_nonrelevant: IndexArray
 
     @property
-    def n(self) -> npt.NDArray[np.int64]:
+    def n(self) -> IndexArray:
         """Documents of each grade, shape (grade,)."""
         return self.n_relevant + self.n_nonrelevant
 
@@ -77,12 +76,12 @@ class GradeCounts:
         return float((self.n_relevant.sum() + 0.5) / (self.n.sum() + 1))
 
     @property
-    def rate(self) -> npt.NDArray[np.float64]:
+    def rate(self) -> FloatArray:
         """Share of relevant documents by grade, shrunk slightly toward that of all, shape (grade,)."""
         return (self.n_relevant + self.base) / (self.n + 1)
 
     @property
-    def shrunk(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def shrunk(self) -> tuple[FloatArray, FloatArray]:
         """Relevant and nonrelevant documents, shrunk to equal shares, two arrays of shape (grade,)."""
         # as many documents more as there are grades, spread over the grades like all documents
         n_grades = len(self.n)
@@ -106,7 +105,7 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     return GradeCounts(judge, relevant.sum(axis=0), nonrelevant.sum(axis=0))
 
 
-def hidden_grades(collection: Collection, judge: Judge) -> npt.NDArray[np.int64]:
+def hidden_grades(collection: Collection, judge: Judge) -> IndexArray:
     """Hidden documents of each grade that some run ranks in its top 30, relevant or not, shape (grade,)."""
     hidden = collection.judged & in_top(collection, TOP_OF_LABELS) & (sole_contributor(collection) >= 0)
     grade = judge.grade[hidden & (judge.grade >= 0)]
@@ -116,7 +115,7 @@ def hidden_grades(collection: Collection, judge: Judge) -> npt.NDArray[np.int64]
 @_once
 def topic_grades(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[IndexArray, IndexArray]:
     """Relevant and nonrelevant documents of `grade_counts` by topic, two arrays of shape (topic, grade)."""
     state = states(collection.relevance, rel, given)
     counted = is_other(collection) & (judge.grade >= 0)
@@ -129,7 +128,7 @@ def topic_grades(
     return relevant, nonrelevant
 
 
-def is_other(collection: Collection) -> npt.NDArray[np.bool_]:
+def is_other(collection: Collection) -> BoolArray:
     """Whether a document is judged, in the top 30 of some run, and not hidden evidence, shape (pair,)."""
     judged = collection.judged & in_top(collection, TOP_OF_LABELS)
     return np.asarray(judged & (sole_contributor(collection) < 0))
@@ -170,10 +169,10 @@ class LabelLift:
         See `favored_organizations`.
     """
 
-    n: npt.NDArray[np.int64]
-    lift: npt.NDArray[np.float64]
-    error: npt.NDArray[np.float64]
-    is_favored: npt.NDArray[np.bool_]
+    n: IndexArray
+    lift: FloatArray
+    error: FloatArray
+    is_favored: BoolArray
 
 
 @_once
@@ -185,7 +184,7 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
     top = collection.document[:, :, :_LIFT_DEPTH]
     shape = 2, len(judge.thresholds) + 1
 
-    def counted(pair: IntArray) -> npt.NDArray[np.int64]:
+    def counted(pair: IntArray) -> IndexArray:
         """Documents by relevance and grade, shape (2, grade)."""
         table = np.zeros(shape, dtype=np.int64)
         np.add.at(table, (is_relevant[pair].astype(np.intp), grade[pair]), 1)
@@ -224,13 +223,13 @@ def submitters(collection: Collection, judge: Judge) -> IntArray:
     return collection.organization if judge.organization is None else judge.organization
 
 
-def _known_of(document: IntArray, known: npt.NDArray[np.bool_]) -> IntArray:
+def _known_of(document: IntArray, known: BoolArray) -> IntArray:
     """Distinct documents of rankings that are known, shape (document,)."""
     pair = np.unique(document)
     return pair[known[pair]]
 
 
-def in_top(collection: Collection, depth: int) -> npt.NDArray[np.bool_]:
+def in_top(collection: Collection, depth: int) -> BoolArray:
     """Whether some run ranks a document down to ``depth``, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last is that of −1, no document
     inside[within(collection.document, collection.run_index(), depth)] = True
@@ -257,8 +256,8 @@ class LabelConfusion:
 
     judge: Judge
     levels: tuple[int, ...]
-    hidden: npt.NDArray[np.int64]
-    other: npt.NDArray[np.int64]
+    hidden: IndexArray
+    other: IndexArray
 
     @classmethod
     def of(
@@ -292,7 +291,7 @@ class LabelConfusion:
         pair = held_out_documents(collection, cutoff=cutoff)[3]
         level = np.searchsorted(np.array(levels), collection.relevance, side="right")
 
-        def count(pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+        def count(pairs: OrderArray) -> IndexArray:
             table = np.zeros((len(judge.thresholds) + 2, len(levels) + 1), dtype=np.int64)
             np.add.at(table, (judge.grade[pairs], level[pairs]), 1)  # −1, no label, is the last row
             return table
@@ -303,7 +302,7 @@ class LabelConfusion:
 
     def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
         """Labeled documents by grade; those of relevance ``rel`` or more, one of the levels, are relevant."""
-        table: npt.NDArray[np.int64] = getattr(self, documents)[:-1]
+        table: IndexArray = getattr(self, documents)[:-1]
         first = self.levels.index(rel) + 1
         return GradeCounts(self.judge, table[:, first:].sum(axis=1), table[:, :first].sum(axis=1))
 
@@ -327,7 +326,7 @@ def auc(counted: GradeCounts) -> float:
     return float((relevant * (2 * below + nonrelevant)).sum() / (2 * n_pairs))
 
 
-def kappas(counted: GradeCounts) -> npt.NDArray[np.float64]:
+def kappas(counted: GradeCounts) -> FloatArray:
     """Cohen's κ of relevance and of a grade above each but the highest, shape (threshold,).
 
     NaN where all documents are on one side of both.
@@ -345,7 +344,7 @@ def kappas(counted: GradeCounts) -> npt.NDArray[np.float64]:
     agree = n - labeled - relevant.sum() + 2 * labeled_relevant
     expected = labeled * relevant.sum() + (n - labeled) * nonrelevant.sum()
     with np.errstate(invalid="ignore"):
-        kappa: npt.NDArray[np.float64] = (n * agree - expected) / (n * n - expected)
+        kappa: FloatArray = (n * agree - expected) / (n * n - expected)
     return kappa
 
 

@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray, OrderArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import ranked, within
@@ -500,10 +500,10 @@ def _weighted(signs: FloatArray, coefficients: FloatArray) -> FloatArray:
 @compiled
 def _sums(
     gain: FloatArray,
-    topic: npt.NDArray[np.int64],
-    own: npt.NDArray[np.int64],
-    unit: npt.NDArray[np.int64],
-    organization: npt.NDArray[np.int64],
+    topic: IndexArray,
+    own: IndexArray,
+    unit: IndexArray,
+    organization: IndexArray,
     weight: FloatArray,
     cosine: FloatArray,
     dot: FloatArray,

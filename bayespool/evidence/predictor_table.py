@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.arrays import FloatArray, IntArray, OrderArray
+from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
-from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.held_out import held_out_documents
-from bayespool.evidence.predictors import PREDICTORS, evidence_predictors
+from bayespool.evidence.predictors import PREDICTORS, DocumentContext, evidence_predictors
 from bayespool.evidence.predictors_of_labels import label_columns, label_predictors
 from bayespool.randomness import document_keys
 
@@ -40,7 +38,7 @@ class DocumentTable:
     topic: OrderArray
     rank: OrderArray
     pair: IntArray
-    relevant: npt.NDArray[np.int64]
+    relevant: IndexArray
     predictors: FloatArray
     names: tuple[str, ...]
 
@@ -103,12 +101,7 @@ def document_table(
 
 
 def hidden_document_table(
-    collection: Collection,
-    *,
-    cutoff: int,
-    rel: int = 1,
-    given: int = 0,
-    names: Sequence[str] | None = None,
+    collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0, names: Sequence[str] | None = None
 ) -> DocumentTable:
     """Hidden documents, each once, for the run of its organization that ranks it best.
 

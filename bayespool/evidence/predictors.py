@@ -1,17 +1,203 @@
-"""The class of a predictor, the package's fourteen, and the registry that lists them."""
+"""What predictors are computed from, their class, the package's fourteen, and their registry."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from functools import cached_property
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
+from bayespool.collection import Collection
+from bayespool.collection.rankings import ranked
 from bayespool.errors import InputError, known_names
-from bayespool.evidence.context import DocumentContext
+from bayespool.evidence.composition import composition_effects
+from bayespool.evidence.held_out import states_without_own
+from bayespool.evidence.ideals import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
+from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
+
+_ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
+_NEIGHBOR_DEPTH = 100  # ranks
+_TOP_DEPTH_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
+
+
+class AmongOthers(NamedTuple):
+    """Ranks of documents in the pooled runs of other organizations, arrays of shape (document,)."""
+
+    n_runs: FloatArray  # number of those runs, at least 1
+    n_retrieving: FloatArray  # number of those that retrieve the document at any depth
+    best_rank: FloatArray  # among them; twice the longest pooled ranking where none retrieves the document
+    # sum of precision/log₂(1 + rank), 0 for a run that does not retrieve it; a run's precision is that of its
+    # own contribution to the pool
+    fusion: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentContext:
+    """Documents to compute predictors of, and the runs that retrieved them.
+
+    A document's values depend neither on the other documents nor on unpooled runs other than its own.
+
+    Attributes
+    ----------
+    collection : Collection
+    run, topic : ndarray of int, shape (document,)
+        The run that retrieved the document, as an index into the collection's runs, and the topic.
+    rank : ndarray of int, shape (document,)
+        Its rank there, from 1, at most ``depth``.
+    pair : ndarray of int32, shape (document,)
+        Its code.
+    depth : int
+        Largest possible rank of the documents.
+    rel, given : int
+        Smallest relevance that counts as relevant, and of documents that count.
+    cutoff : int
+        Cutoff of the measure, for predictors about P@n itself.
+    """
+
+    collection: Collection
+    run: OrderArray
+    topic: OrderArray
+    rank: OrderArray
+    pair: IntArray
+    depth: int
+    rel: int
+    given: int
+    cutoff: int
+
+    @cached_property
+    def runs(self) -> OrderArray:
+        """The runs that retrieved any of the documents, each once."""
+        return np.unique(self.run)
+
+    @cached_property
+    def row(self) -> OrderArray:
+        """Position in ``runs`` of each document's run, shape (document,)."""
+        return np.searchsorted(self.runs, self.run)
+
+    @cached_property
+    def state(self) -> npt.NDArray[np.int8]:
+        """States of the first documents of each run with its organization held out, shape (run, topic, rank).
+
+        There are max(``depth``, 100) ranks; shorter runs are filled with missing documents.
+        """
+        # the shape must not depend on how long other runs are: sums over neighbors would round differently
+        reach = max(self.depth, _NEIGHBOR_DEPTH)
+        state = states_without_own(self.collection, self.runs, reach, rel=self.rel, given=self.given)
+        lacking = reach - state.shape[2]
+        return np.pad(state, ((0, 0), (0, 0), (0, lacking)), constant_values=np.int8(MISSING))
+
+    @cached_property
+    def relevant(self) -> BoolArray:
+        """Where ``state`` is relevant, shape (run, topic, rank)."""
+        mask: BoolArray = self.state == RELEVANT
+        return mask
+
+    @cached_property
+    def nonrelevant(self) -> BoolArray:
+        """Where ``state`` is nonrelevant, shape (run, topic, rank)."""
+        mask: BoolArray = self.state == NONRELEVANT
+        return mask
+
+    @cached_property
+    def top(self) -> int:
+        """Number of top ranks that represent a run as a whole: the pool depth, clipped to 10 to 30."""
+        return int(np.clip(self.collection.pool_depth, *_TOP_DEPTH_RANGE))
+
+    @cached_property
+    def top_relevant(self) -> IndexArray:
+        """Relevant documents in the ``top`` of each run, shape (run, topic)."""
+        return _count(self.relevant[:, :, : self.top])
+
+    @cached_property
+    def top_nonrelevant(self) -> IndexArray:
+        """Nonrelevant documents in the ``top`` of each run, shape (run, topic)."""
+        return _count(self.nonrelevant[:, :, : self.top])
+
+    @cached_property
+    def top_unjudged(self) -> IndexArray:
+        """Unjudged documents in the ``top`` of each run, shape (run, topic)."""
+        return _count(self.state[:, :, : self.top] == UNJUDGED_STATE)
+
+    @cached_property
+    def top_judged(self) -> IndexArray:
+        """Judged documents of any relevance in the ``top`` of each run, shape (run, topic)."""
+        top = self.state[:, :, : self.top]
+        return _count((top == RELEVANT) | (top == NONRELEVANT) | (top == BELOW))
+
+    @cached_property
+    def among_others(self) -> AmongOthers:
+        """Ranks of the documents in the pooled runs of other organizations."""
+        collection, pair = self.collection, self.pair
+        own = collection.organization[self.run]
+        pooled = np.flatnonzero(collection.pooled)
+        top = dict(zip(pooled.tolist(), collection.depth_of(pooled).tolist(), strict=True))
+        state = np.append(collection.relevance, np.int16(-1))
+        rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
+        n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))
+        longest = max(1, int(collection.length[pooled].max(initial=0)))
+        fusion, best = np.zeros(len(pair)), np.full(len(pair), float(_ABSENT_RANK_FACTOR * longest))
+        gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
+        for run in pooled:
+            document, ranks = ranked(collection.document, run)
+            rank_of[document] = ranks + 1
+            rank_of[-1] = 0
+            rank = np.where(own == collection.organization[run], 0, rank_of[pair])
+            rank_of[document] = 0
+            judged = state[collection.document[run, :, : min(_TOP_DEPTH_RANGE[1], top[int(run)])]]
+            precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= self.given).sum(axis=1) + 1)
+            n_runs += own != collection.organization[run]
+            n_retrieving += rank > 0
+            fusion += gain[rank] * precision[self.topic]
+            best = np.where(rank > 0, np.minimum(best, rank), best)
+        return AmongOthers(np.maximum(n_runs, 1), n_retrieving, best, fusion)
+
+    @cached_property
+    def learned_odds(self) -> FloatArray:
+        """Log odds that the judged documents teach of the pooled runs of other organizations."""
+        return self._learned.log_odds(self.run, self.topic, self.pair)
+
+    @cached_property
+    def own_lines(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Shift, slope and mean of `learned_odds` at which they fit each run's judged documents, by row."""
+        return self._learned.own_lines(self.runs)
+
+    @property
+    def _learned(self) -> LearnedFusion:
+        return learned_fusion(self.collection, rel=self.rel, given=self.given)
+
+    @cached_property
+    def composition(self) -> tuple[FloatArray, FloatArray]:
+        """Change of the pooled runs' P@n and P̄@n on the topic when composed with the document's run.
+
+        Two arrays of shape (document,); the run's organization is out of the pool.
+        """
+        collection = self.collection
+        delta_precision, delta_antiprecision = np.zeros(len(self.run)), np.zeros(len(self.run))
+        of_organization = collection.organization[self.run]
+        for o in np.unique(of_organization):
+            reduced = collection.unpool(organization=collection.organizations[o])
+            rows = np.flatnonzero(of_organization == o)
+            runs, row = np.unique(self.run[rows], return_inverse=True)
+            effects = composition_effects(
+                reduced,
+                [collection.run_ids[r] for r in runs],
+                cutoffs=self.cutoff,
+                rel=self.rel,
+                given=self.given,
+            )
+            delta_precision[rows] = effects.delta_precision[row, self.topic[rows], 0]
+            delta_antiprecision[rows] = effects.delta_antiprecision[row, self.topic[rows], 0]
+        return delta_precision, delta_antiprecision
+
+
+def _count(mask: BoolArray) -> IndexArray:
+    """Number of true values along the last axis."""
+    return np.asarray(mask.sum(axis=-1))
+
 
 Per = Literal["ranking", "label", "document"]
 
@@ -62,207 +248,8 @@ class Predictor:
             )
 
 
-_HALF_WEIGHT_DISTANCE = 5.0  # ranks to a judged neighbor that counts half
-
-
-def _log_odds(n: npt.NDArray[np.int64], n_other: npt.NDArray[np.int64]) -> FloatArray:
-    """Log odds of one category versus another, with ½ added to each count."""
-    return np.log((n + 0.5) / (n_other + 0.5))
-
-
-def _log_rank(documents: DocumentContext) -> FloatArray:
-    return np.log(documents.rank)
-
-
-def _precision(documents: DocumentContext) -> FloatArray:
-    return _log_odds(documents.top_relevant, documents.top_nonrelevant)[documents.row, documents.topic]
-
-
-def _run_precision(documents: DocumentContext) -> FloatArray:
-    of_run = _log_odds(documents.top_relevant.sum(axis=1), documents.top_nonrelevant.sum(axis=1))
-    return of_run[documents.row]
-
-
-def _local_precision(documents: DocumentContext) -> FloatArray:
-    """Logit of precision around each rank, the run's being one more neighbor, shape (document,)."""
-    # all ranks of ``state`` are summed: a matrix product of another shape may round its sums in another order
-    relevant, nonrelevant = documents.relevant, documents.nonrelevant
-    ranks = np.arange(relevant.shape[2])
-    nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _HALF_WEIGHT_DISTANCE)
-    n_relevant, n_nonrelevant = relevant.sum(axis=(1, 2)), nonrelevant.sum(axis=(1, 2))
-    of_run = ((n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1))[documents.row]
-    place = documents.row, documents.topic, documents.rank - 1
-    near_relevant, near_nonrelevant = (relevant @ nearness)[place], (nonrelevant @ nearness)[place]
-    return np.asarray(np.log((near_relevant + of_run) / (near_nonrelevant + 1 - of_run)))
-
-
-def _run_unjudged(documents: DocumentContext) -> FloatArray:
-    return _log_odds(documents.top_unjudged.sum(axis=1), documents.top_judged.sum(axis=1))[documents.row]
-
-
-LOG_RANK: Predictor = Predictor(
-    name="log_rank",
-    description="log of the document's rank in the run",
-    per="document",
-    compute=_log_rank,
-    slope=(-0.1, 0.2),
-)
-PRECISION: Predictor = Predictor(
-    name="precision",
-    description="log odds of relevant and nonrelevant judged documents (each plus ½) of the run on the "
-    "topic, in the top 10 to 30, as deep as the pool",
-    per="ranking",
-    compute=_precision,
-    slope=(0.2, 0.3),
-)
-RUN_PRECISION: Predictor = Predictor(
-    name="run_precision",
-    description="`precision` with the documents of all topics of the run summed",
-    per="ranking",
-    compute=_run_precision,
-    slope=(0.9, 0.5),
-)
-LOCAL_PRECISION: Predictor = Predictor(
-    name="local_precision",
-    description="log odds of relevant and nonrelevant judged documents of the run around the document, down "
-    "to rank 100, or the cutoff if that is deeper: a neighbor $d$ ranks away weighs $1/(1 + d/5)$, and the "
-    "run's precision over all topics counts as one more neighbor",
-    per="document",
-    compute=_local_precision,
-    slope=(0.8, 0.4),
-)
-RUN_UNJUDGED: Predictor = Predictor(
-    name="run_unjudged",
-    description="log odds of a document in the run's top 10 to 30 being unjudged, over all topics: how far "
-    "the run is from the pool",
-    per="ranking",
-    compute=_run_unjudged,
-    slope=(0.2, 0.15),
-)
-
-
-def _support(documents: DocumentContext) -> FloatArray:
-    others = documents.among_others
-    return others.n_retrieving / others.n_runs
-
-
-def _log_best_rank(documents: DocumentContext) -> FloatArray:
-    return np.log(documents.among_others.best_rank)
-
-
-def _fusion(documents: DocumentContext) -> FloatArray:
-    others = documents.among_others
-    return np.log1p(10 * others.fusion / others.n_runs)
-
-
-SUPPORT: Predictor = Predictor(
-    name="support",
-    description="share of the pooled runs of other organizations that retrieve the document at any depth",
-    per="document",
-    compute=_support,
-    slope=(0.0, 1.0),
-)
-LOG_BEST_RANK: Predictor = Predictor(
-    name="log_best_rank",
-    description="log of the best rank among them; twice the longest ranking of a pooled run where none does",
-    per="document",
-    compute=_log_best_rank,
-    slope=(-0.5, 0.3),
-)
-FUSION: Predictor = Predictor(
-    name="fusion",
-    description=r"$\log\bigl(1 + 10 \cdot \text{mean of precision}/\log_2(1 + \text{rank})\bigr)$ over them, "
-    "0 for a run that does not retrieve it; the precision is that of what the run contributed to the pool on "
-    "the topic, to rank 30 at most",
-    per="document",
-    compute=_fusion,
-    slope=(4.0, 3.0),
-)
-
-
-def _delta_precision(documents: DocumentContext) -> FloatArray:
-    return documents.composition[0]
-
-
-def _delta_antiprecision(documents: DocumentContext) -> FloatArray:
-    return documents.composition[1]
-
-
-DELTA_PRECISION: Predictor = Predictor(
-    name="delta_precision",
-    description=r"$\Delta P$: what composing the run with the pooled runs, without those of its "
-    "organization, does to their P@n on the topic",
-    per="ranking",
-    compute=_delta_precision,
-)
-DELTA_ANTIPRECISION: Predictor = Predictor(
-    name="delta_antiprecision",
-    description=r"$\Delta \bar P$: what it does to their anti-precision, the share of nonrelevant documents",
-    per="ranking",
-    compute=_delta_antiprecision,
-)
-
-
-def _learned_fusion(documents: DocumentContext) -> FloatArray:
-    return documents.learned_odds
-
-
-def _run_skill(documents: DocumentContext) -> FloatArray:
-    return documents.own_lines[0][documents.row]
-
-
-def _run_slope(documents: DocumentContext) -> FloatArray:
-    _, slope, mean = documents.own_lines
-    return slope[documents.row] * (documents.learned_odds - mean[documents.row])
-
-
-LEARNED_FUSION: Predictor = Predictor(
-    name="learned_fusion",
-    description="log odds of relevance that the judged documents teach of the pooled runs of other "
-    "organizations that retrieve the document: by weights of runs, by documents that the same runs retrieve, "
-    "by its support and best rank ({doc}`formulas`, *Learned fusion*)",
-    per="document",
-    compute=_learned_fusion,
-)
-RUN_SKILL: Predictor = Predictor(
-    name="run_skill",
-    description="shift of these log odds at which they fit the run's own judged documents in its top 30: "
-    "what the run knows beyond the others",
-    per="ranking",
-    compute=_run_skill,
-)
-RUN_SLOPE: Predictor = Predictor(
-    name="run_slope",
-    description="slope of these log odds, less 1, at which they fit the run's own judged documents, times "
-    "the document's less their mean: whether the run finds relevant documents that others pass over",
-    per="document",
-    compute=_run_slope,
-)
-
-
-def _log_rate(documents: DocumentContext) -> FloatArray:
-    sample = documents.collection.sample
-    if sample is None:
-        return np.zeros(len(documents.pair))
-    return np.nan_to_num(np.log(sample.rates))[documents.pair]
-
-
-LOG_RATE: Predictor = Predictor(
-    name="log_rate",
-    description="log of the rate at which a published sample took documents of its stratum; 0 for others",
-    per="document",
-    compute=_log_rate,
-)
-
-
-_PACKAGE_PREDICTORS = [LOG_RANK, PRECISION, RUN_PRECISION, SUPPORT, LOG_BEST_RANK, FUSION, LOCAL_PRECISION]
-_PACKAGE_PREDICTORS += [RUN_UNJUDGED, DELTA_PRECISION, DELTA_ANTIPRECISION]
-_PACKAGE_PREDICTORS += [LEARNED_FUSION, RUN_SKILL, RUN_SLOPE, LOG_RATE]
-PREDICTORS: dict[str, Predictor] = {predictor.name: predictor for predictor in _PACKAGE_PREDICTORS}
+PREDICTORS: dict[str, Predictor] = {}
 """Every registered predictor by name; their order is that of columns in tables and of slopes in models."""
-
-COMPOSITION_PREDICTORS = (DELTA_PRECISION.name, DELTA_ANTIPRECISION.name)
-"""Names of the predictors from composing the run with the pooled runs (Lipani et al. 2015)."""
 
 
 def register_predictor(predictor: Predictor) -> None:
@@ -278,3 +265,171 @@ def register_predictor(predictor: Predictor) -> None:
 def evidence_predictors() -> tuple[str, ...]:
     """Names of the predictors of the evidence model: those with an expected slope."""
     return tuple(name for name, predictor in PREDICTORS.items() if predictor.slope is not None)
+
+
+Compute = Callable[[DocumentContext], FloatArray]
+
+
+def _predictor(
+    per: Per, description: str, slope: tuple[float, float] | None = None
+) -> Callable[[Compute], Compute]:
+    """Register a function as the predictor of its name."""
+
+    def register(compute: Compute) -> Compute:
+        name = compute.__name__.removeprefix("_")
+        register_predictor(
+            Predictor(name=name, description=description, per=per, compute=compute, slope=slope)
+        )
+        return compute
+
+    return register
+
+
+def _log_odds(n: IndexArray, n_other: IndexArray) -> FloatArray:
+    """Log odds of one category versus another, with ½ added to each count."""
+    return np.log((n + 0.5) / (n_other + 0.5))
+
+
+@_predictor("document", "log of the document's rank in the run", slope=(-0.1, 0.2))
+def _log_rank(documents: DocumentContext) -> FloatArray:
+    return np.log(documents.rank)
+
+
+@_predictor(
+    "ranking",
+    "log odds of relevant and nonrelevant judged documents (each plus ½) of the run on the topic, in the top "
+    "10 to 30, as deep as the pool",
+    slope=(0.2, 0.3),
+)
+def _precision(documents: DocumentContext) -> FloatArray:
+    return _log_odds(documents.top_relevant, documents.top_nonrelevant)[documents.row, documents.topic]
+
+
+@_predictor("ranking", "`precision` with the documents of all topics of the run summed", slope=(0.9, 0.5))
+def _run_precision(documents: DocumentContext) -> FloatArray:
+    of_run = _log_odds(documents.top_relevant.sum(axis=1), documents.top_nonrelevant.sum(axis=1))
+    return of_run[documents.row]
+
+
+@_predictor(
+    "document",
+    "share of the pooled runs of other organizations that retrieve the document at any depth",
+    slope=(0.0, 1.0),
+)
+def _support(documents: DocumentContext) -> FloatArray:
+    others = documents.among_others
+    return others.n_retrieving / others.n_runs
+
+
+@_predictor(
+    "document",
+    "log of the best rank among them; twice the longest ranking of a pooled run where none does",
+    slope=(-0.5, 0.3),
+)
+def _log_best_rank(documents: DocumentContext) -> FloatArray:
+    return np.log(documents.among_others.best_rank)
+
+
+@_predictor(
+    "document",
+    r"$\log\bigl(1 + 10 \cdot \text{mean of precision}/\log_2(1 + \text{rank})\bigr)$ over them, 0 for a "
+    "run that does not retrieve it; the precision is that of what the run contributed to the pool on the "
+    "topic, to rank 30 at most",
+    slope=(4.0, 3.0),
+)
+def _fusion(documents: DocumentContext) -> FloatArray:
+    others = documents.among_others
+    return np.log1p(10 * others.fusion / others.n_runs)
+
+
+_HALF_WEIGHT_DISTANCE = 5.0  # ranks to a judged neighbor that counts half
+
+
+@_predictor(
+    "document",
+    "log odds of relevant and nonrelevant judged documents of the run around the document, down to rank "
+    "100, or the cutoff if that is deeper: a neighbor $d$ ranks away weighs $1/(1 + d/5)$, and the run's "
+    "precision over all topics counts as one more neighbor",
+    slope=(0.8, 0.4),
+)
+def _local_precision(documents: DocumentContext) -> FloatArray:
+    """Logit of precision around each rank, the run's being one more neighbor, shape (document,)."""
+    # all ranks of ``state`` are summed: a matrix product of another shape may round its sums in another order
+    relevant, nonrelevant = documents.relevant, documents.nonrelevant
+    ranks = np.arange(relevant.shape[2])
+    nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _HALF_WEIGHT_DISTANCE)
+    n_relevant, n_nonrelevant = relevant.sum(axis=(1, 2)), nonrelevant.sum(axis=(1, 2))
+    of_run = ((n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1))[documents.row]
+    place = documents.row, documents.topic, documents.rank - 1
+    near_relevant, near_nonrelevant = (relevant @ nearness)[place], (nonrelevant @ nearness)[place]
+    return np.asarray(np.log((near_relevant + of_run) / (near_nonrelevant + 1 - of_run)))
+
+
+@_predictor(
+    "ranking",
+    "log odds of a document in the run's top 10 to 30 being unjudged, over all topics: how far the run is "
+    "from the pool",
+    slope=(0.2, 0.15),
+)
+def _run_unjudged(documents: DocumentContext) -> FloatArray:
+    return _log_odds(documents.top_unjudged.sum(axis=1), documents.top_judged.sum(axis=1))[documents.row]
+
+
+@_predictor(
+    "ranking",
+    r"$\Delta P$: what composing the run with the pooled runs, without those of its organization, does to "
+    "their P@n on the topic",
+)
+def _delta_precision(documents: DocumentContext) -> FloatArray:
+    return documents.composition[0]
+
+
+@_predictor(
+    "ranking", r"$\Delta \bar P$: what it does to their anti-precision, the share of nonrelevant documents"
+)
+def _delta_antiprecision(documents: DocumentContext) -> FloatArray:
+    return documents.composition[1]
+
+
+COMPOSITION_PREDICTORS = ("delta_precision", "delta_antiprecision")
+"""Names of the predictors from composing the run with the pooled runs (Lipani et al. 2015)."""
+
+
+@_predictor(
+    "document",
+    "log odds of relevance that the judged documents teach of the pooled runs of other organizations that "
+    "retrieve the document: by weights of runs, by documents that the same runs retrieve, by its support and "
+    "best rank ({doc}`formulas`, *Learned fusion*)",
+)
+def _learned_fusion(documents: DocumentContext) -> FloatArray:
+    return documents.learned_odds
+
+
+@_predictor(
+    "ranking",
+    "shift of these log odds at which they fit the run's own judged documents in its top 30: what the run "
+    "knows beyond the others",
+)
+def _run_skill(documents: DocumentContext) -> FloatArray:
+    return documents.own_lines[0][documents.row]
+
+
+@_predictor(
+    "document",
+    "slope of these log odds, less 1, at which they fit the run's own judged documents, times the document's "
+    "less their mean: whether the run finds relevant documents that others pass over",
+)
+def _run_slope(documents: DocumentContext) -> FloatArray:
+    _, slope, mean = documents.own_lines
+    return slope[documents.row] * (documents.learned_odds - mean[documents.row])
+
+
+@_predictor(
+    "document",
+    "log of the rate at which a published sample took documents of its stratum; 0 for others",
+)
+def _log_rate(documents: DocumentContext) -> FloatArray:
+    sample = documents.collection.sample
+    if sample is None:
+        return np.zeros(len(documents.pair))
+    return np.nan_to_num(np.log(sample.rates))[documents.pair]

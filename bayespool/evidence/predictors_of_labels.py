@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import BoolArray, FloatArray, OrderArray
 from bayespool.collection import Collection, Judge
-from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.ideals import UNJUDGED_STATE
 from bayespool.evidence.labels import (
     GradeCounts,
@@ -23,7 +22,7 @@ from bayespool.evidence.labels import (
     submitters,
     topic_grades,
 )
-from bayespool.evidence.predictors import Predictor
+from bayespool.evidence.predictors import DocumentContext, Predictor
 from bayespool.randomness import key_of, normals
 
 _TRANSFER_SD = 0.5  # of a grade's log odds ratio between hidden and other judged documents
@@ -98,7 +97,7 @@ class LabelRatios:
     nonrelevant: FloatArray
     grade: npt.NDArray[np.int8]  # −1 where no label counts, shape (document,)
 
-    def of_draws(self, draws: npt.NDArray[np.intp], documents: slice) -> FloatArray:
+    def of_draws(self, draws: OrderArray, documents: slice) -> FloatArray:
         """Log odds ratios of some documents in some draws, shape (draw, document)."""
         n = int(draws.max(initial=-1)) + 1
         relevant, nonrelevant = (
@@ -118,12 +117,7 @@ class LabelRatios:
 
 
 def label_ratios(
-    collection: Collection,
-    run: npt.NDArray[np.intp],
-    pair: npt.NDArray[np.intp],
-    *,
-    rel: int = 1,
-    given: int = 0,
+    collection: Collection, run: OrderArray, pair: OrderArray, *, rel: int = 1, given: int = 0
 ) -> tuple[LabelRatios, ...]:
     """Log odds ratios of labels by each usable judge; they add up, as if judges erred independently."""
     return tuple(
@@ -210,7 +204,7 @@ def _grades(
 
 def _is_of(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], organizations: Iterable[str]
-) -> npt.NDArray[np.bool_]:
+) -> BoolArray:
     """Whether a run is of the named organizations, shape of ``run``."""
     named = np.isin(np.array(collection.organizations), list(organizations))
     return np.asarray(named[submitters(collection, judge)[run]])

@@ -12,7 +12,7 @@ significance of document adjudication methods. CIKM 2023, 1960–1970.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -42,33 +42,18 @@ from bayespool.experiments.settings import BudgetSettings, Test
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
 from bayespool.options import describe_estimator
-from bayespool.pooling import STRATEGIES, Membership, Strategy, order_of_topic, parse_strategy
+from bayespool.pooling import Membership, Strategy, order_of_topic
 from bayespool.pooling.choosing import shares_of
 from bayespool.pooling.pools import with_strategy_pool
-from bayespool.pooling.registry import strategy_text
-from bayespool.pooling.stopping import stops_at
+from bayespool.pooling.registry import stops_at, strategy_text
 from bayespool.pooling.strategy import retrieved_by
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PAPER_STRATEGIES = (
-    "take",
-    "borda",
-    "condorcet",
-    "combmax",
-    "combmin",
-    "combmed",
-    "combsum",
-    "combanz",
-    "combmnz",
-)
-"""Strategies of Lipani et al. (2017): Take@N, which is Depth@k with a budget, and eight others."""
-
 PAPER_BUDGETS = tuple(range(5_000, 80_001, 5_000))
 """Budgets of Lipani et al. (2017)."""
 
-Strategies = str | Strategy | Iterable[str | Strategy]
 
 _SMALL_POOL_DOCUMENTS = 20_000  # below it too few of the paper's budgets fit
 _N_BUDGETS_OF_SMALL_POOL = 10
@@ -272,17 +257,6 @@ def budgets(collection: Collection, *, settings: BudgetSettings, running: Runnin
         _contributors=_stacked(whole_pools, ["strategy"], "contributors"),
         _agreement=_stacked(whole_pools, ["strategy"], "agreement"),
     )
-
-
-def strategies_of(strategies: Strategies) -> tuple[Strategy, ...]:
-    """Strategies from texts, each once; ``paper`` means `PAPER_STRATEGIES`, ``all`` every registered one."""
-    sets = {"paper": PAPER_STRATEGIES, "all": tuple(STRATEGIES)}
-    chosen: list[str | Strategy] = []
-    for each in [strategies] if isinstance(strategies, str | Strategy) else strategies:
-        chosen += sets.get(each, (each,)) if isinstance(each, str) else (each,)
-    if not chosen:
-        raise InputError("strategies cannot be empty", hint="leave it out, or name some")
-    return tuple(dict.fromkeys(map(parse_strategy, chosen)))
 
 
 def _depth_pool(collection: Collection, pool_depth: int | None) -> Collection:

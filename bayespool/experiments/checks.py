@@ -33,7 +33,7 @@ from bayespool.inference.engines import make_engine
 from bayespool.measures import Measure, Precision
 from bayespool.models import MODEL_NAMES
 from bayespool.models.structure import draw_priors
-from bayespool.names import COMBINED
+from bayespool.names import COMBINED_MODELS
 from bayespool.options import takes
 from bayespool.posterior import PreparedModel, Rung, ScoringProblem
 from bayespool.posterior.containers import block_log_odds, groups_of_fit
@@ -133,7 +133,7 @@ class ModelChecks(Result):
         """Calibration, models by log predictive density, and single runs."""
         import pandas as pd
 
-        calibration, elpd = calibration_frame(self.predictions), elpd_frame(self.predictions, COMBINED)
+        calibration, elpd = calibration_frame(self.predictions), elpd_frame(self.predictions, COMBINED_MODELS)
         runs = pd.concat([p.to_frame() for p in self.predictions], ignore_index=True)
         views = tuple(_calibration_view(of_measure, self.metadata) for of_measure in _by_measure(calibration))
         caption = "How well each model predicts held-out organizations"
@@ -312,10 +312,10 @@ def check_models(
                     continue
                 fit = fits[replace(part, whole=True)][0]
                 gathered[str(measure), part.name] = _container(model, hidden, fit, predicted, settings)
-        members = [p for p in of_measure if p.model in COMBINED]
-        if len(members) == len(COMBINED) and len(members[0].densities) == 1:
+        members = [p for p in of_measure if p.model in COMBINED_MODELS]
+        if len(members) == len(COMBINED_MODELS) and len(members[0].densities) == 1:
             of_measure.append(stack(members, random_seed=settings.random_seed))
-        elif len(members) == len(COMBINED):
+        elif len(members) == len(COMBINED_MODELS):
             both = {p.model: steps[p.model] for p in members}
             of_measure.append(predict_mixture(both, members, first, **shared))
         predictions += of_measure

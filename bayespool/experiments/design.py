@@ -26,7 +26,7 @@ from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.preparing import changed, parts_description
 from bayespool.experiments.running import Columns, Stored, Work, add_rows
-from bayespool.experiments.settings import By, Runs
+from bayespool.experiments.settings import By, PoolSettings, Runs
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.errors import (
     kendall_tau_b,
@@ -554,3 +554,26 @@ def contributors(
         if pool_type is None or types[run] == pool_type:
             units.setdefault(run if by == "run" else whole.organizations[organization], []).append(run)
     return {name: tuple(runs) for name, runs in units.items()}
+
+
+PAPER_WIDTHS = (2, 4, 10, 20, 40)
+"""Pool widths of Webber & Park (2009)."""
+
+
+def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolSettings:
+    """Resolve depth, types and widths for the collection that pools are drawn from; widths are by default
+    those of the paper that leave a contributor outside.
+    """
+    types = run_types_of(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
+    n_units = len(contributors(whole, requested.by, types, requested.pool_type))
+    most = n_units - 1
+    widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
+    chosen = tuple(sorted(set(widths)))
+    if not chosen or max(chosen) > most:
+        which = "" if requested.pool_type is None else f" of type {requested.pool_type!r}"
+        width = f"a pool of width {max(chosen, default=1)} and one more"
+        raise InputError(
+            f"{n_units} {requested.by}s{which} are too few for {width}",
+            hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
+        )
+    return dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=chosen)

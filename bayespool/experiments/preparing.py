@@ -16,7 +16,7 @@ from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
 from bayespool.models import MODELS, model_named, own_models, parse_prior
 from bayespool.models.priors import refuse_no_density
-from bayespool.names import COMBINED, name_in
+from bayespool.names import COMBINED_MODELS, leading_name
 from bayespool.options import options_of
 from bayespool.posterior.preparation import prior_names
 from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
@@ -116,13 +116,13 @@ def parts_description(settings: Any, design: object) -> dict[str, Any]:
 
 def _parsed(estimator: str | Estimator, settings: Any) -> Estimator:
     """Estimator of the experiment's estimand, where it has that setting."""
-    name = name_in(estimator) if isinstance(estimator, str) else ""
+    name = leading_name(estimator) if isinstance(estimator, str) else ""
     if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
         raise InputError(
             "topics-adjustment needs topics on which a run outside the pool is judged; here there are none",
             hint="bayespool common-topics is the experiment for it",
         )
-    parsed = parse_estimator(estimator, random_seed=settings.random_seed, **settings.of_posteriors())
+    parsed = parse_estimator(estimator, random_seed=settings.random_seed, **settings.posterior_overrides())
     return changed(parsed, "estimand", settings.estimand_of_estimators)
 
 
@@ -146,7 +146,7 @@ def parse_models(models: str | Iterable[str]) -> tuple[str, ...]:
     if unknown := [name for name in names if name not in MODELS]:
         hint = known_names(unknown[0], MODELS)
         if unknown[0] == "combined":
-            hint = f"it is checked where all of its models are: {', '.join(COMBINED)}"
+            hint = f"it is checked where all of its models are: {', '.join(COMBINED_MODELS)}"
         raise InputError(f"no model {unknown[0]!r} to check", hint=hint)
     if not names:
         raise InputError("no model to check", hint=f"known: {', '.join(MODELS)}")

@@ -29,7 +29,7 @@ from bayespool.experiments.design import (
     Part,
     contributors,
     errors_of,
-    run_types_of,
+    settings_for_collection,
     whole_pool,
 )
 from bayespool.experiments.graded_runs import (
@@ -96,29 +96,6 @@ _QUARTILES = {
     "median": Column("median", "difference", "Median of estimate − truth."),
     "quartile_3": Column("3rd\nquartile", "difference", "Third quartile of estimate − truth."),
 }
-
-
-PAPER_WIDTHS = (2, 4, 10, 20, 40)
-"""Pool widths of Webber & Park (2009)."""
-
-
-def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolSettings:
-    """Resolve depth, types and widths for the collection that pools are drawn from; widths are by default
-    those of the paper that leave a contributor outside.
-    """
-    types = run_types_of(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
-    n_units = len(contributors(whole, requested.by, types, requested.pool_type))
-    most = n_units - 1
-    widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
-    chosen = tuple(sorted(set(widths)))
-    if not chosen or max(chosen) > most:
-        which = "" if requested.pool_type is None else f" of type {requested.pool_type!r}"
-        width = f"a pool of width {max(chosen, default=1)} and one more"
-        raise InputError(
-            f"{n_units} {requested.by}s{which} are too few for {width}",
-            hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
-        )
-    return replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=chosen)
 
 
 class RandomPools(Design):

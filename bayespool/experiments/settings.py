@@ -355,7 +355,7 @@ class JudgesSettings(TargetSettings):
         from bayespool.posterior import PosteriorEstimator
 
         of_targets: dict[str, Any] = {"estimand": self.estimand, "random_seed": self.random_seed}
-        return PosteriorEstimator(model=self.model, **of_targets, **self.of_posteriors())
+        return PosteriorEstimator(model=self.model, **of_targets, **self.posterior_overrides())
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import check_posterior
@@ -383,7 +383,7 @@ def _parse_stop(given: Any) -> StoppingRule | None:
 
 
 def _stop_text(rule: StoppingRule | None) -> dict[str, str | None]:
-    from bayespool.pooling.stopping import stopping_text
+    from bayespool.pooling.registry import stopping_text
 
     return {"stop": None if rule is None else stopping_text(rule)}
 
@@ -398,7 +398,7 @@ _STOP = Option(
 
 
 def _strategies(given: Any) -> tuple[Strategy, ...]:
-    from bayespool.experiments.budgeting import strategies_of
+    from bayespool.pooling.registry import strategies_of
 
     return strategies_of(given)
 

@@ -18,7 +18,7 @@ from bayespool.errors import InputError
 from bayespool.experiments.leaving_out import LeaveOutResult, RunsLeftOut, design_of, leave_out
 from bayespool.experiments.running import Running, in_parts
 from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.pooling.collection_files import check_collection_names
+from bayespool.pooling.loading import check_collection_names
 from bayespool.report.result import Result
 from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, number

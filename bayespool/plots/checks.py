@@ -28,7 +28,7 @@ from bayespool.plots.style import (
 from bayespool.tables.formatting import level, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -275,37 +275,46 @@ def draw_judges(check: Any) -> Figure:
     return draw_panels(plots, width=4.8, height=3.6)
 
 
-def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
+def plot_audit(audit: Any, difference: Any = None, *, ax: Axes | None = None) -> Axes:
     """Guaranteed interval and estimate of an audit by the number of judgments, with the posterior's interval.
 
     Parameters
     ----------
     audit : bayespool.Audit
+    difference : bayespool.auditing.AuditedDifference, optional
+        One of ``audit.differences``; default: the first.
     ax : matplotlib.axes.Axes, optional
     """
-    steps = audit.to_frame("steps")
+    difference = difference or audit.differences[0]
+    steps = difference.steps_frame()
     steps = steps[steps["is_judged"]]
     axes = axes_of(ax, width=5.6, height=3.6)
     n = [0, *steps["step"]]
-    lower, upper = [audit.urn.least, *steps["lower"]], [audit.urn.most, *steps["upper"]]
+    lower, upper = [difference.urn.least, *steps["lower"]], [difference.urn.most, *steps["upper"]]
     axes.fill_between(
-        n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=f"guaranteed at {level(audit.ci_prob)}"
+        n,
+        lower,
+        upper,
+        color=AS_JUDGED,
+        alpha=0.3,
+        lw=0,
+        label=f"guaranteed at {level(difference.interval_ci_prob)}",
     )
     for name in ("posterior_lower", "posterior_upper"):
         label = "posterior's interval" if name == "posterior_lower" else None
         axes.plot(steps["step"], steps[name], ":", color=POSTERIOR, label=label)
     axes.plot(steps["step"], steps["estimate"], "-", color="black", label="estimate")
     axes.set_xlabel("judgments")
-    axes.set_ylabel(f"{audit.measure} of {audit.name}")
+    axes.set_ylabel(f"{audit.measure} of {difference.name}")
     axes.locator_params(axis="x", integer=True)
     grid_behind(axes)
     legend_above(axes, n_columns=3)
     return axes
 
 
-def draw_audits(audits: Sequence[Any]) -> Figure:
-    """Figure with `plot_audit` of each of some audits, under one legend."""
-    figure = draw_panels([partial(plot_audit, audit) for audit in audits], height=3.0)
+def draw_audits(audit: Any) -> Figure:
+    """Draw `plot_audit` of each difference of an audit, the closest first, under one legend."""
+    figure = draw_panels([partial(plot_audit, audit, each) for each in audit.closest_first], height=3.0)
     for panel in figure.axes:
         if (legend := panel.get_legend()) is not None:
             legend.remove()

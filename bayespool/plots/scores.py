@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool.errors import InputError
-from bayespool.names import PAIRS
+from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.plots.style import (
     POSTERIOR,
     available_name,
@@ -71,7 +71,7 @@ class _Rows:
         """Estimators drawn as marks."""
         others = [name for name in self.estimates if name != self.main]
         if isinstance(corrections, bool):
-            beside = [name for name in others if PAIRS.get(name) == self.main]  # next to the bar
+            beside = [name for name in others if HIERARCHICAL_FORMS.get(name) == self.main]  # next to the bar
             above = [name for name in others if name not in ("as-judged", *beside)]
             return (*above, *beside) if corrections else ()
         chosen = tuple(corrections)

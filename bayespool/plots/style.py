@@ -12,7 +12,7 @@ import numpy as np
 
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
-from bayespool.names import PAIRS
+from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.tables.formatting import literal
 
 if TYPE_CHECKING:
@@ -142,7 +142,9 @@ _OF_CORRECTIONS = {
     "precise": Look(_SKY, "P"),
     "conformal-risk-control": Look(_PINK, "X"),
 }
-_HOLLOW = {PAIRS[name]: replace(_OF_CORRECTIONS[name], is_hollow=True) for name in PAIRS}
+_HOLLOW = {
+    HIERARCHICAL_FORMS[name]: replace(_OF_CORRECTIONS[name], is_hollow=True) for name in HIERARCHICAL_FORMS
+}
 LOOKS: Mapping[str, Look] = MappingProxyType(
     {
         "as-judged": Look(AS_JUDGED, "o", is_hollow=True),

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
@@ -31,10 +31,7 @@ class Bandit(Adaptive):
         return _draw(topic.document, start, run, relevant, n, *self.policy(), rng)
 
 
-@register_strategy(
-    "max-mean",
-    citations=("losada-parapar-barreiro-2016",),
-)
+@register_strategy("max-mean", citations=("losada-parapar-barreiro-2016",))
 @dataclass(frozen=True, kw_only=True)
 class MaxMean(Bandit):
     """Draw from the run of the largest (1 + relevant) / (2 + judged).
@@ -58,10 +55,7 @@ class MaxMean(Bandit):
         return _MAX_MEAN, self.counts == "list", -1.0, 0.0, 1.0
 
 
-@register_strategy(
-    "thompson",
-    citations=("losada-parapar-barreiro-2017",),
-)
+@register_strategy("thompson", citations=("losada-parapar-barreiro-2017",))
 @dataclass(frozen=True, kw_only=True)
 class Thompson(Bandit):
     """Draw from the run of the largest number drawn from Beta(1 + relevant, 1 + not relevant).
@@ -160,7 +154,7 @@ class Ucb1Tuned(Bandit):
 @compiled
 def _draw(
     document: IntArray,
-    start: npt.NDArray[np.int64],
+    start: IndexArray,
     run_of: IntArray,
     relevant: BoolArray,
     n: int,
@@ -177,7 +171,7 @@ def _draw(
     n_runs, depth = document.shape
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(len(relevant), dtype=np.bool_)
-    place: npt.NDArray[np.int64] = np.zeros(n_runs, dtype=np.int64)
+    place: IndexArray = np.zeros(n_runs, dtype=np.int64)
     hits, misses = np.zeros(n_runs), np.zeros(n_runs)
     n_arms, n_draws, n_judged = 0, 0, 0
     for run in range(n_runs):
@@ -232,10 +226,7 @@ def _draw(
     return order
 
 
-@register_strategy(
-    "hedge",
-    citations=("aslam-pavlu-savell-2003",),
-)
+@register_strategy("hedge", citations=("aslam-pavlu-savell-2003",))
 @dataclass(frozen=True, kw_only=True)
 class Hedge(Adaptive):
     """The document of the largest gain, each run's weighted by its loss so far.
@@ -288,7 +279,7 @@ def _gain_of_missing(length: npt.NDArray[np.integer], n_documents: int) -> Float
 
 @compiled
 def _follow(
-    start: npt.NDArray[np.int64],
+    start: IndexArray,
     run_of: IntArray,
     more: FloatArray,
     missing: FloatArray,
@@ -322,10 +313,7 @@ def _follow(
     return order
 
 
-@register_strategy(
-    "move-to-front",
-    citations=("cormack-palmer-clarke-1998",),
-)
+@register_strategy("move-to-front", citations=("cormack-palmer-clarke-1998",))
 @dataclass(frozen=True, kw_only=True)
 class MoveToFront(Adaptive):
     """Documents from the top of one run after the other.
@@ -354,8 +342,8 @@ def _read_runs(document: IntArray, relevant: BoolArray, n: int, rng: np.random.G
     n_runs, depth = document.shape
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(len(relevant), dtype=np.bool_)
-    place: npt.NDArray[np.int64] = np.zeros(n_runs, dtype=np.int64)
-    misses: npt.NDArray[np.int64] = np.zeros(n_runs, dtype=np.int64)
+    place: IndexArray = np.zeros(n_runs, dtype=np.int64)
+    misses: IndexArray = np.zeros(n_runs, dtype=np.int64)
     n_judged, current, stay = 0, -1, False
     while n_judged < n:
         if not stay or place[current] == depth or document[current, place[current]] < 0:

@@ -48,11 +48,7 @@ class Depth(Take):
         return int((topic.best_rank <= self.k).sum())
 
 
-@register_strategy(
-    "dcg",
-    source="Lipani et al. 2017 (ECIR)",
-    citations=("lipani-etal-2017-ecir",),
-)
+@register_strategy("dcg", source="Lipani et al. 2017 (ECIR)", citations=("lipani-etal-2017-ecir",))
 @dataclass(frozen=True, kw_only=True)
 class DiscountedGain(FixedOrder):
     """Documents by the sum over runs of 1 / log₂(rank + 1), their contribution to DCG if relevant."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import BoolArray, IntArray, OrderArray
 from bayespool.collection import UNJUDGED, Collection
 from bayespool.collection.pools import DepthPool, find_sole_contributor, sole_contributor
 from bayespool.collection.rankings import blocks, ranked
@@ -68,11 +68,7 @@ class CandidatePool:
 
 
 def candidate_pools(
-    collection: Collection,
-    index: npt.NDArray[np.intp],
-    *,
-    depth: int | None = None,
-    shares: Sequence[float] = SHARES,
+    collection: Collection, index: OrderArray, *, depth: int | None = None, shares: Sequence[float] = SHARES
 ) -> list[CandidatePool]:
     """Candidate pools of some runs, the best first; empty if none explains three judgments per hole.
 
@@ -99,9 +95,9 @@ def candidate_pools(
     keeps = {share: n_missing <= share * n_documents for share in shares}
     entries = _Entries.of(collection, index, n_ranks)
     candidates: dict[tuple[int, tuple[int, ...]], CandidatePool] = {}
-    tables: dict[tuple[int, ...], tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = {}
+    tables: dict[tuple[int, ...], tuple[OrderArray, OrderArray]] = {}
 
-    def table(runs: tuple[int, ...]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def table(runs: tuple[int, ...]) -> tuple[OrderArray, OrderArray]:
         if runs not in tables:
             tables[runs] = entries.explained_and_holes(runs, missing)
         return tables[runs]
@@ -145,12 +141,12 @@ def alternative_to(candidates: Sequence[CandidatePool]) -> CandidatePool | None:
     return None
 
 
-def missing_pairs(collection: Collection) -> npt.NDArray[np.bool_]:
+def missing_pairs(collection: Collection) -> BoolArray:
     """Pairs outside the pool by the judgments, shape (pair + 1,); the last is that of −1, no document."""
     return np.append(collection.relevance == UNJUDGED, False)
 
 
-def _starts(within: npt.NDArray[np.bool_], of_all: int) -> list[int]:
+def _starts(within: BoolArray, of_all: int) -> list[int]:
     """Commonest deepest ranks down to which runs keep to a share, and the best depth of all runs."""
     n_ranks = within.shape[1]
     deepest = np.where(within.any(axis=1), n_ranks - within[:, ::-1].argmax(axis=1), 0)
@@ -160,12 +156,8 @@ def _starts(within: npt.NDArray[np.bool_], of_all: int) -> list[int]:
 
 
 def _counts(
-    collection: Collection,
-    index: npt.NDArray[np.intp],
-    missing: npt.NDArray[np.bool_],
-    share: float,
-    depth: int,
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    collection: Collection, index: OrderArray, missing: BoolArray, share: float, depth: int
+) -> tuple[OrderArray, OrderArray]:
     """Documents and missing ones down to each rank, shape (run, rank), to where no run keeps to a share."""
     n_ranks, asked = collection.document.shape[2], max(_LEAST_RANKS, 2 * depth)
     while True:
@@ -187,14 +179,14 @@ def _counts(
 class _Entries:
     """Documents of runs, from the lowest rank to the highest, three arrays of shape (entry,)."""
 
-    pair: npt.NDArray[np.int32]
-    rank: npt.NDArray[np.int32]
-    row: npt.NDArray[np.int32]
+    pair: IntArray
+    rank: IntArray
+    row: IntArray
     n_pairs: int
     n_ranks: int
 
     @classmethod
-    def of(cls, collection: Collection, index: npt.NDArray[np.intp], n_ranks: int) -> _Entries:
+    def of(cls, collection: Collection, index: OrderArray, n_ranks: int) -> _Entries:
         parts = []
         for row, run in enumerate(index):
             document, rank = ranked(collection.document, run)
@@ -205,9 +197,7 @@ class _Entries:
         order = np.argsort(-rank, kind="stable")
         return cls(pair[order], rank[order], of_run[order], len(collection.relevance), n_ranks)
 
-    def explained_and_holes(
-        self, rows: tuple[int, ...], missing: npt.NDArray[np.bool_]
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def explained_and_holes(self, rows: tuple[int, ...], missing: BoolArray) -> tuple[OrderArray, OrderArray]:
         """Judged and unjudged pairs that some runs have down to each rank, two arrays of shape (rank,)."""
         is_asked = np.zeros(int(self.row.max(initial=-1)) + 1, dtype=bool)
         is_asked[list(rows)] = True
@@ -281,7 +271,7 @@ class PoolPlausibility:
         return tuple(reasons)
 
     @classmethod
-    def of(cls, collection: Collection, candidates: npt.NDArray[np.intp]) -> PoolPlausibility:
+    def of(cls, collection: Collection, candidates: OrderArray) -> PoolPlausibility:
         """Plausibility of a collection's pool, that of runs to a depth, among candidates."""
         missing, inside = collection.relevance == UNJUDGED, collection.in_pool()
         pooled, depth = np.flatnonzero(collection.pooled), collection.pool_depth

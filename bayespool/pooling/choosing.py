@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.arrays import BoolArray, IndexArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.rankings import within
 from bayespool.errors import InputError
-from bayespool.pooling.registry import parse_strategy
+from bayespool.pooling.registry import StoppingRule, parse_stopping_rule, parse_strategy, stops_at
 from bayespool.pooling.sampling import Sampling
-from bayespool.pooling.stopping import StoppingRule, parse_stopping_rule, stops_at
 from bayespool.pooling.strategy import FixedOrder, Strategy, TopicRankings, retrieved_by
 from bayespool.randomness import key_of
 
@@ -52,7 +51,7 @@ class Chosen:
     budget: int | None
     pair: IntArray
     start: IndexArray
-    inclusion: npt.NDArray[np.float64]
+    inclusion: FloatArray
     stop: StoppingRule | None
     n_documents: IndexArray
 
@@ -138,7 +137,7 @@ def shares_of(
 def order_of_topic(
     strategy: Strategy,
     topic: TopicRankings,
-    relevance: npt.NDArray[np.int16],
+    relevance: LevelArray,
     n: int,
     *,
     rel: int = 1,
@@ -196,12 +195,12 @@ def _check_order(order: npt.NDArray[np.generic], strategy: Strategy, topic: Topi
 def inclusion_of_topic(
     strategy: Strategy,
     topic: TopicRankings,
-    relevance: npt.NDArray[np.int16],
+    relevance: LevelArray,
     pairs: IntArray,
     *,
     rel: int = 1,
     random_seed: int = 1,
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     """Inclusion probability of each chosen document, 1 if the strategy is not a sample, shape (n,).
 
     Parameters
@@ -223,12 +222,12 @@ def choose(
     strategy: str | Strategy,
     budget: int | None = None,
     *,
-    run_index: npt.NDArray[np.intp] | None = None,
+    run_index: OrderArray | None = None,
     depth: int | None = None,
     shares: Shares = "equal",
     rel: int = 1,
     random_seed: int = 1,
-    labels: npt.NDArray[np.int16] | None = None,
+    labels: LevelArray | None = None,
     stop: str | StoppingRule | None = None,
 ) -> Chosen:
     """Choose the documents that a strategy judges, for a budget or its own size.
@@ -336,16 +335,12 @@ class Membership:
 
     names: tuple[str, ...]
     n_runs: IndexArray
-    pair: npt.NDArray[np.int32]
+    pair: IntArray
     has: BoolArray
 
     @classmethod
     def of(
-        cls,
-        collection: Collection,
-        run_index: npt.NDArray[np.intp],
-        names: Sequence[str],
-        depth: int | None = None,
+        cls, collection: Collection, run_index: OrderArray, names: Sequence[str], depth: int | None = None
     ) -> Membership:
         """Membership of runs down to a depth, each under the name of its contributor."""
         distinct = tuple(dict.fromkeys(names))
@@ -374,7 +369,7 @@ class Membership:
 def contributions_to(
     collection: Collection,
     pooled: BoolArray,
-    run_index: npt.NDArray[np.intp],
+    run_index: OrderArray,
     names: Sequence[str],
     *,
     depth: int | None = None,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import BoolArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import SPARSE_NOTE, some, warn_of_no_pool
 from bayespool.collection.pools import DepthPool
@@ -78,7 +78,7 @@ class PoolReport:
         Whether hardly any document but relevant ones is judged, without a pool, whatever a measure asks for
         (`Collection.is_sparse`).
     audits : tuple of str
-        What audits whose judgments were added say of the posterior without them (`Audit.inform`).
+        What audits whose judgments were added say of the posterior without them (`Audit.apply_to`).
     doubts : tuple of str
         Reasons to doubt the pool: it explains little, or its documents are hardly judged more often than
         others (`bayespool.pooling.candidates.PoolPlausibility`).
@@ -295,9 +295,7 @@ def discover_pool(
     return discovered
 
 
-def _plausible(
-    pools: list[CandidatePool], collection: Collection, index: npt.NDArray[np.intp]
-) -> list[CandidatePool]:
+def _plausible(pools: list[CandidatePool], collection: Collection, index: OrderArray) -> list[CandidatePool]:
     """Candidates from the best one on that is a pool, if it is half as good as the best of all."""
     for i, pool in enumerate(pools):
         if 2 * pool.balance < pools[0].balance:
@@ -307,7 +305,7 @@ def _plausible(
     return []
 
 
-def _objections(pool: CandidatePool, collection: Collection, index: npt.NDArray[np.intp]) -> str:
+def _objections(pool: CandidatePool, collection: Collection, index: OrderArray) -> str:
     """The best candidate, and why it is no pool."""
     reasons = "; ".join(PoolPlausibility.of(pool.of(collection), index).objections)
     return f"the best candidate is {counted(len(pool.runs), 'run')} to depth {pool.depth}, but {reasons}"
@@ -325,7 +323,7 @@ def warn_of_doubt(report: PoolReport) -> None:
         warn_caller(f"{report.doubt} ({report}); {hint} compares pools", PoolWarning)
 
 
-def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp], share: float) -> Collection:
+def _with_other_depths(collection: Collection, candidates: OrderArray, share: float) -> Collection:
     """Add runs with depths of their own (step 4 of docs/files.md)."""
     common = collection.pool_depth
     depths = np.full(len(collection.run_ids), common, dtype=np.int32)
@@ -367,16 +365,13 @@ def _as_option(pool: CandidatePool, collection: Collection) -> str:
     )
 
 
-def _outside(collection: Collection) -> npt.NDArray[np.bool_]:
+def _outside(collection: Collection) -> BoolArray:
     """Pairs that no pooled run contributed, shape (pair + 1,); the last is that of −1, no document."""
     return np.append(~collection.in_pool(), False)
 
 
 def take_out(
-    collection: Collection,
-    names: str | Iterable[str],
-    *,
-    by: Literal["organization", "run"] = "organization",
+    collection: Collection, names: str | Iterable[str], *, by: Literal["organization", "run"] = "organization"
 ) -> tuple[Collection, dict[str, str]]:
     """The collection without some runs or organizations in its pool; what left, by run to score."""
     if by not in ("organization", "run"):
@@ -418,7 +413,7 @@ def take_out(
     return collection.unpool([run for leaving in gone.values() for run in leaving]), taken
 
 
-def _depth_of(collection: Collection, index: npt.NDArray[np.intp], rule: PoolRule) -> int:
+def _depth_of(collection: Collection, index: OrderArray, rule: PoolRule) -> int:
     """Depth of a pool of some of these runs, or of all that are named; 0 if judgments do not show it."""
     if not len(index):
         return 0
@@ -431,8 +426,8 @@ def _depth_of(collection: Collection, index: npt.NDArray[np.intp], rule: PoolRul
 
 
 def _is_pooled(
-    collection: Collection, index: npt.NDArray[np.intp], depth: int, max_holes: float, rule: PoolRule
-) -> npt.NDArray[np.bool_]:
+    collection: Collection, index: OrderArray, depth: int, max_holes: float, rule: PoolRule
+) -> BoolArray:
     if depth == 0:
         return np.zeros(len(index), dtype=bool)
     length = collection.length[index]
@@ -445,15 +440,15 @@ def _is_pooled(
 
 
 def _leading(
-    collection: Collection, index: npt.NDArray[np.intp], max_holes: float, *, present_only: bool = False
-) -> npt.NDArray[np.int32]:
+    collection: Collection, index: OrderArray, max_holes: float, *, present_only: bool = False
+) -> IntArray:
     """Documents, or those in the pool, before one is missing after ``max_holes``, shape (run, topic)."""
     missing = missing_pairs(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
     for row, run in enumerate(index):
         for topics, depth in blocks(collection.document, run):
             hole = missing[collection.document[run, topics, :depth]]
-            n_holes: npt.NDArray[np.intp] = np.cumsum(hole, axis=1)
+            n_holes: OrderArray = np.cumsum(hole, axis=1)
             before = n_holes <= max_holes
             n_leading[row, topics] = np.minimum(before.sum(axis=1), collection.length[run, topics])
             if present_only:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IntArray
 from bayespool.compiled import compiled
@@ -188,10 +187,7 @@ class CombAnz(Fusion):
         return scores.total() / np.maximum(n, 1)
 
 
-@register_strategy(
-    "combmnz",
-    citations=("fox-shaw-1994",),
-)
+@register_strategy("combmnz", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombMnz(Fusion):
     """Documents by the sum of their scores times their number; see `Fusion` for other settings.
@@ -287,7 +283,7 @@ class Condorcet(FixedOrder):
 
 
 @compiled
-def _by_majority(rank: IntArray, order: IntArray, missing_loses: bool) -> npt.NDArray[np.int32]:
+def _by_majority(rank: IntArray, order: IntArray, missing_loses: bool) -> IntArray:
     """Documents merge-sorted by majorities of ``rank`` (document, run) from a first order, stable."""
     n, n_runs = rank.shape
     now, then = order.copy(), np.empty_like(order)

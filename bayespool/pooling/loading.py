@@ -1,12 +1,14 @@
-"""Collections from runs and judgments, in files or in memory, whose pool is known."""
+"""Collections from runs and judgments, in files or in memory, whose pool is known; TOML files of them."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -29,18 +31,20 @@ from bayespool.collection import (
     unjudged_collection,
 )
 from bayespool.collection.contents import some, warn_of_no_pool
+from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import id_of_name
 from bayespool.collection.scope import Exclude, Topics, exclusion_of, with_topics
-from bayespool.collection.sources import Judges, judges_of, organizations_of, runs_of
+from bayespool.collection.sources import Judges, irds_name, judges_of, organizations_of, runs_of
 from bayespool.errors import (
     BayespoolWarning,
     InputError,
     OrganizationWarning,
     PartialListWarning,
+    known_names,
     warn_caller,
 )
-from bayespool.options import MAX_FILE_SIZE
+from bayespool.options import MAX_FILE_SIZE, Option, ReadingSettings, options_of
 from bayespool.pooling.choosing import Shares
 from bayespool.pooling.discovery import (
     PoolRule,
@@ -52,38 +56,11 @@ from bayespool.pooling.discovery import (
 )
 from bayespool.pooling.pools import PlanOptions, PoolPlan, pool_of_strategy
 from bayespool.pooling.strategy import Strategy
+from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted
 
 _LABELED_RANKS = 10  # of runs to score, which a judge labels before all others
 _MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
-
-
-class ReadOptions(TypedDict, total=False):
-    """Arguments of `read_collection` that `bayespool.score` takes with runs and judgments."""
-
-    pool: Runs | None
-    organizations: Organizations | None
-    own_judgments: Judgments | None
-    second_assessors: Judgments | None
-    judges: Judges | None
-    order: Order
-    run_id: Literal["file", "tag"]
-    negative: Negative
-    exclude: Exclude | None
-    topics: Topics
-    each_its_own: bool
-    known_depth: int | None
-    max_holes: float | None
-    pooled_run_ids: Iterable[str] | None
-    pool_rule: PoolRule
-    pool_strategy: str | Strategy | None
-    pool_budget: int | None
-    pool_run_depth: int | None
-    pool_shares: Shares
-    pool_rel: int
-    pool_seed: int
-    strict: bool
-    max_file_size: int
 
 
 def read_collection(
@@ -223,11 +200,7 @@ def read_collection(
         random_seed=pool_seed,
     )
     reading = Reading(
-        id_from=run_id,
-        strict=strict,
-        ranks=order == "rank",
-        max_file_size=max_file_size,
-        progress=progress,
+        id_from=run_id, strict=strict, ranks=order == "rank", max_file_size=max_file_size, progress=progress
     )
     judgments, topic_note = with_topics(qrels_of(qrels, reading=reading), topics, runs, reading=reading)
     encoding = encoding_of(
@@ -321,11 +294,7 @@ def read_contributors(
         Unusable input; the message names file, line and reason.
     """
     reading = Reading(
-        id_from=run_id,
-        strict=strict,
-        ranks=order == "rank",
-        max_file_size=max_file_size,
-        progress=progress,
+        id_from=run_id, strict=strict, ranks=order == "rank", max_file_size=max_file_size, progress=progress
     )
     (read,) = runs_of(runs, reading=reading)
     run_ids = [run.run_id for run in read]
@@ -447,3 +416,154 @@ def _by_run_id(organization_of: Mapping[str, str], run_ids: list[str]) -> dict[s
                 hint="keep one of them",
             )
     return by_run
+
+
+_NEEDED = {"qrels": 'qrels = "qrels.txt"', "pool": 'pool = "runs"'}
+_OPTIONS: Mapping[str, Option] = {
+    "name": Option(help="", type=str),
+    "qrels": Option(help="", type=Path, multiple="repeated"),
+    "pool": Option(help="", type=Path, multiple="repeated"),
+    **{name: spec for name, (spec, _) in options_of(ReadingSettings).items()},
+}
+_PATHS = ("qrels", "pool", "organizations", "judges", "exclude", "topics")
+_WORDS = {"exclude": ("query",), "topics": ("qrels", "run")}  # that are no paths
+_NAME = re.compile(r"\w[\w ()+-]*")
+_WANTED = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def read_collections(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    settings: ReadingSettings | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Collection]:
+    """Read the collections that TOML files describe, one in each.
+
+    Parameters
+    ----------
+    paths : path or sequence of path
+        The keys of a file are arguments of `bayespool.read_collection`: ``qrels`` and ``pool``, and where
+        needed ``organizations``, ``judges``, ``order``, ``strict``, ``known_depth`` and so on. Its paths are
+        relative to it. ``name`` is by default the name of the file without its ending.
+    settings : ReadingSettings, optional
+        How all collections are read, where a file has no other value.
+    progress : callable, optional
+        Called with the number of run files of a collection that are read, and their total.
+
+    Returns
+    -------
+    dict of str to Collection
+        By name, in the order of the files.
+
+    Raises
+    ------
+    InputError
+        A TOML file is missing, broken, has an unknown key or an unusable value, or names files that are not
+        there; two collections have one name; or a collection cannot be read. All TOML files are checked
+        before the first collection is read.
+
+    See Also
+    --------
+    bayespool.experiments.leave_out_several : An experiment on several collections.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayespool.experiments import simulate_example
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     simulate_example().write(folder)
+    ...     file = Path(folder, "example.toml")
+    ...     with open(file, "w") as toml:
+    ...         print('qrels = "qrels.txt"', file=toml)
+    ...         print('pool = "pool"', file=toml)
+    ...         print('organizations = "organizations.csv"', file=toml)
+    ...     collections = read_collections(file)
+    >>> {name: len(collection.pooled_run_ids) for name, collection in collections.items()}
+    {'example': 21}
+    """
+    files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    described = [_described(Path(path)) for path in files]
+    check_collection_names(name for name, _ in described)
+    shared, collections = (settings or ReadingSettings()).keywords(), {}
+    for path, (name, arguments) in zip(files, described, strict=True):
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                collections[name] = read_collection(progress=progress, **(shared | arguments))
+        except InputError as error:
+            error.add_note(f"in the collection that {path} describes")
+            raise
+        for warning in caught:
+            warn_caller(f"{name}: {warning.message}", warning.category)
+    return collections
+
+
+def check_collection_names(names: Iterable[str]) -> None:
+    """Raise `InputError` for names of collections that no folders can have, or of which two are alike."""
+    known: set[str] = set()
+    for name in names:
+        if not _NAME.fullmatch(name):
+            hint = "take letters, digits, hyphens and spaces: a folder has this name"
+            raise InputError(f"a collection cannot be called {name!r}", hint=hint)
+        if name.casefold() in known:
+            raise InputError(
+                f"two collections are called {name!r}",
+                hint='give one another name, as name = "…" in its file',
+            )
+        known.add(name.casefold())
+
+
+def _described(path: Path) -> tuple[str, dict[str, Any]]:
+    """Name and arguments in a file."""
+    given, line_of = read_toml(path)
+    for key, example in _NEEDED.items():
+        if key not in given:
+            raise InputError(f"{key} is missing", path=path, hint=f"add a line {example}")
+    arguments = {}
+    for key, value in given.items():
+        try:
+            arguments[key] = _argument(key, value, path.parent)
+        except InputError as error:
+            raise InputError(error.reason, path=path, line=line_of(key), hint=error.hint) from None
+    return arguments.pop("name", path.stem), arguments
+
+
+def _argument(key: str, value: Any, folder: Path) -> Any:
+    """Argument of `read_collection` of a key's value."""
+    if key not in _OPTIONS:
+        raise InputError(f"unknown key {key!r}", hint=known_names(key, _OPTIONS))
+    option = _OPTIONS[key]
+    items = [value]
+    if option.multiple and isinstance(value, list):
+        items = value
+    elif key == "judges" and isinstance(value, dict):
+        items = list(value.values())
+    wanted = option.type if option.type in (int, bool, float) else str
+    for item in items:
+        is_number = wanted is float and type(item) is int
+        if type(item) is not wanted and not is_number:  # true is an int, too
+            raise InputError(f"{key} cannot be {item!r}", hint=_WANTED[wanted])
+    if key in _PATHS:
+        if isinstance(value, dict):
+            return {name: _path(key, item, folder) for name, item in value.items()}
+        return [_path(key, item, folder) for item in items] if option.multiple else _path(key, value, folder)
+    if key == "name":
+        check_collection_names([value])
+    else:
+        ReadingSettings.of(**{key: value})
+    return value
+
+
+def _path(key: str, value: str, folder: Path) -> str:
+    """Path of a file, folder or pattern, relative to a folder; the name of a data set as it is."""
+    if irds_name(value) or value in _WORDS.get(key, ()):
+        return value
+    path = str(folder / Path(value).expanduser())
+    try:
+        find_files(path)
+    except InputError as error:
+        raise InputError(
+            f"{key} cannot be {value!r}: {error.path}: {error.reason}",
+            hint=f"paths are relative to the folder of this file, {folder}",
+        ) from None
+    return path

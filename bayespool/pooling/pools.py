@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.samples import Sample
@@ -78,10 +78,7 @@ class PoolPlan:
 
     @classmethod
     def of(
-        cls,
-        strategy: str | Strategy | PoolPlan,
-        budget: int | None = None,
-        **options: Unpack[PlanOptions],
+        cls, strategy: str | Strategy | PoolPlan, budget: int | None = None, **options: Unpack[PlanOptions]
     ) -> PoolPlan:
         """Make a plan from a strategy, its text, or another plan, whose budget and options are replaced.
 
@@ -104,9 +101,7 @@ class PoolPlan:
             ]
         )
 
-    def choose(
-        self, collection: Collection, runs: npt.NDArray[np.intp], labels: npt.NDArray[np.int16]
-    ) -> Chosen:
+    def choose(self, collection: Collection, runs: OrderArray, labels: LevelArray) -> Chosen:
         """Choose documents of some runs, given ``labels`` of assessors (`bayespool.pooling.choose`)."""
         return choose(
             collection,
@@ -145,7 +140,7 @@ class StrategyPool:
 
     plan: PoolPlan
     depth: int
-    labels: npt.NDArray[np.int16]
+    labels: LevelArray
     _choices: dict[bytes, tuple[BoolArray, Chosen | None]] = field(default_factory=dict, init=False)
 
     @classmethod
@@ -156,7 +151,7 @@ class StrategyPool:
         strategy: str | Strategy | PoolPlan,
         budget: int | None = None,
         *,
-        labels: npt.NDArray[np.int16] | None = None,
+        labels: LevelArray | None = None,
         **options: Unpack[PlanOptions],
     ) -> StrategyPool:
         """The pool that a strategy makes of some runs of a collection.
@@ -216,7 +211,7 @@ class StrategyPool:
         """The equivalent depth for each run, shape (run,)."""
         return np.full(len(np.asarray(runs)), self.depth, dtype=np.int32)
 
-    def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
+    def judged(self, collection: Collection, runs: Runs) -> BoolArray:
         """Documents that the strategy judges of these runs, shape (pair,); none without a run."""
         return self._choose_once(collection, runs)[0]
 
@@ -282,7 +277,7 @@ class StrategyPool:
             self._choices[key] = inside, chosen
         return self._choices[key]
 
-    def known(self, collection: Collection) -> npt.NDArray[np.int16]:
+    def known(self, collection: Collection) -> LevelArray:
         """Known relevance of each document, shape (pair,)."""
         return self.labels
 
@@ -342,7 +337,7 @@ def with_strategy_pool(
     strategy: str | Strategy | PoolPlan,
     budget: int | None = None,
     *,
-    labels: npt.NDArray[np.int16] | None = None,
+    labels: LevelArray | None = None,
     **options: Unpack[PlanOptions],
 ) -> Collection:
     """The collection with a pool that a strategy makes of its pooled runs; ``labels`` of shape (pair,)."""

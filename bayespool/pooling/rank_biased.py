@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, OrderArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
@@ -137,9 +136,9 @@ def _fill_one_by_one(
     document: IntArray,
     weight: FloatArray,
     beyond: FloatArray,
-    start: npt.NDArray[np.intp],
-    run_of: npt.NDArray[np.intp],
-    rank_of: npt.NDArray[np.intp],
+    start: OrderArray,
+    run_of: OrderArray,
+    rank_of: OrderArray,
     relevant: BoolArray,
     by_effectiveness: bool,
     order: IntArray,

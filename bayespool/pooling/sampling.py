@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
@@ -62,10 +62,7 @@ class Uniform(Sampling):
         return np.zeros(len(topic), dtype=np.int32)
 
 
-@register_strategy(
-    "stratified",
-    citations=("yilmaz-kanoulas-aslam-2008",),
-)
+@register_strategy("stratified", citations=("yilmaz-kanoulas-aslam-2008",))
 @dataclass(frozen=True, kw_only=True)
 class Stratified(Sampling):
     """Random samples without replacement of strata, which are documents by best rank.
@@ -127,7 +124,7 @@ class Stratified(Sampling):
         share = np.bincount(judged, minlength=len(self.rates)) / np.maximum(size, 1)
         return share[stratum]
 
-    def _judging_order(self, stratum: IntArray) -> npt.NDArray[np.int64]:
+    def _judging_order(self, stratum: IntArray) -> IndexArray:
         """Order in which places of documents sorted by stratum are judged, shape (document,)."""
         size = np.bincount(stratum, minlength=len(self.rates))
         n_before = np.concatenate([np.arange(s) for s in size])
@@ -221,7 +218,7 @@ def infer_stratified_ap(
     return _quotient(total, float((rate * n_relevant).sum()))
 
 
-def _above(of_rank: BoolArray) -> npt.NDArray[np.int64]:
+def _above(of_rank: BoolArray) -> IndexArray:
     """Count of the ranks above each one, shape (..., rank)."""
     return np.cumsum(of_rank, axis=-1) - of_rank
 
@@ -232,10 +229,7 @@ def _quotient(total: FloatArray, n: float | npt.NDArray[np.integer] | FloatArray
     return np.where(is_defined, total / np.where(is_defined, n, 1), 0.0)
 
 
-@register_strategy(
-    "active-sampling",
-    citations=("li-kanoulas-2017",),
-)
+@register_strategy("active-sampling", citations=("li-kanoulas-2017",))
 @dataclass(frozen=True, kw_only=True)
 class ActiveSampling(Sampling):
     """Documents drawn with replacement, from a mixture of the runs' distributions over ranks.
@@ -311,7 +305,7 @@ class ActiveSampling(Sampling):
 
 @compiled
 def _sample(
-    start: npt.NDArray[np.int64],
+    start: IndexArray,
     run_of: IntArray,
     prior: FloatArray,
     credit: FloatArray,

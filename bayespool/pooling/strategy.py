@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.rankings import longest
 from bayespool.errors import InputError
@@ -96,7 +96,7 @@ class TopicRankings:
         return np.asarray(total, dtype=np.float64)
 
     @cached_property
-    def postings(self) -> tuple[npt.NDArray[np.int64], IntArray, IntArray]:
+    def postings(self) -> tuple[IndexArray, IntArray, IntArray]:
         """Runs and ranks by document: ``start``, shape (document + 1,), ``run`` and ``rank``.
 
         Document d has the entries ``start[d]`` to ``start[d + 1]``, runs ascending, ranks from 1.
@@ -109,11 +109,7 @@ class TopicRankings:
 
 
 def retrieved_by(
-    collection: Collection,
-    run_index: npt.NDArray[np.intp],
-    *,
-    depth: int | None = None,
-    random_seed: int = 1,
+    collection: Collection, run_index: OrderArray, *, depth: int | None = None, random_seed: int = 1
 ) -> Iterator[TopicRankings]:
     """Yield what runs retrieved on each topic of the collection, which may be nothing, down to a depth."""
     last = longest(collection.document, run_index)

@@ -17,7 +17,6 @@ from bayespool.corrections import Background, Interpolated
 from bayespool.errors import InputError
 from bayespool.evidence import Estimand, document_table, held_out_counts, run_overlap, score_bounds
 from bayespool.evidence.held_out import HeldOutDocuments
-from bayespool.evidence.predictors import LOG_RANK
 from bayespool.measures import Measure
 from bayespool.models import Effect, ModelSpec
 from bayespool.models.priors import Prior, draw_prior
@@ -433,7 +432,7 @@ def below_pool(
         draw_prior(prior, n_draws, np.random.default_rng(key_of(random_seed, _STREAM, str(k))))
         for k, prior in enumerate((spec.below_pool, spec.sigma_below_pool))
     )
-    if LOG_RANK.name not in spec.predictors:
+    if "log_rank" not in spec.predictors:
         mean, deviation = slope_within_rankings(hidden)
         slope = slope + mean + deviation * normals(n_draws, random_seed, _STREAM, "within rankings")
     return BelowPool(log_odds, log_rank, slope, topic_scale, query_ids, random_seed)

@@ -31,7 +31,7 @@ from bayespool.measures import (
 )
 from bayespool.measures.estimates import NOTE_BREAK, worst_of
 from bayespool.models import MODELS
-from bayespool.names import COMBINED
+from bayespool.names import COMBINED_MODELS
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
 from bayespool.posterior.another_assessor import AnotherAssessor, values_and_exchanged
 from bayespool.posterior.completion import Completion
@@ -271,8 +271,8 @@ class PosteriorEstimator:
         if self.model != "combined":
             return (self.model,)
         if problem.has_pool_evidence:
-            return COMBINED
-        return (*COMBINED, WITHOUT_EVIDENCE) if problem.has_evidence else (WITHOUT_EVIDENCE,)
+            return COMBINED_MODELS
+        return (*COMBINED_MODELS, WITHOUT_EVIDENCE) if problem.has_evidence else (WITHOUT_EVIDENCE,)
 
     def _complete(
         self,
@@ -525,7 +525,7 @@ class CompletionSettings(PosteriorSettings):
             model=self.model,
             estimand=self.estimand,
             random_seed=self.random_seed,
-            **self.of_posteriors(),
+            **self.posterior_overrides(),
         )
 
 

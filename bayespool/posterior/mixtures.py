@@ -61,7 +61,7 @@ class HeldOutTotals:
     at_least: FloatArray
     weight: FloatArray
 
-    def held(self, shares: Sequence[float], prob: float = 0.95) -> HeldOut:
+    def validated(self, shares: Sequence[float], prob: float = 0.95) -> HeldOut:
         """How often equal-tailed intervals of the mixture with these shares hold the totals."""
         tail = (1 - prob) / 2
         inside = (self.at_most @ shares > tail) & (self.at_least @ shares > tail)
@@ -90,7 +90,7 @@ def stack(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]) -> Sta
         return Stacking((1 / len(prepared),) * len(prepared), HeldOut())
     totals = held_out_totals(prepared, fits)
     shares = tuple(stacking_weights(totals.log_density, totals.weight).tolist())
-    return Stacking(shares, totals.held(shares))
+    return Stacking(shares, totals.validated(shares))
 
 
 def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit]) -> HeldOutTotals:

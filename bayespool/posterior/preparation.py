@@ -33,7 +33,7 @@ from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
 from bayespool.models.evidence import ModelEvidence
 from bayespool.models.spec import BELOW_POOL_PRIORS
-from bayespool.names import COMBINED
+from bayespool.names import COMBINED_MODELS
 from bayespool.posterior.steps import Rung
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
 
@@ -452,4 +452,4 @@ def priors_of_estimator(model: str) -> tuple[str, ...]:
 
 def models_of(model: str) -> tuple[str, ...]:
     """Names of the models that an estimator may use: several if it is the combined one."""
-    return (*COMBINED, WITHOUT_EVIDENCE) if model == "combined" else (model,)
+    return (*COMBINED_MODELS, WITHOUT_EVIDENCE) if model == "combined" else (model,)

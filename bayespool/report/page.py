@@ -16,9 +16,10 @@ from bayespool import __version__
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError, OutputError
 from bayespool.models import MODELS
-from bayespool.names import COMBINED
+from bayespool.names import COMBINED_MODELS
+from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
-from bayespool.report.saving import MADE_BY, check_place, made_by
+from bayespool.report.saving import check_place
 from bayespool.tables.files import PathLike, atomic_write
 from bayespool.tables.markup import TextTable, templates
 
@@ -289,7 +290,9 @@ def _methods(result: Result) -> Section | None:
         if entry is None:
             points.append(f"{name}: an estimator of the user's own.")
             continue
-        models = [MODELS[model].description for model in COMBINED] if name == "posterior-combined" else []
+        models = (
+            [MODELS[model].description for model in COMBINED_MODELS] if name == "posterior-combined" else []
+        )
         parts = f" ({'; '.join(models)})" if models else ""
         points.append(f"{name}: {entry.description}{parts}{f' [{entry.source}]' if entry.source else ''}.")
     sentences = [_ESTIMANDS[metadata["estimand"]]] if metadata.get("estimand") in _ESTIMANDS else []

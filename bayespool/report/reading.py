@@ -98,7 +98,7 @@ class StoredResult(Result):
 
 
 _CLASSES = {
-    "compare": "bayespool.comparisons.comparison:StoredComparison",
+    "compare": "bayespool.comparisons.comparing:StoredComparison",
     "reversals": "bayespool.comparisons.outcomes:StoredReversals",
     "score": "bayespool.scoring.scores:StoredScores",
 }

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import json
 import os
-import platform
-import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from bayespool import __version__, plots
 from bayespool.errors import OutputError
+from bayespool.report.provenance import with_provenance
+from bayespool.report.result import FigureFormat, Result
 from bayespool.tables import csv_text, json_text
 from bayespool.tables.files import (
     PathLike,
@@ -30,60 +27,6 @@ from bayespool.tables.files import (
     remove,
 )
 from bayespool.tables.markup import Arrangement
-
-if TYPE_CHECKING:
-    from bayespool.report.result import FigureFormat, Result
-
-MADE_BY = "made_by"
-"""Key of the provenance in metadata."""
-
-_PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "pymc", "nutpie")
-_command: contextvars.ContextVar[str | None] = contextvars.ContextVar("command", default=None)
-
-
-@contextlib.contextmanager
-def command_line(arguments: Sequence[str]) -> Iterator[None]:
-    """Record the command in the metadata of results written inside this context.
-
-    Examples
-    --------
-    >>> with command_line(["score", "my run.txt", "-m", "P@10"]):
-    ...     made_by()["command"]
-    "bayespool score 'my run.txt' -m P@10"
-    """
-    before = _command.set(shlex.join(["bayespool", *arguments]))
-    try:
-        yield
-    finally:
-        _command.reset(before)
-
-
-def made_by() -> dict[str, Any]:
-    """The current command, if there is one, and the versions of packages."""
-    command = _command.get()
-    return ({} if command is None else {"command": command}) | {"versions": versions()}
-
-
-def with_provenance(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata with their provenance; unchanged outside of a command, so that files of scripts do not depend
-    on the machine.
-
-    Examples
-    --------
-    >>> with_provenance({"fingerprint": "ab"})
-    {'fingerprint': 'ab'}
-    """
-    return dict(metadata) if _command.get() is None else {**metadata, MADE_BY: made_by()}
-
-
-def versions() -> dict[str, str]:
-    """Versions of bayespool, of Python and of the packages that compute."""
-    installed = {"bayespool": __version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            installed[name] = version(name)
-    return installed
-
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 PAPER_FORMATS = (".tex", ".md", ".html")

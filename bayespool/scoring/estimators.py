@@ -19,7 +19,7 @@ from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec, Prior, model_named, parse_prior
 from bayespool.models.priors import refuse_no_density
 from bayespool.models.registry import add_model
-from bayespool.names import COMBINED, PAIRS, name_in, split_list
+from bayespool.names import COMBINED_MODELS, HIERARCHICAL_FORMS, leading_name, split_list
 from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import models_of, priors_of_estimator
@@ -44,7 +44,7 @@ def _posterior(
     )(PosteriorEstimator)
 
 
-_posterior("combined", [key for model in COMBINED for key in MODELS[model].citations], source="")
+_posterior("combined", [key for model in COMBINED_MODELS for key in MODELS[model].citations], source="")
 for _spec in MODELS.values():
     _posterior(_spec.name, _spec.citations, _spec.description, source=_spec.source or None)
 
@@ -154,7 +154,7 @@ ALL_ESTIMATORS = EstimatorNames(
 """Names of ``estimators="all"``: the default ones, and every correction that needs no settings, sampled pool
 or second judge."""
 
-PAIRED_ESTIMATORS = tuple(name for pair in PAIRS.items() for name in pair)
+PAIRED_ESTIMATORS = tuple(name for pair in HIERARCHICAL_FORMS.items() for name in pair)
 """Names of ``estimators="pairs"``: each published point correction, followed by its posterior."""
 
 
@@ -209,7 +209,7 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         if isinstance(text, type) or not isinstance(text, Estimator):
             raise InputError(f"{text!r} is neither the name of an estimator nor one")
         return text
-    entry = ESTIMATORS.get(name_in(text))
+    entry = ESTIMATORS.get(leading_name(text))
     if entry is not None and "priors" in settings and issubclass(entry.make, PosteriorEstimator):
         names = priors_of_estimator(entry.fixed["model"])
         settings["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
@@ -221,7 +221,7 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
 
 def posterior_of(text: str | Estimator, settings: PosteriorSettings, **defaults: Any) -> PosteriorEstimator:
     """Make a posterior of a name with settings; a point correction, or an idle prior, raises `InputError`."""
-    chosen = parse_estimator(text, **defaults, **settings.of_posteriors())
+    chosen = parse_estimator(text, **defaults, **settings.posterior_overrides())
     if not isinstance(chosen, PosteriorEstimator):
         raise InputError(
             f"{chosen.name} has no interval", hint="name a posterior, such as posterior-combined"
@@ -259,7 +259,7 @@ def estimators_of(
         Unknown name or setting, none, two alike, or a prior that none of them has.
     """
     chosen = tuple(
-        parse_estimator(e, **defaults, **settings.of_posteriors()) for e in named_estimators(given)
+        parse_estimator(e, **defaults, **settings.posterior_overrides()) for e in named_estimators(given)
     )
     if not chosen:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
@@ -301,7 +301,7 @@ def with_common_topics(
     named = named_estimators(estimators)
     if not topics:
         return named
-    names = [name_in(e) if isinstance(e, str) else e.name for e in named]
+    names = [leading_name(e) if isinstance(e, str) else e.name for e in named]
     place = sum(not name.startswith("posterior") for name in names)
     if any(name.startswith("posterior") for name in names[:place]):  # between pairs it would part one
         place = len(names)
@@ -309,7 +309,7 @@ def with_common_topics(
         named = (*named[:place], _BY_TOPICS, *named[place:])
     return tuple(
         parse_estimator(e, common_query_ids=topics, **settings)
-        if isinstance(e, str) and name_in(e) == _BY_TOPICS
+        if isinstance(e, str) and leading_name(e) == _BY_TOPICS
         else e
         for e in named
     )

@@ -328,7 +328,7 @@ def posterior_with_draws(estimator: str | PosteriorEstimator, settings: ImputeSe
     >>> posterior_with_draws("posterior-ratio(draws=2000)", ImputeSettings(chains=1)).draws
     2000
     """
-    chosen = parse_estimator(estimator, **settings.of_targets(), **settings.of_posteriors())
+    chosen = parse_estimator(estimator, **settings.of_targets(), **settings.posterior_overrides())
     if not isinstance(chosen, PosteriorEstimator):
         names = [name for name, entry in ESTIMATORS.items() if issubclass(entry.make, PosteriorEstimator)]
         raise InputError(

@@ -30,8 +30,7 @@ from bayespool.pooling import (
     judged_by,
     qrels_of_choice,
 )
-from bayespool.pooling.registry import strategy_text
-from bayespool.pooling.stopping import stopping_text
+from bayespool.pooling.registry import stopping_text, strategy_text
 from bayespool.posterior import Completion
 from bayespool.posterior.drawing import CELLS
 from bayespool.report.result import Result

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool.collection import Reading
 from bayespool.collection.sources import runs_of
 from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE, options_of, refuse_unknown, takes
 from bayespool.pooling import read_collection
-from bayespool.pooling.loading import ReadOptions
 from bayespool.scoring.scoring import score
 from bayespool.scoring.settings import PyTerrierSettings
 
@@ -19,10 +19,16 @@ if TYPE_CHECKING:
 
 Quantity = Literal["mean", "lower", "upper"]
 _SYSTEM = "(this system)"
+_OF_PYTERRIER = (
+    "qrels",
+    "runs",
+    "scores",
+    "progress",
+)  # arguments that are no user's
 
 
 @takes(PyTerrierSettings, positional="measure")
-def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOptions]) -> Any:
+def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Any) -> Any:
     """Make a measure of ir_measures whose value is the estimate of `bayespool.score`.
 
     In ``pt.Experiment`` it scores each system by the experiment's judgments, as one of a new organization.
@@ -68,7 +74,8 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOpti
         import ir_measures
     except ImportError:
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
-    known = (*options_of(PyTerrierSettings), *ReadOptions.__annotations__)
+    arguments = inspect.signature(read_collection).parameters
+    known = (*options_of(PyTerrierSettings), *(name for name in arguments if name not in _OF_PYTERRIER))
     refuse_unknown(reading, known, f"pyterrier_measure has {', '.join(known)}")
     parsed, quantity, ci_prob = settings.measure, settings.quantity, settings.ci_prob
     if reading.get("pool") is not None:

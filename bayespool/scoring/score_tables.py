@@ -11,7 +11,7 @@ import numpy as np
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.measures.parsing import is_of_trec_eval
-from bayespool.names import PAIRS
+from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
@@ -249,7 +249,11 @@ def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None
     import pandas as pd
 
     known = estimators_in(frame)
-    pairs = {correction: name for correction, name in PAIRS.items() if {correction, name} <= set(known)}
+    pairs = {
+        correction: name
+        for correction, name in HIERARCHICAL_FORMS.items()
+        if {correction, name} <= set(known)
+    }
     if not pairs:
         return None
     keys = ["run_id", *(["query_id"] if "query_id" in frame else [])]
@@ -364,7 +368,11 @@ def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
 def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
     """Columns that a narrow terminal does without."""
     has_interval = estimators_in(frame)
-    points = [name for name, has in has_interval.items() if not has and PAIRS.get(name) not in has_interval]
+    points = [
+        name
+        for name, has in has_interval.items()
+        if not has and HIERARCHICAL_FORMS.get(name) not in has_interval
+    ]
     points = [_BOUNDS.get(name, name) for name in points]
     return ("residual", "bound_upper", *(points if any(has_interval.values()) else []))
 

@@ -256,9 +256,9 @@ class ImputeSettings(TargetSettings):
         super().__post_init__()
         self._hold("estimator", posterior_with_draws(self.estimator, self))
 
-    def of_posteriors(self) -> dict[str, Any]:
+    def posterior_overrides(self) -> dict[str, Any]:
         """Settings for posteriors; the number of their draws stands in the estimator's text."""
-        return {name: value for name, value in super().of_posteriors().items() if name != "draws"}
+        return {name: value for name, value in super().posterior_overrides().items() if name != "draws"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,9 +112,9 @@ def audited(
     for seed in range(n_seeds):
         start = time.perf_counter()
         done = dataclasses.replace(
-            planned, relevance=relevance, known=np.arange(n), random_seed=seed_of(run, seed)
+            planned, relevance=relevance, n_known=np.arange(n), random_seed=seed_of(run, seed)
         )
-        ends = {"audit": done.intervals}
+        ends = {"audit": done.differences[0].intervals}
         step = (time.perf_counter() - start) / n
         order = np.random.default_rng(seed_of(run, seed, "uniform")).permutation(len(urn))[:n]
         limits = urn.least, urn.most, urn.base_low, urn.base_high, done.ci_prob

@@ -71,10 +71,10 @@ def audited(smaller: Collection, run: str, measure: Measure, n: int, draws: int)
         rng = np.random.default_rng(seed_of(run, i))
         is_relevant = rng.random(len(urn)) < chances[rng.integers(len(chances))]
         done = dataclasses.replace(
-            planned, relevance=is_relevant * relevant, known=known, random_seed=seed_of(run, i)
+            planned, relevance=is_relevant * relevant, n_known=known, random_seed=seed_of(run, i)
         )
         truth = urn.base_low + urn.low @ is_relevant
-        low, high = done.intervals
+        low, high = done.differences[0].intervals
         evidence[i], missed[i] = done.evidence, (low > truth + EPS).any() or (high < truth - EPS).any()
     reached = {f"reached {level}": (evidence >= level).mean() for level in (20, 100, 1000)}
     return [{"run": run, "documents": len(urn), **reached, "missed": missed.mean()}]

@@ -11,9 +11,9 @@ from small import small
 
 from bayespool import complete, parse_measure
 from bayespool.auditing import Urn, Walk, capital, confidence_sequence, walk
+from bayespool.auditing.differences import REFUTING, foretell
 from bayespool.auditing.sequences import uniforms
-from bayespool.auditing.tables import REFUTING, foretell
-from bayespool.auditing.urns import TopicOfRun, envelope, find_urn
+from bayespool.auditing.urns import TopicOfRun, envelope, find_urns
 from bayespool.measures import Normalized, Tally
 from bayespool.posterior import Completion
 
@@ -39,7 +39,7 @@ def test_values_of_all_draws_lie_between() -> None:
     for text, n_runs in (*asked, ("AP(ideal='shared')@20", 2)):
         measure, runs = parse_measure(text), small().unpooled_run_ids[:n_runs]
         completion = complete(small(), runs, measure, model="ratio", draws=50)
-        urn = find_urn(completion, measure)
+        (urn,) = find_urns(completion, measure, np.array([[1.0, -1.0]])[:, :n_runs])
         means = completion.evaluate(measure)[0].means()
         value = means[:, 0] - (means[:, 1] if n_runs == 2 else 0)
         worth = worth_of_draws(urn, completion)
@@ -54,7 +54,7 @@ def test_values_of_all_draws_lie_between() -> None:
 
 def test_chances_spreads_and_what_is_shared_are_those_of_the_draws() -> None:
     completion = complete(small(), small().unpooled_run_ids[:1], "P@10", model="ratio", draws=250)
-    urn = find_urn(completion, parse_measure("P@10"))
+    (urn,) = find_urns(completion, parse_measure("P@10"), np.ones((1, 1)))
     worth = worth_of_draws(urn, completion)
     assert urn.chance == pytest.approx(worth.mean(axis=0), abs=0.08)  # of a thousand draws
     assert urn.spread == pytest.approx(worth.std(axis=0), abs=0.08)
@@ -200,7 +200,7 @@ def test_probabilities_by_hand() -> None:
     """Contribution × (√(m(1 − m)) + 1): 2 × 1.5 and 1 × 1.3 for chances of .5 and .1."""
     c, m = np.array([0.2, -0.1]), np.array([0.5, 0.1])
     walked = walk(c, c, m, np.full(2, np.nan), np.zeros(2, dtype=np.int64), np.array([0.0, 0.0]))
-    assert walked.chosen.tolist() == [0, 1]
+    assert walked.documents.tolist() == [0, 1]
     assert walked.probability.tolist() == pytest.approx([3 / 4.3, 1.0])
     assert len(walked.low) == 0  # nothing is judged
 
@@ -240,9 +240,9 @@ def test_judgments_to_come_decide_nothing() -> None:
     m, known = np.full(60, 0.3), np.repeat([0, 20], [20, 40])
     one = walk(c, c, m, worth, known, uniforms(1, 60))
     other = worth.copy()
-    other[one.chosen[10:]] = 1 - other[one.chosen[10:]]
+    other[one.documents[10:]] = 1 - other[one.documents[10:]]
     two = walk(c, c, m, other, known, uniforms(1, 60))
-    assert one.chosen[:20].tolist() == two.chosen[:20].tolist()
+    assert one.documents[:20].tolist() == two.documents[:20].tolist()
     assert one.probability[:20].tolist() == two.probability[:20].tolist()
     assert one.low[:10].tolist() == two.low[:10].tolist()
     assert one.least[10] == two.least[10]

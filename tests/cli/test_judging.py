@@ -231,7 +231,7 @@ def test_an_audit_is_planned_judged_continued_and_verified(
     for asked in (("--verify", certificate), ("--go-on", certificate, "--judged", judge)):
         done = run("audit", *asked)
         assert done.status == 1
-        assert "step 3: probability is" in done.err
+        assert "steps, row 3: probability is 0.5" in done.err
         assert "the file was changed after the audit" in done.err
 
 
@@ -239,7 +239,7 @@ def test_a_refutation_is_a_note_of_scores(run: Run, small_files: Path, tmp_path:
     """``--audit`` takes a certificate's judgments; a model that is wrong is read off the certificate."""
     found = planned(999)
     wrong = dataclasses.replace(found.urn, chance=np.full(len(found.urn), 0.97))
-    refuting = dataclasses.replace(found, urn=wrong)
+    refuting = dataclasses.replace(found, urns=(wrong,))
     certificate, table = tmp_path / "audit.json", tmp_path / "scores.json"
     new = small_files / "new" / "new-b.run"
     score = ("score", new, *campaign(small_files), "--estimators", "background", "--audit", certificate)
@@ -249,7 +249,7 @@ def test_a_refutation_is_a_note_of_scores(run: Run, small_files: Path, tmp_path:
     judge = tmp_path / "judge.txt"
     refuting.save(judge)
     fill_in(judge)
-    refuting.go_on(read_qrels(judge)).save(certificate)
+    refuting.continue_with(read_qrels(judge)).save(certificate)
     done = run(*score, "-m", "P@10", "-o", table)
     assert done.status == 0, done.err
     refuted = "P@10 of new-b: an audit's judgments refute the posterior without them (evidence "

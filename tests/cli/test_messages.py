@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from commands import FAST, MAIN, Outcome, arguments, campaign, everything_in
 
-from bayespool.cli.messages import quietly, tell
+from bayespool.cli.messages import echo, quietly
 from bayespool.scoring import DEFAULT_ESTIMATORS
 from bayespool.tables import read_parquet
 
@@ -38,10 +38,10 @@ def process(*words: object, code: str = MAIN, out: object = subprocess.PIPE, **e
 
 def test_quiet_lets_results_and_what_ends_a_command_through(capsys: pytest.CaptureFixture[str]) -> None:
     with quietly(), quietly(False):  # a command's own flag takes nothing back
-        tell("a stage")
-        tell("a result", err=False)
-        tell("error: an end", always=True)
-    tell("a stage")
+        echo("a stage")
+        echo("a result", err=False)
+        echo("error: an end", always=True)
+    echo("a stage")
     assert tuple(capsys.readouterr()) == ("a result\n", "error: an end\na stage\n")
 
 

@@ -13,7 +13,7 @@ import pytest
 from commands import FAST, Outcome, arguments, everything_in
 
 from bayespool.cli import commands
-from bayespool.cli.help import group_of
+from bayespool.cli.help import option_group
 from bayespool.posterior import PosteriorEstimator
 
 
@@ -249,7 +249,7 @@ def wrong_values() -> Iterator[tuple[str, str, str]]:
                 continue
             if parameter.name in ("topics", "exclude_runs"):
                 continue  # any text may be a file, or a run
-            if parameter.name == "top" and group_of(parameter) == "Output":
+            if parameter.name == "top" and option_group(parameter) == "Output":
                 values = ("0", "many")  # rows to print, as many as one likes
             elif parameter.name in WRONG:
                 values = WRONG[parameter.name]

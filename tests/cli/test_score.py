@@ -20,7 +20,7 @@ from bayespool.experiments import load_example, simulate_example, simulate_judge
 from bayespool.inference import NUTS
 from bayespool.plots import draw_forest, render
 from bayespool.pooling.pools import with_strategy_pool
-from bayespool.report.saving import versions
+from bayespool.report.provenance import versions
 from bayespool.scoring import score
 
 

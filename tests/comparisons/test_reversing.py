@@ -15,8 +15,8 @@ from scipy import stats
 
 from bayespool.collection import Collection
 from bayespool.comparisons import Reversals, brier_score, calibration_table, judgment_subset, reversals
-from bayespool.comparisons.comparison import AS_JUDGED
 from bayespool.comparisons.outcomes import Outcome
+from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example

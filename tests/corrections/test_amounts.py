@@ -15,7 +15,7 @@ from toys import toy_collection
 from bayespool.collection import Collection
 from bayespool.corrections import CondensedList
 from bayespool.corrections.base import hidden_at_levels
-from bayespool.corrections.labels import amounts_with_expected, expected_amounts, gains_of_levels
+from bayespool.corrections.expected import amounts_with_expected, expected_amounts, gains_of_levels
 from bayespool.evidence.ideals import judged_at_levels, tally_of
 from bayespool.measures import (
     DCG,

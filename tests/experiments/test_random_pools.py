@@ -29,17 +29,12 @@ from bayespool.experiments import (
     vary_common_topics,
     vary_pool_width,
 )
-from bayespool.experiments.budgeting import (
-    PAPER_BUDGETS,
-    PAPER_STRATEGIES,
-    PoolsOfBudgets,
-    _fitting_budgets,
-    strategies_of,
-)
+from bayespool.experiments.budgeting import PAPER_BUDGETS, PoolsOfBudgets, _fitting_budgets
 from bayespool.experiments.design import whole_pool
 from bayespool.experiments.random_pools import PoolsOfWidths, TopicsInCommon, common_topics_errors
 from bayespool.measures import Estimates, parse_measure
 from bayespool.pooling import FixedOrder, StrategyPool, TopicRankings, choose
+from bayespool.pooling.registry import PAPER_STRATEGIES, strategies_of
 from bayespool.scoring import parse_estimator
 
 # Two topics judged to depth 2. True P@2: a ½ and 1, b ½ and ½, c 1 and ½.

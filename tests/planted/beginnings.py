@@ -49,7 +49,7 @@ FAULTS = (
     ),
     Fault(
         "command without quotes",
-        "report/saving.py",
+        "report/provenance.py",
         '_command.set(shlex.join(["bayespool", *arguments]))',
         '_command.set(" ".join(["bayespool", *arguments]))',
         "report/test_page.py",
@@ -114,8 +114,8 @@ FAULTS = (
     Fault(
         "types of settings in texts",
         "names.py",
-        "check_types(settings, hints_of(make))",
-        "check_types({}, hints_of(make))",
+        "check_types(settings, type_hints(make))",
+        "check_types({}, type_hints(make))",
         "test_names.py scoring/test_estimators.py",
         "a text where a number belongs ends in a traceback, or is taken",
     ),

@@ -178,7 +178,7 @@ FAULTS = (
     Fault(
         "warnings beside the document",
         "cli/results.py",
-        '"notes": [*(_kept("warnings") or ()), *notes],',
+        '"notes": [*(_stored("warnings") or ()), *notes],',
         '"notes": list(notes),',
         "cli/test_results.py",
         "a program that reads --json is not told of skipped lines",

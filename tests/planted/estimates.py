@@ -9,7 +9,7 @@ __all__ = ["FAULTS"]
 FAULTS = (
     Fault(
         "siblings among the other runs",
-        "evidence/context.py",
+        "evidence/predictors.py",
         "rank = np.where(own == collection.organization[run], 0, rank_of[pair])",
         "rank = rank_of[pair]",
         "evidence/test_predictor_table.py",
@@ -17,7 +17,7 @@ FAULTS = (
     ),
     Fault(
         "composition with one's own judgments",
-        "evidence/context.py",
+        "evidence/predictors.py",
         "reduced = collection.unpool(organization=collection.organizations[o])",
         "reduced = collection",
         "evidence/test_predictor_table.py",

@@ -17,17 +17,17 @@ FAULTS = (
     ),
     Fault(
         "a certificate whose judgments are not compared",
-        "auditing/certificates.py",
-        'for name, what in (("urn_digest", "what is drawn from"), ("digest", "the judgments and settings")):',
-        'for name, what in (("urn_digest", "what is drawn from"),):',
+        "auditing/starting.py",
+        'if name != "bayespool" and not',
+        'if name not in ("bayespool", "digest") and not',
         "auditing/test_auditing.py",
         "a changed relevance of the same worth is verified",
     ),
     Fault(
         "each difference at the level of all",
-        "auditing/leaders.py",
-        "ci_prob=1 - (1 - self.ci_prob) / len(self.urns),",
-        "ci_prob=self.ci_prob,",
+        "auditing/differences.py",
+        "1 - (1 - self.ci_prob) / n",
+        "1 - (1 - self.ci_prob)",
         "auditing/test_auditing.py",
         "intervals of the leader's differences hold one by one, not together",
     ),
@@ -226,9 +226,9 @@ FAULTS = (
     Fault(
         "exit code of an error",
         "cli/__init__.py",
-        'tell("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
+        'echo("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
         "        sys.exit(1)",
-        'tell("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
+        'echo("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
         "        sys.exit(0)",
         "cli/test_refusals.py",
         "a command that failed looks as if it had worked",

@@ -100,7 +100,7 @@ def test_figures_of_budgets_show_the_summary() -> None:
 
 
 def test_lines_and_band_are_the_steps() -> None:
-    found = planned().go_on(answers(planned()))
+    found = planned().continue_with(answers(planned()))
     steps = found.to_frame("steps").head(found.n_judged)
     axes = plot_audit(found)
     np.testing.assert_array_equal(line(axes, "estimate"), steps[["step", "estimate"]])

@@ -13,7 +13,7 @@ from drawn import cut_off, overlapping
 from matplotlib.colors import to_rgb
 
 from bayespool.errors import InputError
-from bayespool.names import PAIRS
+from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.plots import PALETTE, ImageFormat, figure_grid, render
 from bayespool.plots.style import (
     LOOKS,
@@ -67,7 +67,7 @@ def test_every_estimator_has_a_look_of_its_own() -> None:
     own = [look_of(name, ("background", "mine", "smoothed(e=0.1)", "yours")) for name in ("mine", "yours")]
     looks = [*LOOKS.values(), *own]
     assert len({(look.color, look.mark, look.is_hollow) for look in looks}) == len(looks)
-    for correction, posterior in PAIRS.items():
+    for correction, posterior in HIERARCHICAL_FORMS.items():
         assert LOOKS[posterior] == dataclasses.replace(LOOKS[correction], is_hollow=True)
     assert LOOKS["posterior-combined"].color == PALETTE[0]
     lines = [tuple(line_of(i)[name] for name in ("color", "ls", "marker")) for i in range(30)]

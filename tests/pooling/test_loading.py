@@ -336,7 +336,7 @@ def test_what_a_file_cannot_say_is_told_with_its_line(toml: Callable[..., Path])
 def test_files_that_are_not_there_are_told_before_any_is_read(
     toml: Callable[..., Path], example_files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayespool.pooling.collection_files.read_collection", None)
+    monkeypatch.setattr("bayespool.pooling.loading.read_collection", None)
     wrong = toml(first=['qrels = "no.txt"', *LINES[1:]], name="wrong.toml")
     with pytest.raises(InputError, match=r"wrong\.toml, line 1: qrels cannot be 'no\.txt': .*no such file"):
         read_collections([toml(), wrong])

@@ -178,9 +178,9 @@ AT_LEAST = np.array([[0.5, 0.9], [0.99, 0.99], [0.01, 0.01]])
 
 def test_organizations_are_held_where_neither_tail_is_short() -> None:
     totals = HeldOutTotals(np.zeros((3, 2)), AT_MOST, AT_LEAST, np.array([1, 0.5, 0.5]))
-    assert totals.held((0.75, 0.25)) == HeldOut(0.5, 2)
-    assert totals.held((0.75, 0.25), prob=0.98).share == 0.75  # P(as few) is .02, more than .01
-    assert HeldOutTotals(*np.empty((3, 0, 2)), np.empty(0)).held((0.5, 0.5)).n_organizations == 0
+    assert totals.validated((0.75, 0.25)) == HeldOut(0.5, 2)
+    assert totals.validated((0.75, 0.25), prob=0.98).share == 0.75  # P(as few) is .02, more than .01
+    assert HeldOutTotals(*np.empty((3, 0, 2)), np.empty(0)).validated((0.5, 0.5)).n_organizations == 0
     # P(at most 11 of 15) is .0006 and P(at most 12 of 15) .036 for a chance of .95
     assert HeldOut(11 / 15, 15).is_bad
     assert not HeldOut(12 / 15, 15).is_bad

@@ -22,8 +22,8 @@ from bayespool.errors import InputError, OutputError
 from bayespool.options import describe_estimator
 from bayespool.report import versions, write_report
 from bayespool.report.page import Section, _making, _methods
+from bayespool.report.provenance import MADE_BY, command_line, made_by, with_provenance
 from bayespool.report.result import Result
-from bayespool.report.saving import MADE_BY, command_line, made_by, with_provenance
 from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATORS
 from bayespool.tables import CITATIONS
 from bayespool.tables.table import Table

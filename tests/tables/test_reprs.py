@@ -106,7 +106,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, estimator="posterior-ratio"),
     "CandidatePools": lambda: CandidatePools(small()),
     "Plan": lambda: plan(small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW),
-    "LeaderAudit": lambda: audit(small(), (), "P@5", unpool=small().pooled_run_ids[::2], budget=2, **FEW),
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", model="ratio", draws=20),

@@ -1,10 +1,11 @@
-"""Result of `bayespool.compare`: its frames, and what readers see."""
+"""Frames of a comparison: differences, ranks, significance, several measures at once, reliability."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -12,81 +13,52 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.collection.contents import Systems
-from bayespool.comparisons.draws import (
-    DrawComparison,
-    compare_across,
-    in_scope,
-    is_compared_across,
-    with_shared_draws,
+from bayespool.comparisons.draws import DrawComparison, compare_across, in_scope, with_shared_draws
+from bayespool.comparisons.reliability import (
+    OfSystems,
+    dependability,
+    generalizability,
+    scores_of_systems,
+    system_frame,
+    variance_frame,
 )
-from bayespool.comparisons.reliability import dependability, generalizability
-from bayespool.comparisons.sentences import comparison_sentences, pair_lines
+from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws, effect_sizes
-from bayespool.comparisons.systems import OfSystems, scores_of_systems, system_frame, variance_frame
-from bayespool.comparisons.tables import (
-    AS_JUDGED,
-    Pair,
-    cited_with_tests,
-    comparison_tables,
-    count_pairs,
-    pair_frame,
-)
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import population_of
-from bayespool.report.reading import StoredResult
-from bayespool.report.result import Figure, Result
 from bayespool.scoring import Scores
-from bayespool.scoring.score_tables import FAR_NOTE, far_runs, lines_of_all, note_lines
 from bayespool.scoring.settings import Scope
-from bayespool.tables import Citation
-from bayespool.tables.formatting import counted, level, some_of
-from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, one_line
-from bayespool.tables.table import Table
+from bayespool.tables.markup import SUPERSCRIPTS, Arrangement
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Pair = tuple[str, str]
 TestKey = tuple[Measure, str, SignificanceTest]
 
-_RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 _MIN_CHANCE_OF_SURE_ORDER = 0.95
 
 
+def pair_frame(
+    run_ids: Sequence[str], named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
+) -> pd.DataFrame:
+    """Frame with each pair of runs once, a before b, from values of all and matrices of shape (run, run)."""
+    import pandas as pd
+
+    first, second = np.triu_indices(len(run_ids), 1)
+    ids = np.array(run_ids, dtype=object)
+    columns: dict[str, Any] = {**named, "run_a": ids[first], "run_b": ids[second]}
+    return pd.DataFrame(columns | {name: matrix[first, second] for name, matrix in matrices.items()})
+
+
+def count_pairs(runs: Sized) -> int:
+    """Number of pairs of runs."""
+    return math.comb(len(runs), 2)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
-    """A comparison of every pair of some runs, made by `bayespool.compare`.
-
-    A matrix of shape (run, run) has the row's run against the column's, in the order of `run_ids`; the frames
-    have each pair once.
-
-    Attributes
-    ----------
-    scores : Scores
-        The runs' bounds and estimates; the first method is the uncorrected scores, ``as-judged``.
-    draws : mapping of (Measure, method, scope) to DrawComparison
-        For methods with draws, by scope (`bayespool.compare`).
-    p_values : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
-        Unadjusted, of each method's per-topic values, which are taken as known.
-    p_adjusted : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
-        Adjusted for the family of all pairs; Tukey's are so by themselves.
-    significant : mapping of (Measure, method, test) to SignificantDraws
-        For methods with draws and the tests that are repeated in every draw (``paired-t``, ``tukey-hsd``).
-    tests : tuple of str
-    control : str
-        Of the p-values over all pairs, ``tukey-hsd`` excepted.
-    level : float
-    rope : float
-    ci_prob : float
-    metadata : dict
-        Version, fingerprint, pool and settings, to quote with a result.
-    systems : tuple of (str, str)
-        Runs with the systems that they are replicates of.
-    arrangement : Arrangement
-        Order and number of the pairs that readers see; the frames have all.
-    """
-
-    command = "compare"
-    title = "Comparison of runs"
+class ComparisonFrames:
+    """Frames of a `Comparison`, which says what the attributes are."""
 
     scores: Scores
     draws: Mapping[tuple[Measure, str, Scope], DrawComparison]
@@ -102,49 +74,6 @@ class Comparison(Result):
     systems: Systems = ()
     arrangement: Arrangement = field(default_factory=Arrangement)
 
-    def __repr__(self) -> str:
-        pairs = counted(count_pairs(self.run_ids), "pair")
-        runs = f"{pairs} of {counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
-        topics = counted(len(self.scores.query_ids), "topic")
-        return one_line("Comparison", f"{some_of(self.measures, 3)} of {runs} on {topics}")
-
-    def tables(self) -> tuple[Table, ...]:
-        """Tables of the methods of these names, and ``pairs``, what a paper has of each pair."""
-        return comparison_tables(self, Arrangement())
-
-    def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Tables as people read them, with the columns, order and number of pairs that are arranged."""
-        chosen = self.arrangement if arrangement is None else arrangement
-        width = Arrangement(width=chosen.width)
-        return tuple(self.marked(t) for table in comparison_tables(self, chosen) for t in table.read(width))
-
-    def marked(self, text: TextTable) -> TextTable:
-        """A table with a dagger after runs unlike the pool."""
-        return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
-
-    def summary(self, *pair: str) -> tuple[str, ...]:
-        """A sentence on each pair under each measure, and across measures, of three pairs at most.
-
-        Parameters
-        ----------
-        *pair : str
-            Two runs: then a line for each measure instead, with the numbers of this pair alone.
-
-        Raises
-        ------
-        InputError
-            One run, more than two, or one that is not in the comparison.
-        """
-        return tuple(pair_lines(self, pair) if pair else comparison_sentences(self))
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Differences of up to fifteen pairs, or chances of ranks; the leaderboard of three runs or more."""
-        return _figures(self)
-
-    def citations(self) -> tuple[Citation, ...]:
-        """What to cite for the estimators, the tests, their control, and the reliability."""
-        return cited_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
-
     @property
     def run_ids(self) -> tuple[str, ...]:
         """Runs, in the order of every matrix."""
@@ -154,24 +83,6 @@ class Comparison(Result):
     def measures(self) -> tuple[Measure, ...]:
         """Measures of the scores."""
         return self.scores.measures
-
-    def notes(self) -> tuple[str, ...]:
-        """Notes on the pool and the runs, as those of scores, and on measures that share no draws."""
-        scores = self.scores
-        lines = lines_of_all(scores.metadata)
-        lines += note_lines(scores.statements, scores.run_ids, scores.measures)
-        if len(self.measures) < 2:
-            return tuple(lines)
-        for method in dict.fromkeys(method for _, method, _ in self.draws):
-            of_method = self._across.loc[self._across["method"] == method, "measures"]
-            compared = {measure for text in of_method for measure in text.split(", ")}
-            apart = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in compared]
-            if len(apart) > 1 or (apart and compared):
-                lines.append(
-                    f"{method}: draws of {', '.join(apart)} are of completed judgments of their own, so that "
-                    "nothing is said across measures; --joint completes them together"
-                )
-        return tuple(lines)
 
     def differences(self) -> pd.DataFrame:
         """Differences of pairs, and the chance of each order.
@@ -571,30 +482,3 @@ def _regressed(e: Estimates) -> FloatArray:
     known = of_draws[~np.isnan(of_draws)]  # none where all runs are equal
     share, center = known.mean() if len(known) else 0.0, e.value.mean()
     return np.asarray(center + share * (e.value - center))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class StoredComparison(StoredResult):
-    """A comparison of an earlier call, as it was written, whose figure is drawn from its tables."""
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Figure of the comparison, where the file has all its tables."""
-        names = [table.name for table in self.tables()]
-        return _figures(self) if {"differences", "ranks", "leaderboard"} <= set(names) else super().figures()
-
-
-def _figures(comparison: Result) -> tuple[Figure, ...]:
-    from bayespool.plots import draw_comparison, draw_leaderboard
-
-    caption = "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure"
-    figure = Figure("comparison", caption, partial(draw_comparison, comparison))
-    leaderboard = comparison.to_frame("leaderboard")
-    if leaderboard["run_id"].nunique() <= 2:
-        return (figure,)
-    prob = level(leaderboard["ci_prob"].iloc[0])
-    caption = (
-        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
-        "measure. Runs with filled marks may be the best."
-    )
-    ranks = Figure("leaderboard", caption, partial(draw_leaderboard, comparison))
-    return (figure, ranks)

@@ -1,0 +1,362 @@
+"""Differences of runs that an audit proves, by judgments and by the posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bayespool.arrays import FloatArray, IndexArray
+from bayespool.auditing.sequences import Walk, capital, confidence_sequence, uniforms, walk
+from bayespool.auditing.urns import Urn
+from bayespool.tables.columns import Column
+from bayespool.tables.formatting import interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROUNDING = 1e-9
+URN_COLUMNS = ("low", "high", "chance", "spread", "shared")
+"""Arrays of an urn that its table has."""
+URN_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
+"""Numbers of an urn that its table does not have."""
+STEPS = {
+    "step": Column("step", "count", "Place in the order in which documents are drawn."),
+    "known": Column("known", "count", "Number of judgments that were known when the document was drawn."),
+    "probability": Column(
+        "prob\xad\nability", "chance", "With which the document was drawn, given those before it.", 4
+    ),
+    "relevance": Column("relevance", "count", "Relevance; -1 where nobody has judged it."),
+    "is_judged": Column(
+        "judged", "flag", "Whether the document and all drawn before it are judged, so that it counts."
+    ),
+    "estimate": Column(
+        "estimate", "score", "Design-based estimate: posterior means with weighted residuals."
+    ),
+    "lower": Column("from", "score", "Lower end of the guaranteed interval."),
+    "upper": Column("to", "score", "Upper end of the guaranteed interval."),
+    "posterior": Column("posterior", "score", "Posterior mean of the value, given the judgments so far."),
+    "posterior_lower": Column("posterior\nfrom", "score", "Lower end of the posterior's interval."),
+    "posterior_upper": Column("posterior\nto", "score", "Upper end of the posterior's interval."),
+    "evidence": Column(
+        "evidence",
+        "size",
+        "Evidence against the posterior so far; one that is right reaches 100 in about one of 40 audits.",
+    ),
+}
+DOCUMENTS = {
+    "low": Column(
+        "adds\nat least", "difference", "What the document adds, if of worth 1, to a sum below the value.", 6
+    ),
+    "high": Column(
+        "adds\nat most", "difference", "What the document adds, if of worth 1, to a sum above the value.", 6
+    ),
+    "chance": Column("chance of\nrelevance", "chance", "Expected worth of the document by the posterior.", 4),
+    "spread": Column("s. d.", "chance", "Standard deviation of its worth in the posterior.", 4),
+    "shared": Column(
+        "shared",
+        "difference",
+        "Change of the chance with a standard deviation of what all have in common.",
+        4,
+    ),
+    "relevance": Column("relevance", "count", "Relevance by the audit's judgments; -1 without one."),
+}
+DIFFERENCES = {
+    "leader": Column("leader", "text", "The best run by the posterior before any judgment."),
+    "other": Column("against", "text", "The run that the leader is compared with."),
+    "difference": Column("difference", "difference", "Design-based estimate of the leader less the other."),
+    **{
+        name: replace(STEPS[name], kind="difference")
+        for name in ("lower", "upper", "posterior", "posterior_lower", "posterior_upper")
+    },
+    "p_better": Column(
+        "p: leader\nbetter",
+        "p-value",
+        "P-value at any time of the leader being no better, times the number of other runs.",
+    ),
+    "p_worse": Column(
+        "p: leader\nworse",
+        "p-value",
+        "P-value at any time of the leader being no worse, times the number of other runs.",
+    ),
+    "evidence": STEPS["evidence"],
+    "leader_is": Column(
+        "leader\nis", "text", "What is guaranteed of the leader: better, worse, equal or open."
+    ),
+}
+
+
+REFUTING = 100.0
+"""Evidence at which the posterior is called refuted; one that is right reaches it in one of 40 audits."""
+_RIVALS = ((1.0, -2.0), (1.0, -1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 0.0), (-1.0, 0.0))
+"""Slope and shift of the log odds of rivals of the posterior: all less or more, all alike, turned round."""
+_LEAST_CHANCE = 1e-3
+
+
+class PosteriorForecast(NamedTuple):
+    """The posterior of the value after each judgment, and the evidence against it, each of shape (step,)."""
+
+    mean: FloatArray
+    std: FloatArray
+    evidence: FloatArray
+
+
+def foretell(urn: Urn, documents: IndexArray, worth: FloatArray) -> PosteriorForecast:
+    """Forecast the value by the posterior after each judgment.
+
+    Parameters
+    ----------
+    urn : Urn
+    documents : ndarray of int, shape (step,)
+        Judged documents, in the order in which they were drawn.
+    worth : ndarray of float, shape (step,)
+        Their worth.
+
+    Notes
+    -----
+    The expected worth of a document is its chance + ``shared`` × F, where F, standard normal at first, is
+    what all documents have in common (the effects of the run, the slopes), and is learned as under normal
+    variables. The evidence is the mean over six rivals of how much more likely they made the judgments than
+    the posterior did. If F is all that documents have in common, and its linear update exact, this is a
+    martingale that starts at 1 and has expectation 1 while the posterior is right, so that it ever reaches
+    100 with a probability of at most 1/100. Real posteriors reach it more often (``docs/audit.md``).
+    """
+    contribution = (urn.low + urn.high) / 2
+    noise = np.maximum(urn.spread**2 - urn.shared**2, 1e-6)
+    open_mean = float(contribution @ urn.chance)
+    open_shared = float(contribution @ urn.shared)
+    open_noise = float(contribution**2 @ noise)
+    base = (urn.base_low + urn.base_high) / 2
+    std = float(np.sqrt(open_shared**2 + open_noise)) or 1.0
+    gap = urn.mean - base - open_mean  # to the linear value; it shrinks with the spread
+    center = _log_odds(float(np.average(urn.chance, weights=np.abs(contribution) + 1e-300)))
+    slopes, shifts = np.array(_RIVALS).T
+    precision, pull, log_evidence = 1.0, 0.0, np.zeros(len(_RIVALS))
+    values = np.zeros((3, len(documents)))
+    for step, (i, y) in enumerate(zip(documents.tolist(), worth.tolist(), strict=True)):
+        chance = urn.chance[i] + urn.shared[i] * pull / precision
+        log_odds = _log_odds(chance)
+        chance = 1 / (1 + np.exp(-log_odds))
+        rival = 1 / (1 + np.exp(-(center + slopes * (log_odds - center) + shifts)))
+        log_evidence += np.log(rival / chance * y + (1 - rival) / (1 - chance) * (1 - y))
+        precision += urn.shared[i] ** 2 / noise[i]
+        pull += urn.shared[i] * (y - urn.chance[i]) / noise[i]
+        base += contribution[i] * y
+        open_mean -= contribution[i] * urn.chance[i]
+        open_shared -= contribution[i] * urn.shared[i]
+        open_noise = max(open_noise - contribution[i] ** 2 * noise[i], 0.0)
+        share_left = float(np.sqrt(open_shared**2 / precision + open_noise)) / std
+        values[0, step] = base + open_mean + open_shared * pull / precision + gap * share_left
+        values[1, step] = urn.std * share_left
+        values[2, step] = np.exp(log_evidence).mean()
+    return PosteriorForecast(*values)
+
+
+def _log_odds(chance: float) -> float:
+    chance = min(max(chance, _LEAST_CHANCE), 1 - _LEAST_CHANCE)
+    return float(np.log(chance / (1 - chance)))
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedDifference:
+    """The difference of two runs, or the value of one, with what the judgments of drawn documents prove.
+
+    Attributes
+    ----------
+    urn : Urn
+        The documents that are drawn from.
+    run_ids : tuple of str
+        The run, or two runs, the first less the second.
+    relevance : ndarray of int, shape (document,)
+        Relevance of each document of the urn, −1 for one that is not judged.
+    n_known : ndarray of int, shape (step,)
+        Number of judgments that were known when each document was drawn.
+    random_seed : int
+    ci_prob : float
+        Probability that no interval of any difference misses its value.
+    n_differences : int
+        Number of differences that are audited on the same draws.
+    size : ndarray of float, shape (document,)
+        How much a document matters for what is drawn.
+    """
+
+    urn: Urn
+    run_ids: tuple[str, ...]
+    relevance: IndexArray
+    n_known: IndexArray
+    random_seed: int
+    ci_prob: float
+    n_differences: int
+    size: FloatArray
+
+    @property
+    def name(self) -> str:
+        """The run, or the difference of two."""
+        return " − ".join(self.run_ids)
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it is the difference of two runs."""
+        return len(self.run_ids) == 2
+
+    @property
+    def interval_ci_prob(self) -> float:
+        """Probability that no interval of this difference misses its value, by Bonferroni's rule."""
+        n = self.n_differences
+        return self.ci_prob if n == 1 else 1 - (1 - self.ci_prob) / n
+
+    @cached_property
+    def worth(self) -> FloatArray:
+        """Worth of each document, NaN for one that is not judged, shape (document,)."""
+        by_relevance = np.append(self.urn.worth, np.nan)
+        return np.asarray(by_relevance[np.minimum(self.relevance, len(self.urn.worth) - 1)])
+
+    @cached_property
+    def walked(self) -> Walk:
+        """The documents drawn, in their order, and the payoffs of those that are judged."""
+        u, uniform = self.urn, uniforms(self.random_seed, len(self.n_known))
+        return walk(u.low, u.high, u.chance, self.worth, self.n_known, uniform, self.size)
+
+    @property
+    def n_judged(self) -> int:
+        """Judged steps before the first document that is not judged."""
+        return len(self.walked.low)
+
+    @cached_property
+    def intervals(self) -> tuple[FloatArray, FloatArray]:
+        """Ends of the guaranteed interval after each judged step, each of shape (judged step,)."""
+        u = self.urn
+        return confidence_sequence(
+            self.walked, u.least, u.most, u.base_low, u.base_high, self.interval_ci_prob
+        )
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The guaranteed interval now: the value's bounds before the first judgment."""
+        if not self.n_judged:
+            return self.urn.least, self.urn.most
+        low, high = self.intervals
+        return float(low[-1]), float(high[-1])
+
+    @property
+    def width(self) -> float:
+        """Width of `interval`."""
+        return self.interval[1] - self.interval[0]
+
+    @property
+    def verdict(self) -> str:
+        """What is guaranteed of the first run: ``better``, ``worse``, ``equal`` or ``open``."""
+        low, high = self.interval
+        if low > 0 or high < 0:
+            return "better" if low > 0 else "worse"
+        return "equal" if high - low <= ROUNDING else "open"
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Design-based estimate after each judged step, within the interval, shape (judged step,).
+
+        A mean of posterior means corrected by weighted residuals, in which a step with n documents still open
+        weighs 1/n².
+        """
+        u, n = self.urn, self.n_judged
+        payoff = (u.base_low + self.walked.low + u.base_high + self.walked.high) / 2
+        weight = 1.0 / np.arange(len(u), len(u) - n, -1.0) ** 2
+        return np.asarray(np.clip(np.cumsum(weight * payoff) / np.cumsum(weight), *self.intervals))
+
+    @cached_property
+    def forecast(self) -> PosteriorForecast:
+        """Forecast of the posterior after each judged step."""
+        documents = self.walked.documents[: self.n_judged]
+        return foretell(self.urn, documents, self.worth[documents])
+
+    def posterior_ends(self) -> tuple[FloatArray, FloatArray]:
+        """Ends of the posterior's interval before and after each judged step, of shape (judged step + 1,)."""
+        from scipy.special import ndtri
+
+        u, w = self.urn, self.walked
+        half = ndtri((1 + self.interval_ci_prob) / 2) * np.append(u.std, self.forecast.std)
+        least = np.append(u.least, np.maximum(u.base_low + w.floor, u.least))
+        most = np.append(u.most, np.minimum(u.base_high + w.ceiling, u.most))
+        mean = np.append(u.mean, self.forecast.mean)
+        return np.clip(mean - half, least, most), np.clip(mean + half, least, most)
+
+    @property
+    def expected_gap(self) -> float:
+        """Expected distance of the two sums that the value lies between; 0 for a sum of gains."""
+        u = self.urn
+        return float(u.base_high - u.base_low + (u.high - u.low) @ u.chance)
+
+    @property
+    def p_values(self) -> tuple[float, float]:
+        """P-values, valid at any time and for all differences, of the value being at most 0 and at least 0.
+
+        Bonferroni's: times the number of differences. They are 0 where what is judged leaves no such value.
+        """
+        u, w = self.urn, self.walked
+        least = max([u.least, *(u.base_low + w.floor[-1:])])
+        most = min([u.most, *(u.base_high + w.ceiling[-1:])])
+        against_less = capital(w.low, w.least, -u.base_low).max(initial=1.0)
+        against_more = capital(-w.high, -w.most, u.base_high).max(initial=1.0)
+        not_better = 0.0 if least > ROUNDING else float(1 / against_less)
+        not_worse = 0.0 if most < -ROUNDING else float(1 / against_more)
+        return min(self.n_differences * not_better, 1.0), min(self.n_differences * not_worse, 1.0)
+
+    def interval_text(self) -> str:
+        """Text of `interval`."""
+        return interval(*self.interval, signed=self.is_pair)
+
+    def steps_frame(self) -> pd.DataFrame:
+        """One row per document drawn, with what each judgment proves."""
+        import pandas as pd
+
+        u, w, n = self.urn, self.walked, self.n_judged
+        lower, upper = self.posterior_ends()
+        after = (*self.intervals, self.forecast.mean, lower[1:], upper[1:], self.forecast.evidence)
+        names = ("estimate", "lower", "upper", "posterior", "posterior_lower", "posterior_upper", "evidence")
+        unknown = np.full(len(self.n_known) - n, np.nan)
+        steps = np.arange(len(self.n_known)) + 1
+        return pd.DataFrame(
+            {
+                "step": steps,
+                "query_id": [u.query_ids[i] for i in w.documents],
+                "doc_id": [u.doc_ids[i] for i in w.documents],
+                "known": self.n_known,
+                "probability": w.probability,
+                "relevance": self.relevance[w.documents],
+                "is_judged": steps <= n,
+                **{
+                    name: np.append(values, unknown)
+                    for name, values in zip(names, (self.estimates, *after), strict=True)
+                },
+                "ci_prob": self.interval_ci_prob,
+            }
+        )
+
+    def row(self) -> dict[str, Any]:
+        """Return what is guaranteed of a leader's difference now, a row of the table of differences."""
+        now: Any = self.steps_frame().iloc[self.n_judged - 1] if self.n_judged else {}
+        return {
+            "leader": self.run_ids[0],
+            "other": self.run_ids[1],
+            "difference": now.get("estimate", np.nan),
+            "lower": self.interval[0],
+            "upper": self.interval[1],
+            "posterior": now.get("posterior", self.urn.mean),
+            "posterior_lower": now.get("posterior_lower", np.nan),
+            "posterior_upper": now.get("posterior_upper", np.nan),
+            "p_better": self.p_values[0],
+            "p_worse": self.p_values[1],
+            "evidence": float(self.forecast.evidence.max(initial=1.0)),
+            "leader_is": self.verdict,
+            "ci_prob": self.ci_prob,
+        }
+
+    def documents_frame(self) -> pd.DataFrame:
+        """One row per document that is drawn from."""
+        import pandas as pd
+
+        names = ("query_id", "doc_id", *URN_COLUMNS)
+        values = (self.urn.query_ids, self.urn.doc_ids, *(getattr(self.urn, name) for name in URN_COLUMNS))
+        return pd.DataFrame({**dict(zip(names, values, strict=True)), "relevance": self.relevance})

@@ -1,0 +1,71 @@
+from .bandits import (
+    EpsilonGreedy as EpsilonGreedy,
+    Hedge as Hedge,
+    MaxMean as MaxMean,
+    MoveToFront as MoveToFront,
+    Thompson as Thompson,
+    Ucb1Tuned as Ucb1Tuned,
+)
+from .by_rank import RRF as RRF, Depth as Depth, DiscountedGain as DiscountedGain, Take as Take
+from .choosing import (
+    Chosen as Chosen,
+    Contributions as Contributions,
+    Membership as Membership,
+    Shares as Shares,
+    choice_frame as choice_frame,
+    choose as choose,
+    contributions_of as contributions_of,
+    contributions_to as contributions_to,
+    equal_shares as equal_shares,
+    inclusion_of_topic as inclusion_of_topic,
+    judged_by as judged_by,
+    order_of_topic as order_of_topic,
+    qrels_of_choice as qrels_of_choice,
+)
+from .discovery import (
+    PoolReport as PoolReport,
+    describe_pool as describe_pool,
+    discover_pool as discover_pool,
+)
+from .fusion import (
+    Borda as Borda,
+    CombAnz as CombAnz,
+    CombMax as CombMax,
+    CombMed as CombMed,
+    CombMin as CombMin,
+    CombMnz as CombMnz,
+    CombSum as CombSum,
+    Condorcet as Condorcet,
+)
+from .loading import (
+    read_collection as read_collection,
+    read_collections as read_collections,
+    read_contributors as read_contributors,
+)
+from .pools import PoolPlan as PoolPlan, StrategyPool as StrategyPool, pool_of_strategy as pool_of_strategy
+from .rank_biased import RBPA as RBPA, RBPB as RBPB, RBPC as RBPC
+from .registry import (
+    STOPPING_RULES as STOPPING_RULES,
+    STRATEGIES as STRATEGIES,
+    LeastYield as LeastYield,
+    NonrelevantRun as NonrelevantRun,
+    StoppingRule as StoppingRule,
+    TargetRecall as TargetRecall,
+    estimated_recall as estimated_recall,
+    parse_stopping_rule as parse_stopping_rule,
+    parse_strategy as parse_strategy,
+    register_strategy as register_strategy,
+    stops_at as stops_at,
+)
+from .sampling import (
+    ActiveSampling as ActiveSampling,
+    Sampling as Sampling,
+    Stratified as Stratified,
+    Uniform as Uniform,
+)
+from .strategy import (
+    Adaptive as Adaptive,
+    FixedOrder as FixedOrder,
+    Strategy as Strategy,
+    TopicRankings as TopicRankings,
+)

@@ -1,0 +1,100 @@
+"""Which figures of pages are older than the engine that they rest on.
+
+    python docs/provenance.py
+
+A result table or a picture that the build does not make has a comment above it, which readers do not see:
+
+    % made by: python benchmarks/below_pool.py at 246ec686 (earlier)
+
+The commit wrote the figures, or found them again. In parentheses stand engines of ``engine.txt``, by default
+*posterior*, and *earlier* where the page says of which day the figures are. They are older than an engine
+that their commit lacks: by the commits between the two that changed its files.
+"""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+DOCS = Path(__file__).resolve().parent
+MARK = re.compile(r"% made by: (.+) at ([0-9a-f]{8})(?: \(([a-z, ]+)\))?")
+
+
+class Engine(NamedTuple):
+    """Rooms that make numbers, the last commit that changed one, and what it changed."""
+
+    commit: str
+    rooms: tuple[str, ...]
+    why: str
+
+
+class Mark(NamedTuple):
+    """The comment above a figure: where it stands, and what it says."""
+
+    place: str
+    command: str
+    commit: str
+    engines: tuple[str, ...]
+    earlier: bool
+
+
+def read_engines() -> dict[str, Engine]:
+    """Return the engines of ``engine.txt`` by name."""
+    lines = (DOCS / "engine.txt").read_text(encoding="utf-8").splitlines()
+    rows = [line.split(maxsplit=3) for line in lines if not line.startswith("#")]
+    return {name: Engine(commit, tuple(rooms.split(",")), why) for name, commit, rooms, why in rows}
+
+
+def read_marks() -> list[Mark]:
+    """Return the marks of all pages; a comment that begins as one and does not parse ends the program."""
+    marks = []
+    for page in sorted([*DOCS.glob("*.md"), *DOCS.glob("models/*.md")]):
+        for n, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+            if line.startswith("% made by"):
+                place, found = f"docs/{page.relative_to(DOCS).as_posix()}:{n}", MARK.fullmatch(line)
+                if found is None:
+                    raise SystemExit(f"{place}: write '% made by: COMMAND at COMMIT (ENGINES)': {line}")
+                of = found[3].split(", ") if found[3] else []
+                engines = tuple(name for name in of if name != "earlier") or ("posterior",)
+                marks.append(Mark(place, found[1], found[2], engines, "earlier" in of))
+    return marks
+
+
+def git(*arguments: str) -> str | None:
+    """Return what git prints, or None where it fails."""
+    done = subprocess.run(["git", *arguments], cwd=DOCS.parent, capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def n_changes(engine: Engine, since: str, until: str) -> int:
+    """Return the number of commits that changed files of the engine; moves and merges do not count."""
+    changed = ("--format=%h", "--no-merges", "--find-renames", "--diff-filter=M", f"{since}..{until}", "--")
+    return len((git("log", *changed, *(f"bayespool/{room}" for room in engine.rooms)) or "").split())
+
+
+def main() -> None:
+    """Print the marks with their days, and how many of them are older than an engine."""
+    if shutil.which("git") is None or git("rev-parse", "--is-shallow-repository") != "false":
+        print("The history is not here, or not all of it: the age of figures cannot be told.")
+        return
+    engines, ages = read_engines(), []
+    for mark in read_marks():
+        day = git("log", "-1", "--format=%as", mark.commit) or "a day that the history lacks"
+        age = ""
+        for name in mark.engines:
+            last = engines[name].commit
+            if git("merge-base", "--is-ancestor", last, mark.commit) is None:
+                n = n_changes(engines[name], mark.commit, last)
+                age += f", older than {name} by {n} commits" + ", as the page says" * mark.earlier
+        print(f"{mark.place}: {mark.command}\n    {mark.commit} of {day}{age}")
+        ages.append(age)
+    n_older, n_told = (sum(words in age for age in ages) for words in ("older", "as the page says"))
+    print(f"\n{len(ages)} figures, {n_older} older than their engine; the pages say so of {n_told}.")
+    for name, engine in engines.items():
+        n = n_changes(engine, engine.commit, "HEAD")
+        print(f"{name}: last changed by {engine.commit}, {n} later commits to its files. {engine.why}")
+
+
+if __name__ == "__main__":
+    main()

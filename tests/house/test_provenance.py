@@ -1,0 +1,52 @@
+"""Figures of pages say which command and commit made them; `docs/provenance.py` says which are old."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROVENANCE = runpy.run_path(str(ROOT / "docs" / "provenance.py"))
+PAGES = sorted(path for folder in ("docs", "docs/models") for path in (ROOT / folder).glob("*.md"))
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell has a digit and no word of three letters: ``.055``, ``.0379, 100 %``, ``P@10``."""
+    return re.search(r"\d", cell) is not None and re.search(r"[A-Za-z]{3}", cell) is None
+
+
+def measured(page: str) -> Iterator[tuple[str, str]]:
+    """The line above, and the first one, of each table with more numbers than words, and of each picture."""
+    lines = ["", *page.splitlines(), ""]
+    for n, line in enumerate(lines):
+        if line.startswith("```{image} _static/"):
+            yield lines[n - 1], line
+        if line.startswith("|") and not lines[n - 1].startswith("|"):
+            end = next(m for m in range(n, len(lines)) if not lines[m].startswith("|"))
+            cells = [cell.strip() for row in lines[n + 2 : end] for cell in row.strip("|").split("|")]
+            filled = [cell for cell in cells if cell]
+            if sum(map(is_number, filled)) > len(filled) / 2:
+                yield lines[n - 1], line
+
+
+def test_marks_name_commands_and_engines_that_there_are() -> None:
+    marks, engines = PROVENANCE["read_marks"](), PROVENANCE["read_engines"]()
+    assert len(marks) > 10
+    for mark in marks:
+        assert set(mark.engines) <= set(engines), mark.place
+        assert mark.command.startswith(("python ", "bayespool ")), mark.place
+        assert all((ROOT / name).is_file() for name in re.findall(r"\S+\.py", mark.command)), mark.place
+    for engine in engines.values():
+        assert re.fullmatch("[0-9a-f]{8}", engine.commit)
+        assert all((ROOT / "bayespool" / room).is_dir() for room in engine.rooms)
+
+
+def test_tables_of_results_and_pictures_have_a_mark() -> None:
+    page = "| a |\n| --- |\n| 93 % |\n\n% made by: x\n| b |\n| --- |\n| .1, 3 |\n\n| c |\n| --- |\n| 3 runs |"
+    assert list(measured(page)) == [("", "| a |"), ("% made by: x", "| b |")]
+
+    found = [(path.name, *each) for path in PAGES for each in measured(path.read_text(encoding="utf-8"))]
+    assert len(found) > 10
+    assert [line for line in found if not line[1].startswith("% made by: ")] == []
