@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.experiments.design import errors_of, interval_summary
+from bayespool.experiments.design import error_columns, interval_summary
 from bayespool.experiments.graded_runs import (
     WithReportedRuns,
     in_order,
     panel_figure,
     reported_rows,
     sre_star_note,
-    summary_of,
+    summarize_groups,
 )
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures.errors import system_rank_error
@@ -323,13 +323,13 @@ class Budgets(WithReportedRuns):
             scores = rows["truth"].to_numpy(), rows["value"].to_numpy()
             return {
                 "n_runs": len(rows),
-                **errors_of(rows, "mae", "bias", "sre"),
+                **error_columns(rows, "mae", "bias", "sre"),
                 "sre_star": system_rank_error(*scores, significant[np.ix_(index, index)]),
                 "fairness": _spearman(contributors[key]),
                 **{name: agrees[name] for name in _AGREEMENT_COLUMNS},
             }
 
-        frame = summary_of(reported_rows(self._rows), keys, summarize)
+        frame = summarize_groups(reported_rows(self._rows), keys, summarize)
         preserved = frame["n_preserved"] / frame["n_significant"].replace(0, np.nan)
         frame.insert(list(frame.columns).index("n_preserved"), "preserved", preserved)
         return frame
@@ -357,21 +357,21 @@ class Budgets(WithReportedRuns):
     def _posterior(self) -> pd.DataFrame:
         """Errors and calibration of the estimates."""
         rows = reported_rows(cast("pd.DataFrame", self._estimates))
-        return summary_of(rows, ("measure", "strategy", "budget", "estimator"), _summarize_estimates)
+        return summarize_groups(rows, ("measure", "strategy", "budget", "estimator"), _summarize_estimates)
 
 
 _AGREEMENT_COLUMNS = ("kendall_tau_b", "n_significant", "n_preserved", "n_reversed", "n_new")
 
 
 def _summarize_estimates(rows: pd.DataFrame) -> dict[str, Any]:
-    as_judged = errors_of(rows, "mae", "bias", value="as_judged")
+    as_judged = error_columns(rows, "mae", "bias", value="as_judged")
     return {
         "n_runs": len(rows),
         **{f"{name}_as_judged": error for name, error in as_judged.items()},
-        **errors_of(rows, "mae", "bias"),
+        **error_columns(rows, "mae", "bias"),
         **interval_summary(rows, rows["open"]),
-        "full_mae_as_judged": errors_of(rows, "mae", value="as_judged", truth="full")["mae"],
-        "full_mae": errors_of(rows, "mae", truth="full")["mae"],
+        "full_mae_as_judged": error_columns(rows, "mae", value="as_judged", truth="full")["mae"],
+        "full_mae": error_columns(rows, "mae", truth="full")["mae"],
     }
 
 

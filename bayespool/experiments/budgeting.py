@@ -34,10 +34,10 @@ from bayespool.experiments.design import (
     whole_pool,
     with_missing_flags,
 )
-from bayespool.experiments.graded_runs import RowOrder, fields_of, in_order
-from bayespool.experiments.leaving_out import best_scores, n_best
-from bayespool.experiments.preparing import versions_of_own
-from bayespool.experiments.running import Columns, PartResult, Running, Stored, add_rows, in_parts
+from bayespool.experiments.graded_runs import RowOrder, in_order, result_fields
+from bayespool.experiments.leaving_out import best_positions, n_best
+from bayespool.experiments.preparing import user_code_versions
+from bayespool.experiments.running import Columns, ExecutionOptions, PartResult, Stored, add_rows, experiment
 from bayespool.experiments.settings import BudgetSettings, Test
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
@@ -111,7 +111,7 @@ class PoolsOfBudgets(Design):
     def conceal(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Collection:
         """The budget's judgments, and a pool that the strategy can choose again without further runs."""
         budget = cast("int", part.budget)
-        order = order_of(collection, part, replace(settings, budgets=(budget,)))
+        order = judging_order(collection, part, replace(settings, budgets=(budget,)))
         reduced = collection.without_judgments(~order.judged(collection, 0))
         pooled = reduced.pooled.copy()
         pooled[reduced.run_index(part.run_ids)] = False
@@ -142,14 +142,14 @@ class PoolsOfBudgets(Design):
         if part.budget is not None:
             return super().compute(collection, part, settings)
         index = collection.run_index(part.run_ids)
-        order = order_of(collection, part, settings)
+        order = judging_order(collection, part, settings)
         rows: Columns = {}
         pools: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
         describe = None if part.left_out else _PoolDescription(collection, index, settings)
         for b, budget in enumerate(settings.budgets):
             inside = order.judged(collection, b)
             reduced = collection.without_judgments(~inside)
-            scores = scores_of(collection, reduced, index, settings.measures)
+            scores = trec_scores(collection, reduced, index, settings.measures)
             for measure, values in zip(settings.measures, scores, strict=True):
                 row = {"measure": str(measure), "budget": budget, "run_id": list(part.run_ids)}
                 add_rows(rows, row | {"value": values.means()})
@@ -162,23 +162,23 @@ class PoolsOfBudgets(Design):
         user's own strategies.
         """
         text, strategy = strategy_text(part.strategy), cast("Any", part.strategy)
-        identity = [text, versions_of_own([(text, strategy)]), part.left_out, list(part.run_ids)]
+        identity = [text, user_code_versions([(text, strategy)]), part.left_out, list(part.run_ids)]
         if part.budget is None:
             return part.name, identity
         estimators = [[label, describe_estimator(estimator)] for label, estimator in settings.estimators]
-        return part.name, [*identity, part.budget, estimators, versions_of_own(settings.estimators)]
+        return part.name, [*identity, part.budget, estimators, user_code_versions(settings.estimators)]
 
     def describe(self, settings: BudgetSettings) -> dict[str, Any]:
         """Settings that all parts depend on."""
-        return settings.describe_parts() | versions_of_own((), settings.measures)
+        return settings.describe_parts() | user_code_versions((), settings.measures)
 
     def warn(self, results: Sequence[PartResult]) -> None:
         """Warnings of estimates."""
         super().warn([result for result in results if result.part.budget])
 
 
-@in_parts(BudgetSettings, PoolsOfBudgets)
-def budgets(collection: Collection, *, settings: BudgetSettings, running: Running) -> Budgets:
+@experiment(BudgetSettings, PoolsOfBudgets)
+def budgets(collection: Collection, *, settings: BudgetSettings, execution: ExecutionOptions) -> Budgets:
     """Measure how biased pools of different strategies and budgets are against runs that did not contribute.
 
     Parameters
@@ -186,7 +186,7 @@ def budgets(collection: Collection, *, settings: BudgetSettings, running: Runnin
     collection : Collection
         With a known pool; with scores (``read_collection(scores=True)``) for strategies that read them.
     {options}
-    {running}
+    {execution}
 
     Returns
     -------
@@ -238,15 +238,15 @@ def budgets(collection: Collection, *, settings: BudgetSettings, running: Runnin
             hint="read it with scores=True",
         )
     design = PoolsOfBudgets()
-    results = design.run(whole, design.parts(whole, resolved), resolved, running, given=collection)
+    results = design.run(whole, design.parts(whole, resolved), resolved, execution, given=collection)
     as_judged = [result for result in results if result.part.budget is None]
     estimated = [result for result in results if result.part.budget is not None]
     index, names = whole.run_index(whole.pooled_run_ids), map(str, settings.measures)
-    in_truth = dict(zip(names, scores_of(whole, whole, index, settings.measures), strict=True))
+    in_truth = dict(zip(names, trec_scores(whole, whole, index, settings.measures), strict=True))
     rows = _rows(whole, resolved, as_judged, {m: values.means() for m, values in in_truth.items()})
     whole_pools = [result for result in as_judged if not result.part.left_out]
     return Budgets(
-        **fields_of(collection, whole, resolved, estimated),
+        **result_fields(collection, whole, resolved, estimated),
         n_documents=n_documents,
         n_relevant=n_relevant_documents(whole, settings.rel),
         run_ids=whole.pooled_run_ids,
@@ -292,7 +292,7 @@ class Order:
         return inside
 
 
-def order_of(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> Order:
+def judging_order(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> Order:
     """The order in which a strategy judges the documents that the pool's runs retrieved down to its depth."""
     strategy, seed, run_index = part.strategy, settings.random_seed, whole.run_index(part.pool_run_ids)
     topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
@@ -307,7 +307,7 @@ def order_of(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> O
     return Order(place, np.minimum(share, stop) if stop else share)
 
 
-def scores_of(
+def trec_scores(
     whole: Collection, judged: Collection, index: npt.NDArray[np.intp], measures: Sequence[Measure]
 ) -> list[Values]:
     """Scores as trec_eval gives them with the judgments of `judged`, by measure, each of shape (run, topic);
@@ -325,7 +325,7 @@ class _PoolDescription:
 
     def __init__(self, whole: Collection, index: npt.NDArray[np.intp], settings: BudgetSettings) -> None:
         self._whole, self._settings = whole, settings
-        self._in_truth = scores_of(whole, whole, index, settings.measures)
+        self._in_truth = trec_scores(whole, whole, index, settings.measures)
         runs = [whole.run_ids[i] for i in index]
         organizations = [whole.organizations[o] for o in whole.organization[index]]
         units = runs if settings.by == "run" else organizations
@@ -386,8 +386,8 @@ def _stacked(results: Sequence[PartResult], names: Sequence[str], pools: str = "
     frames = []
     for result in results:
         part, columns = result.part, result.rest["pools"][pools] if pools else result.rows
-        of_part = {"strategy": strategy_text(part.strategy), "budget": part.budget, "left_out": part.left_out}
-        frames.append(pd.DataFrame({name: of_part[name] for name in names} | columns))
+        cells = {"strategy": strategy_text(part.strategy), "budget": part.budget, "left_out": part.left_out}
+        frames.append(pd.DataFrame({name: cells[name] for name in names} | columns))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -404,19 +404,19 @@ def _rows(
     rows = rows.merge(inside, on=keys, validate="one_to_one")
     runs = whole.pooled_run_ids
     organizations = np.array(whole.organizations, dtype=object)[whole.organization[whole.run_index(runs)]]
-    of_runs = pd.concat(
+    run_columns = pd.concat(
         pd.DataFrame(
             {
                 "measure": name,
                 "run_id": runs,
                 "organization": organizations,
-                "reported": np.isin(np.arange(len(runs)), best_scores(of_measure, settings.top)),
-                "full": of_measure,
+                "reported": np.isin(np.arange(len(runs)), best_positions(scores, settings.top)),
+                "full": scores,
             }
         )
-        for name, of_measure in means.items()
+        for name, scores in means.items()
     )
-    rows = rows.merge(of_runs, on=["measure", "run_id"], validate="many_to_one")
+    rows = rows.merge(run_columns, on=["measure", "run_id"], validate="many_to_one")
     rows = rows[[*keys, "organization", "left_out", "reported", "full", "pooled", "value"]]
     rows["truth"] = rows["full" if settings.truth == "full" else "pooled"]
     rows["error"] = rows["value"] - rows["truth"]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection
-from bayespool.experiments.graded_runs import PIT, figure_of, metadata_of
+from bayespool.experiments.graded_runs import PIT, check_metadata, named_figure
 from bayespool.experiments.hidden import HiddenDocuments, HiddenRows, fit_model, pool_alone
 from bayespool.experiments.predictions import (
     CI_PROBS,
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
     from bayespool.inference import Engine, Fit
 
-_OF_RUNS = {"n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs.")}
-_CALIBRATION = _OF_RUNS | {
+_RUN_COUNTS = {"n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs.")}
+_CALIBRATION = _RUN_COUNTS | {
     "pit_inside": Column(
         "PIT in", "chance", "Share of runs with a PIT in the central part of this probability."
     ),
@@ -62,7 +62,7 @@ _CALIBRATION = _OF_RUNS | {
     "width": Column("width", "score", "Mean width of the intervals of the measure."),
     "pit_mean": Column("mean\nPIT", "chance", "Mean PIT; 0.5 is right."),
 }
-_ELPD = _OF_RUNS | {
+_ELPD = _RUN_COUNTS | {
     "rank": Column("rank", "count", "Place among the models, 0 for the best."),
     "elpd": Column("elpd", "size", "Expected log predictive density, summed over organizations.", 1),
     "elpd_diff": Column("less than\nthe best", "size", "Difference of the elpd from the best one's.", 1),
@@ -135,7 +135,7 @@ class ModelChecks(Result):
 
         calibration, elpd = calibration_frame(self.predictions), elpd_frame(self.predictions, COMBINED_MODELS)
         runs = pd.concat([p.to_frame() for p in self.predictions], ignore_index=True)
-        views = tuple(_calibration_view(of_measure, self.metadata) for of_measure in _by_measure(calibration))
+        views = tuple(_calibration_view(rows, self.metadata) for rows in _by_measure(calibration))
         caption = "How well each model predicts held-out organizations"
         return (
             Table("calibration", "Calibration of predictions", calibration, _CALIBRATION, views),
@@ -179,7 +179,7 @@ class ModelChecks(Result):
         figures = [elpd]
         for measure in self.measures:
             for name, caption, draw in (("predictive", predictive, draw_predictive), ("pit", PIT, draw_pit)):
-                figures.append(figure_of(name, caption, partial(draw, self, measure), [measure]))
+                figures.append(named_figure(name, caption, partial(draw, self, measure), [measure]))
         return tuple(figures)
 
     def files(self) -> Mapping[str, bytes | str]:
@@ -296,33 +296,33 @@ def check_models(
     gathered = {}
     for measure in settings.measures:
         steps: dict[str, tuple[list[PreparedModel], list[tuple[Fit, ...]]]] = {}
-        of_measure = []
+        measure_predictions = []
         for name in names:
             rungs = rungs_of(collection, measure)
-            of_rungs = [_fitted_part(collection, name, measure, rung, settings) for rung in rungs]
-            problems = [part.problem(collection) for part in of_rungs]
+            parts = [_fitted_part(collection, name, measure, rung, settings) for rung in rungs]
+            problems = [part.problem(collection) for part in parts]
             prepared = [problem.prepare(name, priors) for problem in problems]
-            steps[name] = prepared, [fits[part] for part in of_rungs]
+            steps[name] = prepared, [fits[part] for part in parts]
             first = HiddenDocuments(problems[0], measure)
             predicted = predict_held_out(prepared, first, engine, **shared, fits=steps[name][1])
-            of_measure.append(predicted)
-            for part, problem, model in zip(of_rungs, problems, prepared, strict=True) if containers else ():
+            measure_predictions.append(predicted)
+            for part, problem, model in zip(parts, problems, prepared, strict=True) if containers else ():
                 hidden = HiddenDocuments(problem, measure)
                 if not hidden.counts.n_hidden.any():  # no document has reached the rung below
                     continue
                 fit = fits[replace(part, whole=True)][0]
                 gathered[str(measure), part.name] = _container(model, hidden, fit, predicted, settings)
-        members = [p for p in of_measure if p.model in COMBINED_MODELS]
+        members = [p for p in measure_predictions if p.model in COMBINED_MODELS]
         if len(members) == len(COMBINED_MODELS) and len(members[0].densities) == 1:
-            of_measure.append(stack(members, random_seed=settings.random_seed))
+            measure_predictions.append(stack(members, random_seed=settings.random_seed))
         elif len(members) == len(COMBINED_MODELS):
             both = {p.model: steps[p.model] for p in members}
-            of_measure.append(predict_mixture(both, members, first, **shared))
-        predictions += of_measure
+            measure_predictions.append(predict_mixture(both, members, first, **shared))
+        predictions += measure_predictions
     return ModelChecks(
         tuple(predictions),
         MappingProxyType(gathered),
-        MappingProxyType(metadata_of(collection, settings, models=list(names))),
+        MappingProxyType(check_metadata(collection, settings, models=list(names))),
     )
 
 
@@ -340,7 +340,7 @@ def _container(
 
     rows, counts, seed = hidden.rows(prepared.evidence), hidden.counts, settings.random_seed
     cells, cell = np.unique(
-        np.column_stack([rows.run, rows.topic])[rows.of_document], axis=0, return_inverse=True
+        np.column_stack([rows.run, rows.topic])[rows.document_row], axis=0, return_inverse=True
     )
     cell = cell.reshape(-1)
     n_draws = fit.shape[0] * fit.shape[1]
@@ -407,7 +407,7 @@ def _log_likelihood(
     """Return log chances of which hidden documents of each cell are relevant, shape (chain, draw, cell)."""
     structure = prepared.structure()
     block, rng = structure.blocks[-1], np.random.default_rng([random_seed, 4])
-    of_topic = rows.organization * len(hidden.collection.query_ids) + rows.topic
+    topic_cell = rows.organization * len(hidden.collection.query_ids) + rows.topic
     order = np.argsort(cell, kind="stable")
     start = np.searchsorted(cell[order], np.arange(cell.max() + 1))
     parts = []
@@ -419,9 +419,9 @@ def _log_likelihood(
         log_odds = block_log_odds(structure, block, part)
         if "sigma_interaction" in part:
             log_odds += draw_effects_of_rows(
-                log_odds, block.successes, block.trials, of_topic, part["sigma_interaction"], rng
+                log_odds, block.successes, block.trials, topic_cell, part["sigma_interaction"], rng
             )
-        log_odds = log_odds[:, rows.of_document]
+        log_odds = log_odds[:, rows.document_row]
         likely = hidden.relevant * log_odds - np.logaddexp(0, log_odds)
         parts.append(np.add.reduceat(likely[:, order], start, axis=1).astype(np.float32))
     return np.concatenate(parts).reshape(*fit.shape, -1)

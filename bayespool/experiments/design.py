@@ -25,7 +25,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.preparing import changed, parts_description
-from bayespool.experiments.running import Columns, Stored, Work, add_rows
+from bayespool.experiments.running import Columns, Stored, Task, add_rows
 from bayespool.experiments.settings import By, PoolSettings, Runs
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.errors import (
@@ -58,7 +58,7 @@ ERRORS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
 """Errors by the name of their column."""
 
 
-def errors_of(
+def error_columns(
     rows: pd.DataFrame, *names: str, value: str = "value", truth: str = "truth"
 ) -> dict[str, float]:
     """Errors of `ERRORS` of a column of estimates, by name."""
@@ -372,11 +372,11 @@ class Graded:
         }
 
 
-class Design(Work):
-    """What an experiment conceals, estimates and grades.
+class Design(Task):
+    """Design of an experiment: what is concealed, estimated and graded.
 
-    A design of your own is a subclass with a ``name``, a ``version`` of its code, and `parts`; the other
-    methods say what is usual. `run_design` runs it.
+    A design of your own is a subclass with a ``name``, a ``version`` of its code, and `parts`; override the
+    other methods only to change the defaults. `run_design` runs it.
     """
 
     warns = (
@@ -445,11 +445,11 @@ class Design(Work):
                 bounds = score_bounds(
                     concealed, part.run_ids, measure, estimand=settings.estimand_of_estimators
                 )
-                for label, of_measures in estimates.items():
+                for label, measure_estimates in estimates.items():
                     graded = Graded(
                         part=part,
                         label=label,
-                        estimates=of_measures[m],
+                        estimates=measure_estimates[m],
                         truth=truth,
                         bounds=bounds,
                         counted=counted,
@@ -526,7 +526,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
     return dataclasses.replace(whole, added_for=np.full_like(whole.added_for, -1), own=None)
 
 
-def run_types_of(
+def resolve_run_types(
     collection: Collection, run_types: Mapping[str, str] | None, run_ids: Iterable[str]
 ) -> tuple[tuple[str, str], ...]:
     """Pairs of run and type for some runs of the collection, in the order given; each needs a type."""
@@ -564,7 +564,7 @@ def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolS
     """Resolve depth, types and widths for the collection that pools are drawn from; widths are by default
     those of the paper that leave a contributor outside.
     """
-    types = run_types_of(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
+    types = resolve_run_types(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
     n_units = len(contributors(whole, requested.by, types, requested.pool_type))
     most = n_units - 1
     widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])

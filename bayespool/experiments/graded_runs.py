@@ -20,12 +20,12 @@ from bayespool.evidence import score_bounds
 from bayespool.experiments.design import (
     COVERAGE_LEVELS,
     Design,
-    errors_of,
+    error_columns,
     interval_summary,
-    run_types_of,
+    resolve_run_types,
     with_missing_flags,
 )
-from bayespool.experiments.running import PartResult, Running, in_parts
+from bayespool.experiments.running import ExecutionOptions, PartResult, experiment
 from bayespool.experiments.settings import DesignSettings, LeaveOutSettings, Test
 from bayespool.measures import Measure
 from bayespool.measures.errors import system_rank_error
@@ -81,7 +81,7 @@ class ExperimentResult(Result):
         }
 
 
-def fields_of(
+def result_fields(
     collection: Collection, pooled: Collection, settings: Any, results: Iterable[PartResult] = ()
 ) -> dict[str, Any]:
     """Fields of an `ExperimentResult` on a pool, with the warnings of its parts."""
@@ -95,7 +95,7 @@ def fields_of(
     }
 
 
-def metadata_of(collection: Collection, settings: Any, **more: Any) -> dict[str, Any]:
+def check_metadata(collection: Collection, settings: Any, **more: Any) -> dict[str, Any]:
     """Version, fingerprint and settings of a check, and what it resolved of them."""
     return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings.describe(), **more}
 
@@ -127,7 +127,7 @@ def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame
     return in_order(pd.DataFrame({name: [x for r in results for x in r.rows[name]] for name in names}), keys)
 
 
-def summary_of(
+def summarize_groups(
     rows: pd.DataFrame, keys: Sequence[str], summarize: Callable[[pd.DataFrame], dict[str, Any]]
 ) -> pd.DataFrame:
     """A row for each combination of the keys, in their order, with the summary of its rows."""
@@ -141,23 +141,23 @@ PIT = "Where the truth lies in the posterior of each run; flat where intervals a
 """Caption of figures of PIT values."""
 
 
-def figure_of(name: str, caption: str, draw: Callable[[], Any], of: Sequence[object] = ()) -> Figure:
+def named_figure(name: str, caption: str, draw: Callable[[], Any], of: Sequence[object] = ()) -> Figure:
     """Figure with what it is ``of``, such as a measure, in its name and caption."""
-    of_what = f" ({', '.join(map(str, of))})" if of else ""
-    return Figure("-".join([name, *map(variable_name, of)]), f"{caption}{of_what}", draw)
+    subject = f" ({', '.join(map(str, of))})" if of else ""
+    return Figure("-".join([name, *map(variable_name, of)]), f"{caption}{subject}", draw)
 
 
 def panel_figure(
     name: str, caption: str, plots: Sequence[Callable[..., Any]], *, of: Sequence[object] = (), **size: float
 ) -> Figure:
-    """`figure_of` several plots, a panel for each."""
+    """`named_figure` several plots, a panel for each."""
 
     def draw() -> Any:
         from bayespool.plots.style import draw_panels
 
         return draw_panels(plots, **size)  # type: ignore[arg-type]
 
-    return figure_of(name, caption, draw, of)
+    return named_figure(name, caption, draw, of)
 
 
 def width_column(ci_prob: float) -> dict[str, Column]:
@@ -198,7 +198,7 @@ def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
     return int(_one_row_per_run(frame, measure)["n_unknown"].sum())
 
 
-def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:
+def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[str]:
     """Note that documents of the runs are unjudged in the truth, too; none without such documents."""
     unknown = n_unknown_documents(frame, measure)
     is_, count = ("is", "counts") if unknown == 1 else ("are", "count")
@@ -209,7 +209,7 @@ def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:
     return [message] if unknown else []
 
 
-def notes_of_runs(frame: pd.DataFrame) -> list[str]:
+def run_notes(frame: pd.DataFrame) -> list[str]:
     """Notes on runs left out, from ``estimator`` and ``note`` of one measure, each once with the number of
     runs.
     """
@@ -311,20 +311,20 @@ class DesignResult(ExperimentResult):
 
     def tables(self) -> tuple[Table, ...]:
         """``runs`` and ``summary``."""
-        of_runs = {
+        run_columns = {
             "part": Column("part", "text", "The part of the experiment."),
             "fold": Column("left out", "text", "The organization, run or cluster that was left out."),
         }
         width, views = width_column(self.settings.ci_prob), tuple(self._summary_views())
         return (
-            Table("runs", "Run by run", self._rows.copy(), of_runs),
+            Table("runs", "Run by run", self._rows.copy(), run_columns),
             Table("summary", "Summary", self._summary.copy(), width, views),
         )
 
     def notes(self) -> tuple[str, ...]:
         """Notes on the pool, and on the reported runs by measure."""
-        of_runs = [f"{m}: {note}" for m in self.settings.measures for note in self._notes_of(m)]
-        return (*self.pool_notes, *of_runs)
+        notes = [f"{m}: {note}" for m in self.settings.measures for note in self._measure_notes(m)]
+        return (*self.pool_notes, *notes)
 
     def summary(self) -> tuple[str, ...]:
         """By measure the bias as judged and the best estimator."""
@@ -354,10 +354,10 @@ class DesignResult(ExperimentResult):
     def _reported(self) -> pd.DataFrame:
         return reported_rows(self._rows)
 
-    def _notes_of(self, measure: Measure) -> tuple[str, ...]:
+    def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
         frame = self._reported
         frame = frame[frame["measure"] == str(measure)]
-        return (*notes_of_truth(frame, measure), *notes_of_runs(frame))
+        return (*truth_notes(frame, measure), *run_notes(frame))
 
     def _summary_views(self) -> Iterator[View]:
         """Errors, and intervals where there are posteriors, by measure; the last has the legend."""
@@ -391,14 +391,14 @@ class DesignResult(ExperimentResult):
 
     @cached_property
     def _summary(self) -> pd.DataFrame:
-        return summary_of(self._reported, ("measure", "estimator"), self._summarize)
+        return summarize_groups(self._reported, ("measure", "estimator"), self._summarize)
 
     def _summarize(self, rows: pd.DataFrame) -> dict[str, Any]:
         posterior = bool(rows["ci_prob"].notna().any())
         graded = interval_summary(rows, rows["n_unjudged"] > 0)
         return {
             "n_runs": len(rows),
-            **errors_of(rows, "mae", "rmse", "bias"),
+            **error_columns(rows, "mae", "rmse", "bias"),
             "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
             **self._rank_errors(rows),
             **{name: value for name, value in graded.items() if name != "crps"},
@@ -407,10 +407,10 @@ class DesignResult(ExperimentResult):
         }
 
     def _rank_errors(self, rows: pd.DataFrame) -> dict[str, float]:
-        return errors_of(rows, "sre", "kendall_tau_b")
+        return error_columns(rows, "sre", "kendall_tau_b")
 
 
-def table_of_runs(
+def run_table(
     collection: Collection, settings: Any, results: Sequence[PartResult], first: RowOrder | None = None
 ) -> pd.DataFrame:
     """Rows by the columns in `first`, measure, estimator and run, whatever order the parts came in."""
@@ -419,7 +419,7 @@ def table_of_runs(
     return with_missing_flags(ordered_table(results, order))
 
 
-def seconds_of(results: Sequence[PartResult]) -> dict[str, float]:
+def total_seconds(results: Sequence[PartResult]) -> dict[str, float]:
     """Processor time by stage, summed over parts."""
     seconds: dict[str, float] = {}
     for result in results:
@@ -428,9 +428,9 @@ def seconds_of(results: Sequence[PartResult]) -> dict[str, float]:
     return seconds
 
 
-@in_parts(DesignSettings, Design)
+@experiment(DesignSettings, Design)
 def run_design(
-    collection: Collection, design: Design, *, settings: DesignSettings, running: Running
+    collection: Collection, design: Design, *, settings: DesignSettings, execution: ExecutionOptions
 ) -> DesignResult:
     """Run an experiment of your own: conceal, estimate, and compare with what was concealed.
 
@@ -441,7 +441,7 @@ def run_design(
     design : Design
         What is concealed, and which runs are estimated then.
     {options}
-    {running}
+    {execution}
 
     Returns
     -------
@@ -482,13 +482,13 @@ def run_design(
         part if part.measures else replace(part, measures=settings.measures)
         for part in design.parts(collection, settings)
     ]
-    results = design.run(collection, parts, settings, running)
+    results = design.run(collection, parts, settings, execution)
     order: RowOrder = {"part": [part.name for part in parts]}
     return DesignResult(
-        **fields_of(collection, collection, settings, results),
+        **result_fields(collection, collection, settings, results),
         design=design.name,
-        seconds=seconds_of(results),
-        _rows=table_of_runs(collection, settings, results, order),
+        seconds=total_seconds(results),
+        _rows=run_table(collection, settings, results, order),
     )
 
 
@@ -501,7 +501,7 @@ _SHOWN = ("n_runs", "n_pool_runs", "mae", "rmse", "bias", "sre", "kendall_tau_b"
 
 def with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettings:
     """Return the settings with the type of each pooled run, and the types to leave out."""
-    pairs = run_types_of(whole, dict(settings.run_types), whole.pooled_run_ids)
+    pairs = resolve_run_types(whole, dict(settings.run_types), whole.pooled_run_ids)
     known = sorted({kind for _, kind in pairs})
     if len(known) < 2:
         raise InputError(
@@ -529,15 +529,17 @@ def errors_by_type(whole: Collection, settings: LeaveOutSettings, rows: pd.DataF
         return {
             "n_runs": len(rows),
             "n_pool_runs": len(runs) - n_runs[kind],
-            **errors_of(rows, "mae", "rmse", "bias"),
+            **error_columns(rows, "mae", "rmse", "bias"),
             "sre": system_rank_error(truth, value),
-            **errors_of(rows, "kendall_tau_b"),
+            **error_columns(rows, "kendall_tau_b"),
             **{name: share for name, share in graded.items() if not name.startswith("pit_")},
             "ci_prob": float(rows["ci_prob"].iloc[0]),
         }
 
     by_type = rows.sort_values("fold", key=lambda fold: fold.map(settings.types.index), kind="stable")
-    return summary_of(by_type, ("fold", "measure", "estimator"), summarize).rename(columns={"fold": "type"})
+    return summarize_groups(by_type, ("fold", "measure", "estimator"), summarize).rename(
+        columns={"fold": "type"}
+    )
 
 
 def table_by_type(errors: pd.DataFrame) -> Table:

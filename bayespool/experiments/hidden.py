@@ -78,7 +78,7 @@ class Documents(NamedTuple):
 class HiddenRows:
     """Rows of a model's evidence with hidden documents, whose documents have one chance: run, topic and
     organization as positions among pooled ones, and counts within the measure's cutoff, shape (row,);
-    `of_document` is the row of each distinct hidden document within the cutoff, shape (document,).
+    `document_row` is the row of each distinct hidden document within the cutoff, shape (document,).
     """
 
     run: IndexArray
@@ -86,7 +86,7 @@ class HiddenRows:
     organization: IndexArray
     n_hidden: IndexArray
     n_hidden_relevant: IndexArray
-    of_document: IndexArray
+    document_row: IndexArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +130,9 @@ class HiddenDocuments:
     @cached_property
     def organization(self) -> IndexArray:
         """Organization of each pooled run among those with a pooled run, shape (run,)."""
-        return self.organization_of(self.run_index)
+        return self.index_organizations(self.run_index)
 
-    def organization_of(self, runs: npt.NDArray[np.intp]) -> IndexArray:
+    def index_organizations(self, runs: npt.NDArray[np.intp]) -> IndexArray:
         """Return organizations of runs of the collection, as positions among those with a pooled run."""
         return np.searchsorted(self.pooled_organizations, self.collection.organization[runs]).astype(np.int64)
 
@@ -183,11 +183,11 @@ class HiddenDocuments:
             learned = table.run, table.topic, table.pair
             run, topic, organization = evidence.run, evidence.topic, evidence.organization
         else:
-            credited, of_topic, _, pair, _ = self._hidden_down_to(self.problem.count_depth)
-            learned = credited, of_topic, pair
+            credited, topics, _, pair, _ = self._hidden_down_to(self.problem.count_depth)
+            learned = credited, topics, pair
             run = self.run_index[evidence.hidden_run].astype(np.int64)
             topic, organization = evidence.hidden_topic, evidence.hidden_organization
-        row = _rows_of(*learned[:2], run, topic)
+        row = _match_rows(*learned[:2], run, topic)
         if not np.array_equal(np.bincount(row, minlength=len(run)), evidence.n_hidden):
             raise ValueError("rows of evidence are neither hidden documents nor (run, topic) cells of them")
         position = np.zeros(len(self.collection.relevance), dtype=np.int64)
@@ -199,11 +199,11 @@ class HiddenDocuments:
             organization=organization,
             n_hidden=np.bincount(within, minlength=len(run)).astype(np.int64),
             n_hidden_relevant=np.bincount(within, self.relevant, len(run)).astype(np.int64),
-            of_document=within,
+            document_row=within,
         )
 
 
-def _rows_of(
+def _match_rows(
     credited: IndexArray, topic_of_document: IndexArray, run: IndexArray, topic: IndexArray
 ) -> IndexArray:
     """Row of each document, by its run and topic, shape (document,); rows are cells, or documents in the same
@@ -212,15 +212,15 @@ def _rows_of(
     if len(credited) == 0:
         return np.zeros(0, dtype=np.int64)
     n_topics = int(max(topic_of_document.max(), topic.max(initial=0))) + 1
-    of_document, of_row = credited * n_topics + topic_of_document, run * n_topics + topic
-    order = np.argsort(of_row, kind="stable")
-    if len(of_row) == len(of_document):
-        row = np.empty(len(of_row), dtype=np.int64)
-        row[np.argsort(of_document, kind="stable")] = order
+    document_key, row_key = credited * n_topics + topic_of_document, run * n_topics + topic
+    order = np.argsort(row_key, kind="stable")
+    if len(row_key) == len(document_key):
+        row = np.empty(len(row_key), dtype=np.int64)
+        row[np.argsort(document_key, kind="stable")] = order
     else:
-        place = np.searchsorted(of_row[order], of_document)
+        place = np.searchsorted(row_key[order], document_key)
         row = order[np.minimum(place, len(order) - 1)]
-    if not np.array_equal(of_row[row], of_document):
+    if not np.array_equal(row_key[row], document_key):
         raise ValueError("rows of evidence are neither hidden documents nor (run, topic) cells of them")
     return row.astype(np.int64)
 
@@ -257,7 +257,7 @@ class HeldOutRankings:
     @cached_property
     def organization(self) -> IndexArray:
         """Organization of each document among those with a pooled run, shape (document,)."""
-        return self.hidden.organization_of(self.documents.run)
+        return self.hidden.index_organizations(self.documents.run)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
@@ -271,11 +271,11 @@ class HeldOutRankings:
         relevance = self.hidden.collection.relevance[self.documents.pair]
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
 
-    def known(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
+    def known_values(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
         """Values without the judgments that only the runs' organizations contributed, shape (run, topic)."""
         return self._values(runs, np.zeros(0, dtype=np.intp), measure)
 
-    def observed(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
+    def observed_values(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
         """Values with the hidden documents as judged, shape (run, topic)."""
         return self._values(runs, np.arange(len(self.judged)), measure)
 
@@ -327,20 +327,20 @@ class HeldOutRankings:
         """Divide amounts by those of ideal rankings of the judgments without the organization's and of its
         documents as drawn, those of the run alone unless runs share their ideal rankings.
         """
-        of_run, of_document = self.hidden.organization[runs], self.organization[documents]
+        run_organization, document_organization = self.hidden.organization[runs], self.organization[documents]
         topic = self.documents.topic[documents]
         run, _, _, number = self._places(reach_of_ideal(self.hidden.collection, measure))
-        for o in np.unique(of_run):
-            rows, judged = of_run == o, self._tally_without(int(o))
-            own = [of_document == o] * int(rows.sum())
+        for o in np.unique(run_organization):
+            rows, judged = run_organization == o, self._tally_without(int(o))
+            own = [document_organization == o] * int(rows.sum())
             if measure.ideal == "own":
                 own = [np.isin(documents, number[run == r]) for r in runs[rows]]
             for t in range(amount.shape[2]):
                 n = np.zeros((len(block), len(own), 1, len(judged.levels)), dtype=np.int64)
-                if measure.ideal != "judged" and (mine := (of_document == o) & (topic == t)).any():
+                if measure.ideal != "judged" and (mine := (document_organization == o) & (topic == t)).any():
                     drawn = np.ascontiguousarray(block[:, mine])
-                    for row, of_this in enumerate(own):
-                        count_levels(drawn, of_this[mine], n[:, row, 0])
+                    for row, is_member in enumerate(own):
+                        count_levels(drawn, is_member[mine], n[:, row, 0])
                 tally = Tally(n + judged.n[t], judged.levels)
                 amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
 
@@ -375,7 +375,7 @@ class HeldOutRankings:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class PredictionTarget:
     """One model on one rung, with the hidden documents of some rankings.
 
     Attributes
@@ -403,11 +403,11 @@ class Question:
         row = np.flatnonzero(held_out[self.rows.organization])
         return row, self.log_odds(fit.draws(), int((~held_out).sum()), row, rng)
 
-    def of_documents(
+    def document_log_odds(
         self, row: npt.NDArray[np.intp], log_odds: FloatArray, documents: npt.NDArray[np.bool_]
     ) -> FloatArray:
         """Log odds of some documents from those of their rows, shape (draw, document)."""
-        return log_odds[:, np.searchsorted(row, self.rows.of_document[documents])]
+        return log_odds[:, np.searchsorted(row, self.rows.document_row[documents])]
 
     def log_odds(
         self, draws: Mapping[str, FloatArray], n_seen: int, row: IndexArray, rng: np.random.Generator
@@ -428,21 +428,23 @@ class Question:
         return log_odds + new_interaction(draws["sigma_interaction"], cell, rng)
 
 
-def questions_of(prepared: Sequence[PreparedModel], rankings: HeldOutRankings) -> tuple[Question, ...]:
-    """A model's questions, one for each rung of the measure's ladder; ``prepared`` has a model for each."""
+def prediction_targets(
+    prepared: Sequence[PreparedModel], rankings: HeldOutRankings
+) -> tuple[PredictionTarget, ...]:
+    """A model's targets, one for each rung of the measure's ladder; ``prepared`` has a model for each."""
     first, rungs, documents = rankings.hidden, rankings.hidden.rungs, rankings.documents
     if len(prepared) != len(rungs) or first.problem.asked != rungs[0]:
         raise ValueError(f"{first.measure} asks on the rungs {rungs}, a model for each, from the first on")
-    questions = []
+    targets = []
     for model, rung in zip(prepared, rungs, strict=True):
         hidden = first
         if rung.given:
             hidden = HiddenDocuments(replace(first.problem, rung=rung), first.of)
         if not rung.given and documents.rank.max(initial=0) <= first.measure.cutoff:
-            questions.append(Question(model, hidden, model.evidence, hidden.rows(model.evidence)))
+            targets.append(PredictionTarget(model, hidden, model.evidence, hidden.rows(model.evidence)))
         else:
-            questions.append(Question(model, hidden, *_ask_each(model, hidden, rankings, len(questions))))
-    return tuple(questions)
+            targets.append(PredictionTarget(model, hidden, *_ask_each(model, hidden, rankings, len(targets))))
+    return tuple(targets)
 
 
 def _ask_each(
@@ -458,7 +460,7 @@ def _ask_each(
         organization=rankings.organization,
         n_hidden=counted.astype(np.int64),
         n_hidden_relevant=(counted & (rankings.judged > step)).astype(np.int64),
-        of_document=np.arange(len(pair)),
+        document_row=np.arange(len(pair)),
     )
     evidence = prepared.evidence
     if isinstance(evidence, LinearEvidence):
@@ -515,7 +517,7 @@ def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Lev
     step = max(1, _MAX_RANDOM_NUMBERS // max(1, level.shape[1]))
     for first in range(0, len(level), step):
         part = slice(first, first + step)
-        for k, of_rung in enumerate(log_odds):
-            log_odds_of_part = of_rung[part]
-            level[part] += (rng.logistic(size=log_odds_of_part.shape) < log_odds_of_part) & (level[part] == k)
+        for k, threshold_log_odds in enumerate(log_odds):
+            part_log_odds = threshold_log_odds[part]
+            level[part] += (rng.logistic(size=part_log_odds.shape) < part_log_odds) & (level[part] == k)
     return level

@@ -18,8 +18,8 @@ from bayespool.errors import InputError
 from bayespool.evidence import Estimand, GradeCounts, LabelConfusion, auc, kappas, label_lift
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names
-from bayespool.experiments.graded_runs import metadata_of, ordered_table, summary_of
-from bayespool.experiments.running import Columns, Running, Stored, Work, add_rows, in_parts
+from bayespool.experiments.graded_runs import check_metadata, ordered_table, summarize_groups
+from bayespool.experiments.running import Columns, ExecutionOptions, Stored, Task, add_rows, experiment
 from bayespool.experiments.settings import JudgesSettings
 from bayespool.measures import Measure
 from bayespool.posterior.preparation import DEPTHS
@@ -42,7 +42,7 @@ ALL_JUDGES = "all judges"
 """Name of all judges together."""
 
 
-class IntervalsWithLabels(Work):
+class IntervalsWithLabels(Task):
     """Intervals without labels, with those of each judge, and with all, of runs that are scored together."""
 
     name: ClassVar[str] = "judges"
@@ -59,8 +59,8 @@ class IntervalsWithLabels(Work):
             labeled, which = replace(reduced, judges=with_judges), "with" if name else "without"
             for estimates in estimator.estimate(labeled, part, settings.measures):
                 lower, upper = estimates.interval(settings.ci_prob)
-                of_runs = {"value": estimates.value, "lower": lower, "upper": upper, "width": upper - lower}
-                intervals[estimates.measure, name] = {f"{key}_{which}": of_runs[key] for key in of_runs}
+                ends = {"value": estimates.value, "lower": lower, "upper": upper, "width": upper - lower}
+                intervals[estimates.measure, name] = {f"{key}_{which}": ends[key] for key in ends}
         own = collection.organization[collection.run_index(part)]
         organizations = [collection.organizations[o] for o in own]
         rows: Columns = {}
@@ -85,11 +85,11 @@ class IntervalsWithLabels(Work):
 
 
 def compare_intervals(
-    collection: Collection, run_ids: tuple[str, ...], settings: JudgesSettings, running: Running
+    collection: Collection, run_ids: tuple[str, ...], settings: JudgesSettings, execution: ExecutionOptions
 ) -> pd.DataFrame:
     """The table ``runs``, by measure and judge."""
     work = IntervalsWithLabels()
-    results = work.run(collection, work.parts(collection, run_ids), settings, running)
+    results = work.run(collection, work.parts(collection, run_ids), settings, execution)
     judges = [*(judge.name for judge in collection.judges), ALL_JUDGES]
     return ordered_table(results, {"measure": list(map(str, settings.measures)), "judge": judges})
 
@@ -188,8 +188,8 @@ def coverage_rows(
     for (measure, judge), confusion in confusions.items():
         unjudged = np.zeros(0, dtype=np.int32)
         if run_ids:
-            of_runs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
-            unjudged = np.unique(of_runs[3])
+            *_, pairs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
+            unjudged = np.unique(pairs)
         is_labeled, judged = confusion.judge.is_labeled, collection.judged
         for documents, n, n_labeled in (
             ("judged", judged.sum(), is_labeled[judged].sum()),
@@ -256,7 +256,9 @@ _CALIBRATION = _SHARED | {
 }
 _AGREEMENT = _SHARED | {
     "n": Column("labeled", "count", "Labeled documents."),
-    "promised": Column("promised", "count", "Relevant ones if each label had the rate of others."),
+    "promised": Column(
+        "promised", "count", "Relevant documents expected if label rates were those of the other documents."
+    ),
     "auc": Column(
         "AUC", "chance", "Chance that a relevant document has a higher label than another; ties half."
     ),
@@ -467,12 +469,12 @@ def _agreement_view(measures: list[Measure]) -> View:
     )
 
 
-@in_parts(JudgesSettings, IntervalsWithLabels)
+@experiment(JudgesSettings, IntervalsWithLabels)
 def check_judges(
     collection: Collection,
     *,
     settings: JudgesSettings,
-    running: Running,
+    execution: ExecutionOptions,
     run_ids: str | Iterable[str] | None = None,
 ) -> JudgeCheck:
     """Check the labels of a collection's second judges.
@@ -484,7 +486,7 @@ def check_judges(
     {options}
     run_ids : str or iterable of str, optional
         The runs to score, possibly none; default: as of `bayespool.score`.
-    {running}
+    {execution}
 
     Returns
     -------
@@ -543,8 +545,8 @@ def check_judges(
         )
     }
     if settings.intervals:
-        runs = compare_intervals(collection, targets, settings, running)
-        frames |= {"intervals": summary_of(runs, ("measure", "judge"), _mean_widths), "runs": runs}
+        runs = compare_intervals(collection, targets, settings, execution)
+        frames |= {"intervals": summarize_groups(runs, ("measure", "judge"), _mean_widths), "runs": runs}
     problems = judge_problems(collection, targets, parsed, estimand=estimand)
     names = [judge.name for judge in collection.judges]
     resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.passed_over)}
@@ -554,7 +556,7 @@ def check_judges(
         run_ids=targets,
         confusions=confusions,
         problems=problems,
-        metadata=metadata_of(collection, settings, **resolved, problems=list(problems)),
+        metadata=check_metadata(collection, settings, **resolved, problems=list(problems)),
         _frames=frames,
     )
 

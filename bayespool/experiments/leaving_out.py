@@ -20,22 +20,22 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
 from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
-from bayespool.experiments.design import Design, Graded, Part, Truth, errors_of, whole_pool
+from bayespool.experiments.design import Design, Graded, Part, Truth, error_columns, whole_pool
 from bayespool.experiments.graded_runs import (
     DesignResult,
     WithReportedRuns,
     errors_by_type,
-    fields_of,
-    notes_of_runs,
-    notes_of_truth,
+    result_fields,
+    run_notes,
+    run_table,
     runs_by_type,
-    seconds_of,
     sre_star_note,
     table_by_type,
-    table_of_runs,
+    total_seconds,
+    truth_notes,
     with_types,
 )
-from bayespool.experiments.running import PartResult, Running, in_parts
+from bayespool.experiments.running import ExecutionOptions, PartResult, experiment
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values, parse_measure
 from bayespool.measures.errors import system_rank_error
@@ -143,7 +143,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             figures.append(Figure(error, f"{name} of every estimator", draw))
         return (*figures, *super().figures())
 
-    def _notes_of(self, measure: Measure) -> tuple[str, ...]:
+    def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
         frame = self._reported
         frame = frame[frame["measure"] == str(measure)]
         before = []
@@ -151,7 +151,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         if n_shared < n_topics:
             statistics = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
             before.append(f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have")
-        return (*before, *notes_of_truth(frame, measure), *notes_of_runs(frame))
+        return (*before, *truth_notes(frame, measure), *run_notes(frame))
 
     def _scope(self) -> str:
         settings = self.settings
@@ -160,8 +160,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             who = "run, of an organization of its own,"
         groups = f"of {len(self.clusters)} clusters of runs that retrieve alike"
         who = {"cluster": groups, "type": f"type of runs ({', '.join(settings.types)})"}.get(who, who)
-        of_all = settings.denominator == "qrels"
-        over = counted(len(self.query_ids), "topic") if of_all else "the topics of each run"
+        over_qrels = settings.denominator == "qrels"
+        over = counted(len(self.query_ids), "topic") if over_qrels else "the topics of each run"
         parts = [f"Each {who} left out in turn, mean over {over}"]
         if settings.pool_depth is not None:
             parts.append(f"re-pooled to depth {settings.pool_depth}")
@@ -322,7 +322,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
         significant = self._significant[rows["measure"].iloc[0]]
         star = np.nan if significant is None else system_rank_error(truth, value, significant)
-        return {**errors_of(rows, "sre"), "sre_star": star, **errors_of(rows, "kendall_tau_b")}
+        return {**error_columns(rows, "sre"), "sre_star": star, **error_columns(rows, "kendall_tau_b")}
 
 
 def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -344,7 +344,7 @@ class RunsLeftOut(Design):
         if settings.by == "cluster":
             return self._clusters(collection, settings)
         if settings.by == "type":
-            return self._of_groups(runs_by_type(settings), collection, settings)
+            return self._group_folds(runs_by_type(settings), collection, settings)
         n_best(len(collection.pooled_run_ids), settings.top)
         groups: dict[tuple[str, ...], list[Measure]] = {}
         for measure in settings.measures:
@@ -365,7 +365,7 @@ class RunsLeftOut(Design):
                     f"only one {settings.by} was pooled: nothing is left once it is left out",
                     hint="give more runs, or the organizations of the runs",
                 )
-            folds += [fold_of(name, runs, pooled_run_ids, measures) for name, runs in units.items()]
+            folds += [make_fold(name, runs, pooled_run_ids, measures) for name, runs in units.items()]
         return tuple(sorted(folds, key=lambda fold: -len(fold.run_ids) * len(fold.measures)))
 
     def _clusters(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
@@ -376,15 +376,15 @@ class RunsLeftOut(Design):
                 f"none of the clusters (of {sizes} runs) can be left out: {self.clusters[0].stays}",
                 hint="ask for another number of clusters, or leave out organizations",
             )
-        return self._of_groups(groups, collection, settings)
+        return self._group_folds(groups, collection, settings)
 
-    def _of_groups(
+    def _group_folds(
         self, groups: Mapping[str, Sequence[str]], collection: Collection, settings: LeaveOutSettings
     ) -> tuple[Part, ...]:
         runs = collection.pooled_run_ids
         n_best(sum(map(len, groups.values())), settings.top)
         _refuse_runs_without_topics(collection, runs, settings)
-        return tuple(fold_of(name, members, runs, settings.measures) for name, members in groups.items())
+        return tuple(make_fold(name, members, runs, settings.measures) for name, members in groups.items())
 
     def seeds(self, part: Part, settings: LeaveOutSettings) -> tuple[object, ...]:
         """What is left out at a time, and its name."""
@@ -392,7 +392,7 @@ class RunsLeftOut(Design):
 
     def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> npt.NDArray[np.bool_]:
         """All topics, or those that the run has documents for."""
-        return topics_of(collection, part.run_ids, settings)
+        return scored_topics(collection, part.run_ids, settings)
 
     def judged_in_truth(
         self, collection: Collection, part: Part, settings: LeaveOutSettings
@@ -442,7 +442,7 @@ class RunsLeftOut(Design):
         return rows
 
 
-def fold_of(
+def make_fold(
     name: str, runs: Sequence[str], pooled_run_ids: tuple[str, ...], measures: Sequence[Measure]
 ) -> Part:
     """Leave some runs out of the pool of others, under a name."""
@@ -452,8 +452,10 @@ def fold_of(
     )
 
 
-@in_parts(LeaveOutSettings, RunsLeftOut)
-def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Running) -> LeaveOutResult:
+@experiment(LeaveOutSettings, RunsLeftOut)
+def leave_out(
+    collection: Collection, *, settings: LeaveOutSettings, execution: ExecutionOptions
+) -> LeaveOutResult:
     """Leave each organization (run, cluster, type of runs) out of the pool; compare estimates with the truth.
 
     Parameters
@@ -461,7 +463,7 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
     collection : Collection
         With a known pool. Its pooled runs are left out and estimated.
     {options}
-    {running}
+    {execution}
 
     Returns
     -------
@@ -499,21 +501,21 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
        as-judged 0.0233 -0.0233 35.0
     interpolated 0.0166  0.0147 23.0
     """
-    pooled, settings, design, folds = design_of(collection, settings)
-    results = design.run(pooled, folds, settings, running, given=collection)
-    rows = _with_reported(table_of_runs(pooled, settings, results), settings)
+    pooled, settings, design, folds = resolve_design(collection, settings)
+    results = design.run(pooled, folds, settings, execution, given=collection)
+    rows = _with_reported(run_table(pooled, settings, results), settings)
     return LeaveOutResult(
-        **fields_of(collection, pooled, settings, results),
+        **result_fields(collection, pooled, settings, results),
         n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
-        scores_in_truth=true_scores_of(results),
-        seconds=seconds_of(results),
+        scores_in_truth=true_scores_by_run(results),
+        seconds=total_seconds(results),
         clusters=design.clusters,
         _rows=rows,
         _types=errors_by_type(pooled, settings, rows[rows["reported"]]) if settings.by == "type" else None,
     )
 
 
-def design_of(
+def resolve_design(
     collection: Collection, settings: LeaveOutSettings
 ) -> tuple[Collection, LeaveOutSettings, RunsLeftOut, tuple[Part, ...]]:
     """Return the re-pooled collection, settings resolved for it, and what is left out of its pool."""
@@ -534,13 +536,13 @@ def design_of(
     return pooled, settings, design, design.parts(pooled, settings)
 
 
-def true_scores_of(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
+def true_scores_by_run(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
     """True values of each measure and run, shape (topic,)."""
     return {
-        (measure, run): of_run
+        (measure, run): run_scores
         for result in results
         for measure, scores in result.rest["true_scores"].items()
-        for run, of_run in zip(result.part.run_ids, np.array(scores), strict=True)
+        for run, run_scores in zip(result.part.run_ids, np.array(scores), strict=True)
     }
 
 
@@ -549,7 +551,7 @@ def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFr
     reported = np.zeros(len(frame), dtype=bool)
     for _, rows in frame.groupby(["measure", "estimator"], sort=False):
         all_ = settings.top_pool == "kept"  # runs were chosen before they were left out
-        best = slice(None) if all_ else best_scores(rows["truth"].to_numpy(), settings.top)
+        best = slice(None) if all_ else best_positions(rows["truth"].to_numpy(), settings.top)
         reported[rows.index[best]] = True
     frame.insert(list(frame.columns).index("truth"), "reported", reported)
     return frame
@@ -558,19 +560,19 @@ def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFr
 def _refuse_runs_without_topics(
     collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
 ) -> None:
-    if not topics_of(collection, run_ids, settings).any(axis=1).all():
+    if not scored_topics(collection, run_ids, settings).any(axis=1).all():
         raise InputError("a pooled run has no topic of the qrels", hint='take denominator="qrels"')
 
 
 def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettings) -> tuple[str, ...]:
     """The best ``top`` % of the pooled runs by their score on all judgments, in the collection's order."""
     runs = collection.pooled_run_ids
-    n_topics = topics_of(collection, runs, settings).sum(axis=1)
+    n_topics = scored_topics(collection, runs, settings).sum(axis=1)
     score = score_bounds(collection, runs, measure).low.means(n_topics)
-    return tuple(runs[i] for i in best_scores(score, settings.top))
+    return tuple(runs[i] for i in best_positions(score, settings.top))
 
 
-def best_scores(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
+def best_positions(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
     """Positions of the best ``top`` % of some scores, ascending; ties go to the earlier position."""
     return np.sort(np.argsort(-score, kind="stable")[: n_best(len(score), top)])
 
@@ -585,7 +587,7 @@ def n_best(n_runs: int, top: float) -> int:
     return n_kept
 
 
-def topics_of(
+def scored_topics(
     collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
 ) -> npt.NDArray[np.bool_]:
     """Topics that each run's score is the mean over, shape (run, topic)."""

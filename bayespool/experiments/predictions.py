@@ -22,7 +22,7 @@ from bayespool.experiments.hidden import (
     HiddenRows,
     draw_levels,
     fit_model,
-    questions_of,
+    prediction_targets,
 )
 from bayespool.measures import Measure, Precision, Values, equal_tailed_interval
 from bayespool.posterior import PreparedModel, stacking_weights
@@ -224,22 +224,22 @@ def predict_held_out(
     check_pool(hidden, n_folds)
     steps = (prepared,) if isinstance(prepared, PreparedModel) else tuple(prepared)
     rankings = HeldOutRankings(hidden)
-    questions = questions_of(steps, rankings)
+    targets = prediction_targets(steps, rankings)
     fold = deal_folds(len(hidden.organizations), n_folds)
     if fits is None:
         each = range(int(fold.max()) + 1)
         shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
-        fits = [[fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in each] for q in questions]
+        fits = [[fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in each] for q in targets]
     drawn = _Drawn(rankings, _n_draws(fits))
-    densities, problems = np.full((len(questions), len(hidden.organization)), np.nan), []
+    densities, problems = np.full((len(targets), len(hidden.organization)), np.nan), []
     for f in range(int(fold.max()) + 1):
         rng, log_odds = _generator(random_seed, hidden.measure, f), []
-        for k, question in enumerate(questions):
+        for k, target in enumerate(targets):
             problems += [f"fold {f + 1}: {problem}" for problem in fits[k][f].diagnostics.problems]
-            row, odds = question.held_out_log_odds(fits[k][f], fold == f, rng)
-            density_of_run = _log_densities(question.rows, row, odds)
+            row, odds = target.held_out_log_odds(fits[k][f], fold == f, rng)
+            density_of_run = _log_densities(target.rows, row, odds)
             densities[k, list(density_of_run)] = list(density_of_run.values())
-            log_odds.append(question.of_documents(row, odds, fold[rankings.organization] == f))
+            log_odds.append(target.document_log_odds(row, odds, fold[rankings.organization] == f))
         drawn.draw(np.flatnonzero(fold[hidden.organization] == f), log_odds, rng)
     return _prediction(
         steps[0].model, drawn, fold[hidden.organization], densities, tuple(problems), random_seed
@@ -260,27 +260,27 @@ def predict_mixture(
     the same order.
     """
     rankings = HeldOutRankings(hidden)
-    of_models = [questions_of(steps, rankings) for steps, _ in members.values()]
-    fits = [of_model for _, of_model in members.values()]
+    model_targets = [prediction_targets(steps, rankings) for steps, _ in members.values()]
+    fits = [model_fits for _, model_fits in members.values()]
     fold = deal_folds(len(hidden.organizations), n_folds)
-    of_run, n_draws = fold[hidden.organization], _n_draws(fits[0])
+    run_fold, n_draws = fold[hidden.organization], _n_draws(fits[0])
     drawn = _Drawn(rankings, n_draws)
     densities = np.full_like(predictions[0].densities, np.nan)
     for f in range(int(fold.max()) + 1):
         rng, log_odds = _generator(random_seed, hidden.measure, f), []
-        mine = of_run == f
+        in_fold = run_fold == f
         for k in range(len(hidden.rungs)):
-            of_members = np.column_stack([p.densities[k] for p in predictions])
-            weights, densities[k, mine] = _weigh(of_members, predictions[0].organization, mine)
+            member_densities = np.column_stack([p.densities[k] for p in predictions])
+            weights, densities[k, in_fold] = _weigh(member_densities, predictions[0].organization, in_fold)
             which = members_of_draws(n_draws, weights, rng)
             mixed = np.zeros((n_draws, int((fold[rankings.organization] == f).sum())))
-            for m, questions in enumerate(of_models):
-                row, odds = questions[k].held_out_log_odds(fits[m][k][f], fold == f, rng)
-                odds = questions[k].of_documents(row, odds, fold[rankings.organization] == f)
+            for m, targets in enumerate(model_targets):
+                row, odds = targets[k].held_out_log_odds(fits[m][k][f], fold == f, rng)
+                odds = targets[k].document_log_odds(row, odds, fold[rankings.organization] == f)
                 mixed[which == m] = odds[which == m]
             log_odds.append(mixed)
-        drawn.draw(np.flatnonzero(mine), log_odds, rng)
-    return _prediction("combined", drawn, of_run, densities, _all_problems(predictions), random_seed)
+        drawn.draw(np.flatnonzero(in_fold), log_odds, rng)
+    return _prediction("combined", drawn, run_fold, densities, _all_problems(predictions), random_seed)
 
 
 def _n_draws(fits: Fits) -> int:
@@ -300,10 +300,10 @@ class _Drawn:
     def __init__(self, rankings: HeldOutRankings, n_draws: int) -> None:
         self.rankings, hidden = rankings, rankings.hidden
         self.every = np.arange(len(hidden.organization))
-        known = rankings.known(self.every)
+        known = rankings.known_values(self.every)
         self.known, self.unit = known.totals(), known.unit
         self.counted = Precision(hidden.measure.cutoff, hidden.measure.rel)
-        self.judged = rankings.known(self.every, self.counted).totals()
+        self.judged = rankings.known_values(self.every, self.counted).totals()
         shape = n_draws, len(self.every)
         self.amount = np.zeros(shape, dtype=np.int32 if known.is_exact else np.float64)
         self.n_relevant = np.zeros(shape, dtype=np.int32)
@@ -341,8 +341,8 @@ def _prediction(
     random_seed: int,
 ) -> HeldOutPrediction:
     rankings, hidden = drawn.rankings, drawn.rankings.hidden
-    observed = excess_total(rankings.observed(drawn.every), drawn.known)
-    relevant = excess_total(rankings.observed(drawn.every, drawn.counted), drawn.judged)
+    observed = excess_total(rankings.observed_values(drawn.every), drawn.known)
+    relevant = excess_total(rankings.observed_values(drawn.every, drawn.counted), drawn.judged)
     n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
     pit = randomized_pit(drawn.amount, observed, _generator(random_seed, hidden.measure, 2**20))
     return HeldOutPrediction(
@@ -365,16 +365,16 @@ def _prediction(
 
 
 def _weigh(
-    densities: FloatArray, organization: IndexArray, mine: npt.NDArray[np.bool_]
+    densities: FloatArray, organization: IndexArray, in_fold: npt.NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
     """Weights of models from the other folds' log densities, shape (run, model), each organization counted
     once, and the log densities of their mixture on the fold's own runs, shape (own run,).
     """
-    others = np.flatnonzero(np.isfinite(densities).all(axis=1) & ~mine)
-    whose = organization[others]
-    weights = stacking_weights(densities[others], 1 / np.bincount(whose)[whose])
+    others = np.flatnonzero(np.isfinite(densities).all(axis=1) & ~in_fold)
+    organizations = organization[others]
+    weights = stacking_weights(densities[others], 1 / np.bincount(organizations)[organizations])
     with np.errstate(invalid="ignore"):
-        return weights, logsumexp(np.log(weights) + densities[mine], axis=1)
+        return weights, logsumexp(np.log(weights) + densities[in_fold], axis=1)
 
 
 def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
@@ -416,11 +416,11 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
     draws = np.zeros_like(first.draws)
     n_predicted, log_density = np.zeros(len(first.run_ids)), np.full((1, len(first.run_ids)), np.nan)
     for fold in np.unique(first.fold):
-        mine = first.fold == fold
-        weights, log_density[0, mine] = _weigh(densities, first.organization, mine)
+        in_fold = first.fold == fold
+        weights, log_density[0, in_fold] = _weigh(densities, first.organization, in_fold)
         rng = np.random.default_rng([random_seed, int(fold)])
-        draws[:, mine] = mix([p.draws[:, mine] for p in predictions], weights, rng)
-        n_predicted[mine] = weights @ np.array([p.n_predicted[mine] for p in predictions])
+        draws[:, in_fold] = mix([p.draws[:, in_fold] for p in predictions], weights, rng)
+        n_predicted[in_fold] = weights @ np.array([p.n_predicted[in_fold] for p in predictions])
     if isinstance(first.measure, Precision):
         n_predicted = draws.mean(axis=0)
     pit = randomized_pit(draws, first.observed, np.random.default_rng([random_seed, 2**20]))
@@ -511,30 +511,30 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
 
     rows = []
     for measure in dict.fromkeys(p.measure for p in predictions):
-        of_measure = [p for p in predictions if p.measure == measure]
-        scored = np.flatnonzero(np.isfinite(of_measure[0].log_density))
-        densities = np.column_stack([p.log_density[scored] for p in of_measure])
-        first_rung = np.column_stack([p.densities[0, scored] for p in of_measure])
-        organization = of_measure[0].organization[scored]
+        measure_predictions = [p for p in predictions if p.measure == measure]
+        scored = np.flatnonzero(np.isfinite(measure_predictions[0].log_density))
+        densities = np.column_stack([p.log_density[scored] for p in measure_predictions])
+        first_rung = np.column_stack([p.densities[0, scored] for p in measure_predictions])
+        organization = measure_predictions[0].organization[scored]
         weight = 1 / np.bincount(organization)[organization]
-        of_organizations = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
-        of_organizations = of_organizations[np.bincount(organization) > 0]
-        n = len(of_organizations)
-        elpd = of_organizations.sum(axis=0)
+        organization_elpd = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
+        organization_elpd = organization_elpd[np.bincount(organization) > 0]
+        n = len(organization_elpd)
+        elpd = organization_elpd.sum(axis=0)
         best = int(elpd.argmax())
-        stacked = _weights(densities, weight, [p.model != "combined" for p in of_measure])
-        mixed = _weights(first_rung, weight, [p.model in combined for p in of_measure])
+        stacked = _weights(densities, weight, [p.model != "combined" for p in measure_predictions])
+        mixed = _weights(first_rung, weight, [p.model in combined for p in measure_predictions])
         for rank, i in enumerate(np.argsort(-elpd, kind="stable")):
             rows.append(
                 {
                     "measure": str(measure),
-                    "model": of_measure[i].model,
+                    "model": measure_predictions[i].model,
                     "rank": rank,
                     "elpd": elpd[i],
                     "elpd_diff": elpd[best] - elpd[i],
                     "weight": stacked[i],
-                    "se": np.sqrt(n * of_organizations[:, i].var()),
-                    "dse": np.sqrt(n * (of_organizations[:, best] - of_organizations[:, i]).var()),
+                    "se": np.sqrt(n * organization_elpd[:, i].var()),
+                    "dse": np.sqrt(n * (organization_elpd[:, best] - organization_elpd[:, i]).var()),
                     "weight_combined": mixed[i],
                     "n_organizations": n,
                 }

@@ -23,7 +23,7 @@ from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
 from bayespool.scoring.estimators import refuse_idle_priors, refuse_large_priors
 
 
-def versions_of_own(
+def user_code_versions(
     estimators: Iterable[tuple[str, Estimator]],
     measures: Iterable[Measure] = (),
     *,
@@ -105,7 +105,7 @@ def parts_description(settings: Any, design: object) -> dict[str, Any]:
     """Settings that the parts of an experiment (folds, pools) depend on, with the versions of the
     user's own estimators and design.
     """
-    described: dict[str, Any] = settings.describe_parts() | versions_of_own(
+    described: dict[str, Any] = settings.describe_parts() | user_code_versions(
         settings.estimators, settings.measures
     )
     if _is_built_in(type(design)):

@@ -28,21 +28,21 @@ from bayespool.experiments.design import (
     Graded,
     Part,
     contributors,
-    errors_of,
+    error_columns,
     settings_for_collection,
     whole_pool,
 )
 from bayespool.experiments.graded_runs import (
     ExperimentResult,
     RowOrder,
-    fields_of,
-    notes_of_truth,
     ordered_table,
     panel_figure,
     pools_scope,
-    summary_of,
+    result_fields,
+    summarize_groups,
+    truth_notes,
 )
-from bayespool.experiments.running import Running, in_parts
+from bayespool.experiments.running import ExecutionOptions, experiment
 from bayespool.experiments.settings import CommonTopicsSettings, PoolSettings, PoolWidthSettings
 from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
@@ -62,11 +62,11 @@ SCORES = ("unadjusted", "mixed", "adjusted", "common-only")
 the common topics; the mean true score on the common topics alone.
 """
 
-_OF_POOLS = {
+_POOL_COLUMNS = {
     "pool_width": Column("width", "count", "Number of runs or organizations that the pool was drawn with."),
     "sample": Column("pool", "count", "Number of the pool among those of its width."),
 }
-_OF_TOPICS = _OF_POOLS | {
+_TOPIC_COLUMNS = _POOL_COLUMNS | {
     "score": Column("score", "text", "Kind of score, one of `bayespool.experiments.SCORES`."),
     "n_common": Column("common\ntopics", "count", "Number of topics that are judged in full."),
     "n_samples": Column("pools", "count", "Number of pools."),
@@ -143,18 +143,18 @@ def _result_fields(
     design: RandomPools,
     collection: Collection,
     settings: PoolSettings,
-    running: Running,
+    execution: ExecutionOptions,
     order: RowOrder | None = None,
 ) -> dict[str, Any]:
     """Run a design, and return the fields of its result, with the rows of a pool in this order."""
     whole = whole_pool(collection, settings.runs, settings.pool_depth)
     resolved = settings_for_collection(settings, whole)
-    results = design.run(whole, design.parts(whole, resolved), resolved, running, given=collection)
+    results = design.run(whole, design.parts(whole, resolved), resolved, execution, given=collection)
     by_pool: RowOrder = {"measure": list(map(str, settings.measures)), "pool_width": None}
     by_pool = {**by_pool, "estimator": settings.labels, **(order or {}), "sample": None}
     n_contributors = len(contributors(whole, resolved.by, resolved.run_types, resolved.pool_type))
     rows = ordered_table(results, by_pool)
-    return fields_of(collection, whole, resolved) | {"n_contributors": n_contributors, "_rows": rows}
+    return result_fields(collection, whole, resolved) | {"n_contributors": n_contributors, "_rows": rows}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -204,7 +204,7 @@ class PoolWidthResult(_PoolsResult):
     def tables(self) -> tuple[Table, ...]:
         """``pools`` and ``summary``."""
         shown = level(self.settings.ci_prob)
-        columns = _OF_POOLS | {
+        columns = _POOL_COLUMNS | {
             "n_scored": Column("scored", "count", "Number of scored runs, over pools."),
             "bias_se": Column("its\ns.e.", "score", "Standard error of the bias over pools."),
             **_QUARTILES,
@@ -224,13 +224,13 @@ class PoolWidthResult(_PoolsResult):
         )
         return (
             Table("pools", "The pools", self._rows.copy(), columns),
-            Table("summary", "Summary", summary_of(self._rows, keys, _summarize_pools), columns, views),
+            Table("summary", "Summary", summarize_groups(self._rows, keys, _summarize_pools), columns, views),
         )
 
     def notes(self) -> tuple[str, ...]:
         """Notes on documents that are unjudged in truth, too."""
         measures = self.settings.measures
-        return tuple(f"{m}: {note}" for m in measures for note in notes_of_truth(self._rows, m))
+        return tuple(f"{m}: {note}" for m in measures for note in truth_notes(self._rows, m))
 
     def summary(self) -> tuple[str, ...]:
         """How pools and runs were drawn."""
@@ -264,9 +264,9 @@ class PoolsOfWidths(RandomPools):
         return {name: rows[name] for name in _ROWS}
 
 
-@in_parts(PoolWidthSettings, PoolsOfWidths)
+@experiment(PoolWidthSettings, PoolsOfWidths)
 def vary_pool_width(
-    collection: Collection, *, settings: PoolWidthSettings, running: Running
+    collection: Collection, *, settings: PoolWidthSettings, execution: ExecutionOptions
 ) -> PoolWidthResult:
     """Draw random pools of different widths, and estimate runs outside them.
 
@@ -275,7 +275,7 @@ def vary_pool_width(
     collection : Collection
         With a known pool.
     {options}
-    {running}
+    {execution}
 
     Returns
     -------
@@ -308,24 +308,24 @@ def vary_pool_width(
               2     0.511 -0.140
               8     0.234 -0.049
     """
-    return PoolWidthResult(**_result_fields(PoolsOfWidths(), collection, settings, running))
+    return PoolWidthResult(**_result_fields(PoolsOfWidths(), collection, settings, execution))
 
 
 def _summarize_pools(rows: pd.DataFrame) -> dict[str, Any]:
     error = rows["error"].to_numpy()
-    of_pools = rows.groupby("sample")["error"].mean()
+    pool_bias = rows.groupby("sample")["error"].mean()
     open_ = rows[rows["ci_prob"].notna() & (rows["unjudged"] > 0)]
     inside = (open_["lower"] <= open_["truth"]) & (open_["truth"] <= open_["upper"])
     return {
         "n_scored": len(rows),
         "n_pool_runs": float(rows["n_pool_runs"].mean()),
         "unjudged": float(rows["unjudged"].mean()),
-        **errors_of(rows, "bias"),
-        "bias_se": float(of_pools.std(ddof=1) / np.sqrt(len(of_pools))) if len(of_pools) > 1 else np.nan,
+        **error_columns(rows, "bias"),
+        "bias_se": float(pool_bias.std(ddof=1) / np.sqrt(len(pool_bias))) if len(pool_bias) > 1 else np.nan,
         "quartile_1": float(np.quantile(error, 0.25)),
         "median": float(np.median(error)),
         "quartile_3": float(np.quantile(error, 0.75)),
-        **errors_of(rows, "mae", "rmse"),
+        **error_columns(rows, "mae", "rmse"),
         "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
         "coverage": float(inside.mean()) if len(open_) else np.nan,
         "interval_width": float((open_["upper"] - open_["lower"]).mean()) if len(open_) else np.nan,
@@ -357,8 +357,8 @@ class CommonTopicsResult(_PoolsResult):
 
     def tables(self) -> tuple[Table, ...]:
         """``pools``, ``summary`` and, if errors to reach were named, ``plan``."""
-        pools = Table("pools", "The pools", self._rows.copy(), _OF_TOPICS)
-        summary = Table("summary", "Summary", self._summary(), _OF_TOPICS, tuple(self._views()))
+        pools = Table("pools", "The pools", self._rows.copy(), _TOPIC_COLUMNS)
+        summary = Table("summary", "Summary", self._summary(), _TOPIC_COLUMNS, tuple(self._views()))
         if not self.settings.plan:
             return pools, summary
         view = View(
@@ -368,7 +368,7 @@ class CommonTopicsResult(_PoolsResult):
             note=f"of {counted(len(self.query_ids), 'topic')}; error: standard error of the adjusted mean "
             "score; most: with any pool; alone: where only the common topics count, by their true scores",
         )
-        plan = Table("plan", "Common topics that an error takes", self._plan(), _OF_TOPICS, (view,))
+        plan = Table("plan", "Common topics that an error takes", self._plan(), _TOPIC_COLUMNS, (view,))
         return pools, summary, plan
 
     def summary(self) -> tuple[str, ...]:
@@ -408,9 +408,9 @@ class CommonTopicsResult(_PoolsResult):
         import pandas as pd
 
         keys, n_topics = ["measure", "pool_width", "estimator"], len(self.query_ids)
-        of_pools = self._rows.drop_duplicates([*keys, "sample"])
+        distinct = self._rows.drop_duplicates([*keys, "sample"])
         rows = []
-        for (key, pools), error in itertools.product(of_pools.groupby(keys, sort=False), self.settings.plan):
+        for (key, pools), error in itertools.product(distinct.groupby(keys, sort=False), self.settings.plan):
             needed, alone = (
                 np.array([topics_for_error(std, n_topics, error) for std in pools[f"std_{name}"]])
                 for name in ("difference", "truth")
@@ -426,7 +426,7 @@ class CommonTopicsResult(_PoolsResult):
         rows = self._rows
         plain = rows[rows["score"] == "unadjusted"].drop_duplicates(places)[[*places, "mae"]]
         rows = rows.merge(plain.rename(columns={"mae": "unadjusted_mae"}), on=places, how="left")
-        return summary_of(rows, keys, partial(_summarize_topics, n_topics=len(self.query_ids)))
+        return summarize_groups(rows, keys, partial(_summarize_topics, n_topics=len(self.query_ids)))
 
 
 class TopicsInCommon(RandomPools):
@@ -463,9 +463,9 @@ class TopicsInCommon(RandomPools):
         }
 
 
-@in_parts(CommonTopicsSettings, TopicsInCommon)
+@experiment(CommonTopicsSettings, TopicsInCommon)
 def vary_common_topics(
-    collection: Collection, *, settings: CommonTopicsSettings, running: Running
+    collection: Collection, *, settings: CommonTopicsSettings, execution: ExecutionOptions
 ) -> CommonTopicsResult:
     """Draw pools and common topics at random, and adjust scores of runs outside the pools from these topics.
 
@@ -474,7 +474,7 @@ def vary_common_topics(
     collection : Collection
         With a known pool.
     {options}
-    {running}
+    {execution}
 
     Returns
     -------
@@ -523,7 +523,7 @@ def vary_common_topics(
     """
     settings = replace(settings, n_common=_sizes(settings.n_common, len(collection.query_ids)))
     order: RowOrder = {"score": SCORES, "n_common": None}
-    return CommonTopicsResult(**_result_fields(TopicsInCommon(), collection, settings, running, order))
+    return CommonTopicsResult(**_result_fields(TopicsInCommon(), collection, settings, execution, order))
 
 
 def common_topics_errors(

@@ -48,7 +48,7 @@ from bayespool.errors import (
     warn_caller,
 )
 from bayespool.evidence import PREDICTORS
-from bayespool.experiments.preparing import versions_of_own
+from bayespool.experiments.preparing import user_code_versions
 from bayespool.inference import ENGINES
 from bayespool.models import MODELS
 from bayespool.options import Settings, takes
@@ -99,7 +99,7 @@ _FORMAT = 8  # of the files and of the engines' results in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
-def description_of(experiment: str, collection: Collection, settings: dict[str, Any]) -> dict[str, Any]:
+def describe_experiment(experiment: str, collection: Collection, settings: dict[str, Any]) -> dict[str, Any]:
     """Everything that the parts of an experiment depend on; ``settings`` in the types of JSON."""
     import scipy
 
@@ -212,7 +212,7 @@ def _differing(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     return [name for name in wanted if stored.get(name) != wanted[name]] or ["settings unknown here"]
 
 
-Task = TypeVar("Task")
+Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 _REGISTRIES: tuple[dict[str, Any], ...] = (PREDICTORS, MODELS, ENGINES)
@@ -220,9 +220,9 @@ _collections: dict[str, Collection] = {}  # of the current tasks, by fingerprint
 
 
 def completed(
-    function: Callable[[Collection, Task], Result],
+    function: Callable[[Collection, Job], Result],
     collection: Collection,
-    tasks: Sequence[Task],
+    tasks: Sequence[Job],
     *,
     n_jobs: int | None = None,
 ) -> Iterator[Result]:
@@ -324,7 +324,7 @@ def check_address(address: str) -> None:
 def on_cluster(address: str | None) -> Iterator[None]:
     """Run the experiments in this context on a Dask cluster; on this machine for an address of None.
 
-    Work of a lost worker is repeated by another. If the scheduler is lost the experiment ends; called again,
+    Task of a lost worker is repeated by another. If the scheduler is lost the experiment ends; called again,
     it continues from its folder.
 
     Parameters
@@ -398,16 +398,16 @@ Returned = TypeVar("Returned")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Running:
-    """Where finished parts are kept, how many processes work, and who is told of progress."""
+class ExecutionOptions:
+    """Execution options: folder of finished parts, number of processes, progress callback."""
 
     folder: str | Path | None = None
     n_jobs: int | None = None
     progress: Callable[[int, int], None] | None = None
 
 
-class Work:
-    """What the runner knows of an experiment or a check: a pure and importable function of its parts.
+class Task:
+    """Base class of an experiment or a check, for the runner: a pure and importable function of its parts.
 
     Attributes
     ----------
@@ -446,7 +446,7 @@ class Work:
         """Settings whose change invalidates finished parts, in the types of JSON, with the versions of the
         user's own measures, models and so on.
         """
-        own = versions_of_own((), settings.measures, models=(settings.model,), engine=settings.engine)
+        own = user_code_versions((), settings.measures, models=(settings.model,), engine=settings.engine)
         return dict(settings.describe()) | own
 
     def prepare(self, collection: Collection, settings: Any) -> None:
@@ -461,7 +461,7 @@ class Work:
         collection: Collection,
         parts: Sequence[Any],
         settings: Any,
-        running: Running,
+        execution: ExecutionOptions,
         *,
         given: Collection | None = None,
     ) -> list[PartResult]:
@@ -469,10 +469,10 @@ class Work:
         description names the collection as it was `given`.
         """
         self.prepare(given or collection, settings)
-        store, progress = None, running.progress or (lambda done, n: None)
-        if running.folder is not None:
-            description = description_of(self.name, given or collection, self.describe(settings))
-            folder = Path(running.folder) / (self.folder or self.name)
+        store, progress = None, execution.progress or (lambda done, n: None)
+        if execution.folder is not None:
+            description = describe_experiment(self.name, given or collection, self.describe(settings))
+            folder = Path(execution.folder) / (self.folder or self.name)
             store = PartStore(folder, description)
         results: dict[Any, PartResult] = {}
         with nullcontext() if store is None else closing(store):
@@ -483,7 +483,7 @@ class Work:
             progress(len(results), len(parts))
             left = [part for part in parts if part not in results]
             work = partial(self.work, settings=settings)
-            for result in completed(work, collection, left, n_jobs=running.n_jobs):
+            for result in completed(work, collection, left, n_jobs=execution.n_jobs):
                 if store is not None:
                     store.save(*self.identity(result.part, settings), result.rows, result.rest)
                 results[result.part] = result
@@ -508,34 +508,34 @@ _WARNINGS = """ExperimentChangedWarning
     ``folder`` holds {parts} of other settings, or unreadable ones.{warns}"""
 
 
-def in_parts(
-    cls: type[Settings], work: type[Work]
+def experiment(
+    cls: type[Settings], work: type[Task]
 ) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
-    """Decorator of a function whose ``settings`` and ``running`` are made of its keywords, as of `takes`.
+    """Return a decorator of a function whose ``settings`` and ``execution`` are made of its keywords.
 
-    In its docstring the fields of `Running` take the place of ``{running}``; ``{errors}`` and ``{warnings}``
-    are what its parts raise and warn of.
+    In its docstring the fields of `ExecutionOptions` take the place of ``{execution}``, and texts on what its
+    parts raise and warn of that of ``{errors}`` and ``{warnings}``.
     """
 
     def decorate(function: Callable[..., Returned]) -> Callable[..., Returned]:
-        of_running = [
+        parameters = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            for name, annotation in Running.__annotations__.items()
+            for name, annotation in ExecutionOptions.__annotations__.items()
         ]
-        own = [p for p in inspect.signature(function).parameters.values() if p.name != "running"]
+        own = [p for p in inspect.signature(function).parameters.values() if p.name != "execution"]
 
         @functools.wraps(function)
         def with_running(*args: Any, **keywords: Any) -> Returned:
-            own = {name: keywords.pop(name) for name in Running.__annotations__ if name in keywords}
-            return function(*args, running=Running(**own), **keywords)
+            own = {name: keywords.pop(name) for name in ExecutionOptions.__annotations__ if name in keywords}
+            return function(*args, execution=ExecutionOptions(**own), **keywords)
 
         signature = inspect.signature(function)
-        with_running.__signature__ = signature.replace(parameters=[*own, *of_running])  # type: ignore[attr-defined]
+        with_running.__signature__ = signature.replace(parameters=[*own, *parameters])  # type: ignore[attr-defined]
         if function.__doc__ is not None:  # python -OO has none
             text = inspect.cleandoc(function.__doc__)
             folder = work.folder or getattr(work, "name", "NAME")
             names = {"parts": work.parts_name, "folder": f"{folder}/", "warns": work.warns}
-            for place, template in (("running", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
+            for place, template in (("execution", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
                 text = text.replace(f"{{{place}}}", template.format(**names))
             with_running.__doc__ = text
         return takes(cls)(with_running)
@@ -562,14 +562,14 @@ def warn_once(warnings_of_parts: Sequence[CaughtWarnings], parts: str) -> None:
     """
     texts: dict[tuple[str, str], dict[str, None]] = {}
     n_parts = Counter[tuple[str, str]]()
-    for of_part in warnings_of_parts:
-        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in of_part]
-        for kind, (_, text) in zip(kinds, of_part, strict=True):
+    for part_warnings in warnings_of_parts:
+        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in part_warnings]
+        for kind, (_, text) in zip(kinds, part_warnings, strict=True):
             texts.setdefault(kind, {})[text] = None
         n_parts.update(set(kinds))
-    for kind, of_kind in texts.items():
-        more = " and the like" if len(of_kind) > 1 else ""
+    for kind, kind_texts in texts.items():
+        more = " and the like" if len(kind_texts) > 1 else ""
         n = len(warnings_of_parts)
         where = f"in {n_parts[kind]} of {n} {parts}: " if n > 1 else ""
         category = getattr(bayespool.errors, kind[0], BayespoolWarning)
-        warn_caller(f"{where}{next(iter(of_kind))}{more}", category)
+        warn_caller(f"{where}{next(iter(kind_texts))}{more}", category)

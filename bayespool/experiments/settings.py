@@ -354,8 +354,8 @@ class JudgesSettings(TargetSettings):
         """The estimator of these settings."""
         from bayespool.posterior import PosteriorEstimator
 
-        of_targets: dict[str, Any] = {"estimand": self.estimand, "random_seed": self.random_seed}
-        return PosteriorEstimator(model=self.model, **of_targets, **self.posterior_overrides())
+        target_settings: dict[str, Any] = {"estimand": self.estimand, "random_seed": self.random_seed}
+        return PosteriorEstimator(model=self.model, **target_settings, **self.posterior_overrides())
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import check_posterior

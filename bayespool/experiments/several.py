@@ -15,8 +15,8 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments.leaving_out import LeaveOutResult, RunsLeftOut, design_of, leave_out
-from bayespool.experiments.running import Running, in_parts
+from bayespool.experiments.leaving_out import LeaveOutResult, RunsLeftOut, leave_out, resolve_design
+from bayespool.experiments.running import ExecutionOptions, experiment
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.pooling.loading import check_collection_names
 from bayespool.report.result import Result
@@ -85,23 +85,23 @@ class LeaveOutSeveralResult(Result):
     @property
     def metadata(self) -> Mapping[str, Any]:  # type: ignore[override] # derived, where others have a field
         """Version and settings, and by collection fingerprint, pool and warnings."""
-        of_each = ("fingerprint", "pool", "warnings")
+        names = ("fingerprint", "pool", "warnings")
         return {
             "bayespool": __version__,
             "settings": self.settings.describe(),
             "collections": {
-                name: {key: result.metadata[key] for key in of_each} for name, result in self.results.items()
+                name: {key: result.metadata[key] for key in names} for name, result in self.results.items()
             },
         }
 
     def tables(self) -> tuple[Table, ...]:
         """``summary``, ``overall`` and ``runs``."""
         first = next(iter(self.results.values()))
-        of_each = {name: _COLUMNS | dict(first.table(name).columns) for name in ("summary", "runs")}
+        columns = {name: _COLUMNS | dict(first.table(name).columns) for name in ("summary", "runs")}
         return (
-            Table("summary", "Summary", self._summary.copy(), of_each["summary"], self._views("summary")),
+            Table("summary", "Summary", self._summary.copy(), columns["summary"], self._views("summary")),
             Table("overall", "Over all collections", self._overall.copy(), _OVERALL, self._views("overall")),
-            Table("runs", "Run by run", self._stacked("runs"), of_each["runs"]),
+            Table("runs", "Run by run", self._stacked("runs"), columns["runs"]),
         )
 
     def notes(self) -> tuple[str, ...]:
@@ -113,8 +113,8 @@ class LeaveOutSeveralResult(Result):
             for measure, n, of in sizes.itertuples()
             if n < of
         ]
-        of_each = (f"{name}, {note}" for name, result in self.results.items() for note in result.notes())
-        return (*notes, *of_each)
+        each_notes = (f"{name}, {note}" for name, result in self.results.items() for note in result.notes())
+        return (*notes, *each_notes)
 
     def summary(self) -> tuple[str, ...]:
         """Which estimator is best in how many collections, by measure."""
@@ -197,9 +197,9 @@ def over_collections(errors: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[A
     }
 
 
-@in_parts(LeaveOutSettings, RunsLeftOut)
+@experiment(LeaveOutSettings, RunsLeftOut)
 def leave_out_several(
-    collections: Mapping[str, Collection], *, settings: LeaveOutSettings, running: Running
+    collections: Mapping[str, Collection], *, settings: LeaveOutSettings, execution: ExecutionOptions
 ) -> LeaveOutSeveralResult:
     """Leave organizations (runs, clusters of runs) out of the pools of several collections.
 
@@ -263,18 +263,18 @@ def leave_out_several(
     n_folds = {}
     for name, collection in collections.items():
         with _named(name):
-            n_folds[name] = len(design_of(collection, settings)[3])
+            n_folds[name] = len(resolve_design(collection, settings)[3])
     results: dict[str, LeaveOutResult] = {}
     for name, collection in collections.items():
         n_before = sum(n_folds[former] for former in results)
 
         def show(n_done: int, _: int, n_before: int = n_before) -> None:
-            if running.progress is not None:
-                running.progress(n_before + n_done, sum(n_folds.values()))
+            if execution.progress is not None:
+                execution.progress(n_before + n_done, sum(n_folds.values()))
 
         with _named(name):
-            folder = None if running.folder is None else Path(running.folder) / name
-            own = replace(running, folder=folder, progress=show)
+            folder = None if execution.folder is None else Path(execution.folder) / name
+            own = replace(execution, folder=folder, progress=show)
             results[name] = leave_out(collection, settings=settings, **vars(own))
     return LeaveOutSeveralResult(settings=settings, results=results)
 

@@ -199,9 +199,9 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
     relevance[relevance > 0] += rng.random(int(relevance.sum())) < 0.3  # highly relevant
     relevance[0, 0] = max(relevance[0, 0], 1)  # qrels need a relevant document
     # separate, so that collections without kinds do not depend on it
-    of_kinds = np.random.default_rng([random_seed, 1])
-    kind_taste = of_kinds.normal(scale=s.kind_taste, size=(s.n_kinds + 1, *prominence.shape))
-    kind_strength = of_kinds.normal(scale=s.kind_strength, size=s.n_kinds + 1)
+    kind_rng = np.random.default_rng([random_seed, 1])
+    kind_taste = kind_rng.normal(scale=s.kind_taste, size=(s.n_kinds + 1, *prominence.shape))
+    kind_strength = kind_rng.normal(scale=s.kind_strength, size=s.n_kinds + 1)
     runs: list[Run] = []
     organizations: dict[str, str] = {}
     judged = np.zeros(relevance.shape, dtype=bool)
@@ -364,7 +364,7 @@ def simulate_judge(
         raise InputError(f"a judge labels a share over 0 and up to 1 of the documents, not {share}")
     collection, truth = simulation.collection, simulation.truth
     liking = quality * (simulation.true_relevance().astype(float) - truth.relevance.mean())
-    liking += _FAVOR * _in_top_of(collection, favors)
+    liking += _FAVOR * _is_in_top(collection, favors)
     liking += ndtri(_uniform(collection, key_of(random_seed, "label")))
     label = np.searchsorted(ndtri(1 - 0.5 ** np.arange(1, grades)), liking, side="right")
     kept = np.flatnonzero(_uniform(collection, key_of(random_seed, "share")) < share)
@@ -378,15 +378,17 @@ def simulate_judge(
     )
 
 
-def _in_top_of(collection: Collection, organization: str | None) -> npt.NDArray[np.bool_]:
+def _is_in_top(collection: Collection, organization: str | None) -> npt.NDArray[np.bool_]:
     """Whether documents are in the top 20 of an organization's runs, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
     if organization is not None:
         if organization not in collection.organizations:
             known = ", ".join(map(repr, collection.organizations))
             raise InputError(f"no organization {organization!r}; known: {known}")
-        of_it = collection.organization == collection.organizations.index(organization)
-        inside[collection.document[of_it, :, :_FAVORED_DEPTH]] = True  # −1, no document, is the last entry
+        is_member = collection.organization == collection.organizations.index(organization)
+        inside[collection.document[is_member, :, :_FAVORED_DEPTH]] = (
+            True  # −1, no document, is the last entry
+        )
     return inside[:-1]
 
 

@@ -50,7 +50,7 @@ from bayespool.experiments.hidden import (
     HiddenDocuments,
     draw_levels,
     pool_alone,
-    questions_of,
+    prediction_targets,
 )
 from bayespool.experiments.predictions import deal_folds
 from bayespool.inference import Laplace
@@ -203,14 +203,14 @@ def test_rows_of_every_model_hold_every_hidden_document_once(
     np.add.at(counted, (run, topic), 1)
     np.testing.assert_array_equal(counted, hidden.counts.n_hidden[:, :, 0])
     rows = hidden.rows(task.prepare(model, {}).evidence)  # type: ignore[arg-type]
-    assert len(rows.of_document) == len(set(number)) == rows.n_hidden.sum()
-    relevant = np.zeros(len(rows.of_document), dtype=int)
+    assert len(rows.document_row) == len(set(number)) == rows.n_hidden.sum()
+    relevant = np.zeros(len(rows.document_row), dtype=int)
     relevant[number] = collection.relevance[pair] >= measure.rel
     np.testing.assert_array_equal(
-        np.bincount(rows.of_document, relevant, len(rows.n_hidden)).astype(int), rows.n_hidden_relevant
+        np.bincount(rows.document_row, relevant, len(rows.n_hidden)).astype(int), rows.n_hidden_relevant
     )
-    np.testing.assert_array_equal(hidden.organization[run], rows.organization[rows.of_document[number]])
-    np.testing.assert_array_equal(topic, rows.topic[rows.of_document[number]])
+    np.testing.assert_array_equal(hidden.organization[run], rows.organization[rows.document_row[number]])
+    np.testing.assert_array_equal(topic, rows.topic[rows.document_row[number]])
 
 
 def test_judgments_of_ones_own_take_no_part() -> None:
@@ -248,24 +248,24 @@ def test_certain_answers_give_the_highest_level(model: str, measure: str) -> Non
         always |= {"a": "Normal(60, 1e-6)", "sigma_run": "HalfNormal(1e-6)", "c": "Beta(1e9, 1)"}
         always |= {"sigma_background": "HalfNormal(1e-6)"}
     tasks = tasks_of(load_example(), measure)
-    questions = questions_of(
+    targets = prediction_targets(
         [task.prepare(model, always) for task in tasks],  # type: ignore[arg-type]
         rankings := HeldOutRankings(HiddenDocuments(tasks[0])),
     )
-    assert [q.hidden.problem.asked.rel for q in questions] == [1, 2]
+    assert [q.hidden.problem.asked.rel for q in targets] == [1, 2]
     rng = np.random.default_rng(1)
     log_odds = [
         q.log_odds(draw_priors(q.prepared.structure(), 5, rng), 0, np.arange(len(q.rows.organization)), rng)
-        for q in questions
+        for q in targets
     ]
     every = np.arange(len(rankings.documents.pair))
-    level = draw_levels([o[:, q.rows.of_document] for o, q in zip(log_odds, questions, strict=True)], rng)
+    level = draw_levels([o[:, q.rows.document_row] for o, q in zip(log_odds, targets, strict=True)], rng)
     assert (level == 2).all()
     runs = np.arange(len(rankings.hidden.organization))
     best = rankings.values(runs, every, level).totals()
     assert (best == best[0]).all()
     if measure != "nDCG@10":  # over the ideal of as many more
-        assert (best[0] > rankings.observed(runs).totals()).all()
+        assert (best[0] > rankings.observed_values(runs).totals()).all()
 
 
 def graded() -> Collection:
@@ -287,7 +287,7 @@ def test_values_are_those_of_the_collection_with_and_without_the_organization() 
         rankings = HeldOutRankings(HiddenDocuments(tasks_of(example, measure)[0]))
         hidden = rankings.hidden
         every = np.arange(len(hidden.organization))
-        known, observed = rankings.known(every), rankings.observed(every)
+        known, observed = rankings.known_values(every), rankings.observed_values(every)
         assert (known.amount != observed.amount).any(), measure
         for o, organization in enumerate(hidden.organizations):
             mine = hidden.organization == o
