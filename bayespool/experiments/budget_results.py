@@ -154,7 +154,7 @@ class Budgets(WithReportedRuns):
         )
 
     def tables(self) -> tuple[Table, ...]:
-        """``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; of estimators
+        """Return ``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; of estimators
         ``posterior`` and ``estimates``, too.
         """
         share = self._pools["n_relevant"] / max(self.n_relevant, 1)
@@ -184,13 +184,13 @@ class Budgets(WithReportedRuns):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Budgets larger than the depth pool."""
+        """Return budgets larger than the depth pool."""
         beyond = [f"{budget:,}" for budget in self.settings.budgets if budget > self.n_documents]
         message = f"there are no more documents; everything is judged for {', '.join(beyond)}"
         return (message,) if beyond else ()
 
     def summary(self) -> tuple[str, ...]:
-        """What the pools are of, and by measure the strategies that mislead least."""
+        """Return sentences on the pools, and by measure on the strategies that mislead least."""
         s = self.settings
         truth = "the whole depth pool" if s.truth == "full" else "the strategy's pool with the run in it"
         stop = "" if s.stop is None else f", topics end by {s.describe()['stop']}"
@@ -214,7 +214,7 @@ class Budgets(WithReportedRuns):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``bias`` by budget, and ``ranking`` of the strategies."""
+        """Return ``bias`` by budget, and ``ranking`` of the strategies."""
         from bayespool.plots import draw_budgets, plot_ranking
 
         ranking = "How well the pools of each strategy rank the runs"
@@ -269,7 +269,7 @@ class Budgets(WithReportedRuns):
                 )
 
     def _by_budget(self, column: str) -> Spread:
-        """A column by budget, of at most eight budgets, evenly spread, with the last."""
+        """Return a column by budget, of at most eight budgets, evenly spread, with the last."""
         budgets = self.settings.budgets
         step = -(-len(budgets) // _MAX_BUDGET_COLUMNS)
         return Spread((column,), "budget", values=budgets[::-1][::step][::-1])
@@ -335,7 +335,7 @@ class Budgets(WithReportedRuns):
         return frame
 
     def _means(self) -> pd.DataFrame:
-        """The summary as means over budgets; NaN values are left out of the means."""
+        """Return the summary as means over budgets; NaN values are left out of the means."""
         names = ["mae", "bias", "sre", "sre_star", "fairness", "kendall_tau_b", "preserved"]
         rows = self._summary.groupby(["measure", "strategy"], sort=False)
         return rows[[*names, "n_reversed", "n_new"]].mean().reset_index()
@@ -376,7 +376,7 @@ def _summarize_estimates(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def _spearman(rows: pd.DataFrame) -> float:
-    """Spearman's correlation of share and bias over contributors; NaN where either is constant."""
+    """Return Spearman's correlation of share and bias over contributors; NaN where either is constant."""
     share, bias = (rows[name].rank().to_numpy() for name in ("share", "bias"))
     if len(np.unique(share)) < 2 or len(np.unique(bias)) < 2:
         return float("nan")
@@ -384,7 +384,7 @@ def _spearman(rows: pd.DataFrame) -> float:
 
 
 def packed(pairs: npt.NDArray[np.bool_]) -> str:
-    """Pairs of runs as hexadecimal text, one bit each."""
+    """Return pairs of runs as hexadecimal text, one bit each."""
     return np.packbits(pairs).tobytes().hex()
 
 

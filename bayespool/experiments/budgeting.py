@@ -77,7 +77,7 @@ class PoolsOfBudgets(Design):
     parts_name: ClassVar[str] = "pools"
 
     def parts(self, collection: Collection, settings: BudgetSettings) -> tuple[BudgetPart, ...]:
-        """Each strategy with all runs and without each contributor; then, with estimators, each budget
+        """Return each strategy with all runs and without each contributor; then, with estimators, each budget
         without each contributor.
         """
         n_best(len(collection.pooled_run_ids), settings.top)
@@ -109,7 +109,7 @@ class PoolsOfBudgets(Design):
         return tuple(parts)
 
     def conceal(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Collection:
-        """The budget's judgments, and a pool that the strategy can choose again without further runs."""
+        """Return the budget's judgments, and a pool that the strategy can choose again without more runs."""
         budget = cast("int", part.budget)
         order = judging_order(collection, part, replace(settings, budgets=(budget,)))
         reduced = collection.without_judgments(~order.judged(collection, 0))
@@ -126,18 +126,18 @@ class PoolsOfBudgets(Design):
         )
 
     def seeds(self, part: BudgetPart, settings: BudgetSettings) -> tuple[object, ...]:
-        """Strategy, what is left out, and budget."""
+        """Return strategy, what is left out, and budget."""
         return part.seeds
 
     def grade(self, graded: Graded, settings: BudgetSettings) -> Mapping[str, Any]:
-        """Estimates with their intervals, and whether anything is unjudged."""
+        """Return estimates with their intervals, and whether anything is unjudged."""
         rows = graded.rows() | {"open": graded.bounds.has_unjudged}
         names = ("measure", "estimator", "run_id", "truth", "value", "open", *INTERVAL_COLUMNS)
         return {name: rows[name] for name in names}
 
     def compute(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Stored:
-        """Estimates on a budget's pool; or scores of the part's runs at every budget, with tables of the
-        pools where no run is left out.
+        """Return estimates on a budget's pool; or scores of the part's runs at every budget, with tables of
+        the pools where no run is left out.
         """
         if part.budget is not None:
             return super().compute(collection, part, settings)
@@ -158,8 +158,8 @@ class PoolsOfBudgets(Design):
         return rows, {"pools": pools}
 
     def identity(self, part: BudgetPart, settings: BudgetSettings) -> tuple[str, list[Any]]:
-        """Also the estimators, so that some can be added to a finished experiment, and the code of the
-        user's own strategies.
+        """Return also the estimators, so that some can be added to a finished experiment, and the versions of
+        the user's own strategies.
         """
         text, strategy = strategy_text(part.strategy), cast("Any", part.strategy)
         identity = [text, user_code_versions([(text, strategy)]), part.left_out, list(part.run_ids)]
@@ -169,11 +169,11 @@ class PoolsOfBudgets(Design):
         return part.name, [*identity, part.budget, estimators, user_code_versions(settings.estimators)]
 
     def describe(self, settings: BudgetSettings) -> dict[str, Any]:
-        """Settings that all parts depend on."""
+        """Return settings that all parts depend on."""
         return settings.describe_parts() | user_code_versions((), settings.measures)
 
     def warn(self, results: Sequence[PartResult]) -> None:
-        """Warnings of estimates."""
+        """Issue the warnings of estimates."""
         super().warn([result for result in results if result.part.budget])
 
 
@@ -260,14 +260,14 @@ def budgets(collection: Collection, *, settings: BudgetSettings, execution: Exec
 
 
 def _depth_pool(collection: Collection, pool_depth: int | None) -> Collection:
-    """The collection with the judgments of its depth pool and no others."""
+    """Return the collection with the judgments of its depth pool and no others."""
     whole = whole_pool(collection, "pooled", pool_depth)
     return whole.without_judgments(~whole.in_pool())
 
 
 def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int, ...]:
-    """The requested budgets; by default those of the paper up to the size of the pool, or tenths of a small
-    pool.
+    """Return the requested budgets; by default those of the paper up to the size of the pool, or tenths of a
+    small pool.
     """
     if requested:
         return requested
@@ -287,13 +287,15 @@ class Order:
     share: npt.NDArray[np.int64]
 
     def judged(self, collection: Collection, b: int) -> BoolArray:
-        """Documents that budget number `b` judges, shape (pair,)."""
+        """Return documents that budget number `b` judges, shape (pair,)."""
         inside: BoolArray = self.place < self.share[b][collection.pair_topic]
         return inside
 
 
 def judging_order(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> Order:
-    """The order in which a strategy judges the documents that the pool's runs retrieved down to its depth."""
+    """Return the order in which a strategy judges the documents that the pool's runs retrieved down to its
+    depth.
+    """
     strategy, seed, run_index = part.strategy, settings.random_seed, whole.run_index(part.pool_run_ids)
     topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
     share = np.array([shares_of(strategy, topics, n, settings.shares) for n in settings.budgets])
@@ -310,8 +312,8 @@ def judging_order(whole: Collection, part: BudgetPart, settings: BudgetSettings)
 def trec_scores(
     whole: Collection, judged: Collection, index: npt.NDArray[np.intp], measures: Sequence[Measure]
 ) -> list[Values]:
-    """Scores as trec_eval gives them with the judgments of `judged`, by measure, each of shape (run, topic);
-    the levels of relevance are those of `whole`.
+    """Return scores as trec_eval gives them with the judgments of `judged`, by measure, each of shape (run,
+    topic); the levels of relevance are those of `whole`.
     """
     scores = []
     for measure in measures:
@@ -380,7 +382,7 @@ def agreement(before: Values, after: Values, test: Test) -> dict[str, Any]:
 
 
 def _stacked(results: Sequence[PartResult], names: Sequence[str], pools: str = "") -> pd.DataFrame:
-    """Rows of parts, or of one of their tables of pools, after columns that tell the parts apart."""
+    """Return rows of parts, or of one of their tables of pools, after columns that tell the parts apart."""
     import pandas as pd
 
     frames = []
@@ -394,7 +396,7 @@ def _stacked(results: Sequence[PartResult], names: Sequence[str], pools: str = "
 def _rows(
     whole: Collection, settings: BudgetSettings, results: Sequence[PartResult], means: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Table of runs in the order of measures, strategies, budgets and runs."""
+    """Return a table of runs in the order of measures, strategies, budgets and runs."""
     import pandas as pd
 
     keys = ["measure", "strategy", "budget", "run_id"]
@@ -428,7 +430,7 @@ def _rows(
 def _estimate_rows(
     results: Sequence[PartResult], rows: pd.DataFrame, settings: BudgetSettings
 ) -> pd.DataFrame:
-    """Table of estimates in the order of measures, strategies, budgets, estimators and runs."""
+    """Return a table of estimates in the order of measures, strategies, budgets, estimators and runs."""
     keys = ["measure", "strategy", "budget", "run_id"]
     known = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
     known = known.rename(columns={"value": "as_judged"})

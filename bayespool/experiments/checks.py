@@ -130,7 +130,7 @@ class ModelChecks(Result):
     title = "Check of the models on this pool"
 
     def tables(self) -> tuple[Table, ...]:
-        """Calibration, models by log predictive density, and single runs."""
+        """Return calibration, models by log predictive density, and single runs."""
         import pandas as pd
 
         calibration, elpd = calibration_frame(self.predictions), elpd_frame(self.predictions, COMBINED_MODELS)
@@ -155,7 +155,7 @@ class ModelChecks(Result):
         )
 
     def summary(self) -> tuple[str, ...]:
-        """The best model of each measure."""
+        """Return the best model of each measure."""
         return tuple(
             f"{rows['measure'].iloc[0]}: of {len(rows)} models {rows['model'].iloc[0]} predicts held-out "
             "organizations best, by expected log predictive density."
@@ -163,11 +163,11 @@ class ModelChecks(Result):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Failed checks of the fits."""
+        """Return failed checks of the fits."""
         return self.problems
 
     def figures(self) -> tuple[Figure, ...]:
-        """Models compared; by measure predictions beside observations, and PIT values."""
+        """Return models compared; by measure predictions beside observations, and PIT values."""
         from bayespool.plots.checks import draw_elpd, draw_pit, draw_predictive
 
         elpd = Figure(
@@ -183,7 +183,7 @@ class ModelChecks(Result):
         return tuple(figures)
 
     def files(self) -> Mapping[str, bytes | str]:
-        """Containers ``<measure>-<model>.nc``; of a higher step as in ``nDCG_10-ratio-2-of-1.nc``."""
+        """Return containers ``<measure>-<model>.nc``; of a higher step as in ``nDCG_10-ratio-2-of-1.nc``."""
         return {
             f"{variable_name(measure)}-{model}.nc": container_bytes(container)
             for (measure, model), container in self.containers.items()
@@ -195,7 +195,7 @@ class ModelChecks(Result):
         return tuple(dict.fromkeys(p.measure for p in self.predictions))
 
     def __getitem__(self, key: tuple[str, object]) -> HeldOutPrediction:
-        """The predictions of one model under one measure: ``checks["ratio", "P@10"]``."""
+        """Return the predictions of one model under one measure: ``checks["ratio", "P@10"]``."""
         model, measure = key
         for prediction in self.predictions:
             if prediction.model == model and str(prediction.measure) == str(measure):
@@ -214,7 +214,7 @@ class ModelChecks(Result):
 
 
 def _by_measure(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Rows of each measure, in order."""
+    """Return rows of each measure, in order."""
     return (rows for _, rows in frame.groupby("measure", sort=False))
 
 
@@ -445,14 +445,14 @@ class _FittedPart:
         return f"{self.model}-{rung.rel}-of-{rung.given}" if rung.given else self.model
 
     def problem(self, collection: Collection) -> ScoringProblem:
-        """The problem of the rung without runs to score."""
+        """Return the problem of the rung without runs to score."""
         return ScoringProblem(collection, (), self.measure, "pooled", rung=self.rung)
 
 
 def _fitted_part(
     collection: Collection, model: str, measure: Measure, rung: Rung, settings: CheckingSettings
 ) -> _FittedPart:
-    """The model on a rung, with the deepest of the measures that share its evidence."""
+    """Return the model on a rung, with the deepest of the measures that share its evidence."""
     depth = evidence_depth(model, measure.cutoff)
     sharing = [
         other
@@ -470,7 +470,7 @@ def _fit_all(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> dict[_FittedPart, tuple[Fit, ...]]:
-    """Fits of every model on every rung of every measure, by fold, and to the whole pool."""
+    """Return fits of every model on every rung of every measure, by fold, and to the whole pool."""
     for measure in settings.measures:
         problem = ScoringProblem(collection, (), measure, "pooled", rung=rungs_of(collection, measure)[0])
         check_pool(HiddenDocuments(problem), settings.n_folds)

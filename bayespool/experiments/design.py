@@ -61,7 +61,7 @@ ERRORS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
 def error_columns(
     rows: pd.DataFrame, *names: str, value: str = "value", truth: str = "truth"
 ) -> dict[str, float]:
-    """Errors of `ERRORS` of a column of estimates, by name."""
+    """Return errors of `ERRORS` of a column of estimates, by name."""
     true, estimate = rows[truth].to_numpy(), rows[value].to_numpy()
     return {name: ERRORS[name](true, estimate) for name in names}
 
@@ -69,7 +69,8 @@ def error_columns(
 def randomized_pit(
     draws: npt.NDArray[np.integer], observed: npt.NDArray[np.integer], rng: np.random.Generator
 ) -> FloatArray:
-    """Randomized PIT P(draw < observed) + u·P(draw = observed), u uniform on (0, 1) (Czado et al. 2009).
+    """Return the randomized PIT P(draw < observed) + u·P(draw = observed), u uniform on (0, 1) (Czado et al.
+    2009).
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def randomized_pit(
 
 
 def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.bool_]:
-    """Whether the truth lies inside the equal-tailed interval of the draws, ends included; shape (run,).
+    """Return a mask of truths inside the equal-tailed interval of the draws, ends included; shape (run,).
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.
 
 
 def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]:
-    """P(draw < truth) and P(draw ≤ truth), each of shape (run,); the randomized PIT lies between them.
+    """Return P(draw < truth) and P(draw ≤ truth), each of shape (run,); the randomized PIT lies between them.
 
     Parameters
     ----------
@@ -131,8 +132,8 @@ def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]
 
 
 def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> float:
-    """Share of randomized PIT values in the central ``prob`` of (0, 1), in expectation over their random
-    part; about ``prob`` for calibrated draws. NaN values are left out; NaN if no value is left.
+    """Return the share of randomized PIT values in the central ``prob`` of (0, 1), in expectation over their
+    random part; about ``prob`` for calibrated draws. NaN values are left out; NaN if no value is left.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> fl
 
 
 def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
-    """Continuous ranked probability score of the draws' distribution, shape (run,), in documents; 0 is best.
+    """Return the continuous ranked probability score of the draws, shape (run,), in documents; 0 is best.
 
     ``E|X − y| − ½·E|X − X′|`` with X and X′ independent draws and y the truth (equation 21 of Gneiting &
     Raftery 2007).
@@ -207,7 +208,7 @@ def interval_columns(
     seed: int,
     n_topics: npt.NDArray[np.intp] | int | None = None,
 ) -> dict[str, Any]:
-    """`INTERVAL_COLUMNS`, an entry per run. Coverage is None and PIT NaN for runs not `open_`, whose
+    """Return `INTERVAL_COLUMNS`, an entry per run. Coverage is None and PIT NaN for runs not `open_`, whose
     intervals are points; `n_topics` is the number of topics in each mean.
     """
     draws, n_runs = estimates.draws, len(open_)
@@ -240,13 +241,13 @@ def interval_columns(
 
 
 def with_missing_flags(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with columns of coverage in which a value may be missing."""
+    """Return the rows with columns of coverage in which a value may be missing."""
     return rows.astype({f"covered_{level}": "boolean" for level in COVERAGE_LEVELS})
 
 
 def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
-    """Means over an estimator's runs of `interval_columns`: ``n_open``; over these ``coverage_…``, ``pit_…``
-    (see `central_share`) and ``width``; ``crps`` over all; NaN without a value.
+    """Return means over an estimator's runs of `interval_columns`: ``n_open``; over these ``coverage_…``,
+    ``pit_…`` (see `central_share`) and ``width``; ``crps`` over all; NaN without a value.
     """
     graded = rows[open_]
     posterior = bool(rows["ci_prob"].notna().any())
@@ -341,7 +342,7 @@ class Graded:
         return np.asarray(self.counted.sum(axis=1))
 
     def rows(self) -> dict[str, Any]:
-        """Columns with a value for each run, or one for all."""
+        """Return columns with a value for each run, or one for all."""
         bounds, truth, n_topics = self.bounds, self.truth, self.n_topics
         error = np.where(self.counted, self.estimates.per_topic - truth.values.scores(), 0)
         return {
@@ -385,36 +386,38 @@ class Design(Task):
     )
 
     def parts(self, collection: Collection, settings: Any) -> Iterable[Part]:
-        """The parts, in the order in which they are worked on."""
+        """Return the parts, in the order in which they are worked on."""
         raise NotImplementedError
 
     def conceal(self, collection: Collection, part: Any, settings: Any) -> Collection:
-        """What the part's estimators get: by default the judgments of its pool."""
+        """Return what the part's estimators get: by default the judgments of its pool."""
         kept = set(part.pool_run_ids)
         return collection.unpool([run for run in collection.pooled_run_ids if run not in kept])
 
     def judged_in_truth(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
-        """Whether the truth judges each document, shape (pair,); estimates take others for nonrelevant."""
+        """Return a mask of documents that the truth judges, shape (pair,); estimates take others for
+        nonrelevant.
+        """
         return collection.judged
 
     def truth(
         self, collection: Collection, concealed: Collection, part: Any, measure: Measure, settings: Any
     ) -> Truth:
-        """Values on all judgments, by default; ideal rankings have the documents of the estimate's."""
+        """Return values on all judgments, by default; ideal rankings have the documents of the estimate's."""
         estimand = settings.estimand_of_estimators
         values = values_on_fuller(concealed, collection, part.run_ids, measure, estimand)
         return Truth(values, score_bounds(collection, part.run_ids, measure, estimand=estimand).n_unjudged)
 
     def topics(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
-        """Topics that each run's score is the mean over, shape (run, topic)."""
+        """Return topics that each run's score is the mean over, shape (run, topic)."""
         return np.ones((len(part.run_ids), len(collection.query_ids)), dtype=bool)
 
     def seeds(self, part: Any, settings: Any) -> tuple[object, ...]:
-        """Names that estimators' random numbers depend on; never judgments."""
+        """Return names that estimators' random numbers depend on; never judgments."""
         return (self.name, *part.seeds)
 
     def grade(self, graded: Graded, settings: Any) -> Mapping[str, Any]:
-        """Columns of the rows of one estimator and measure, a value for each run or one for all."""
+        """Return columns of the rows of one estimator and measure, a value for each run or one for all."""
         return graded.rows()
 
     # --- what the runner asks ---
@@ -467,13 +470,17 @@ class Design(Task):
         return part.name, [part.name, list(part.run_ids), pool, [str(m) for m in part.measures], columns]
 
     def describe(self, settings: Any) -> dict[str, Any]:
-        """Settings that parts depend on, with the versions of the user's own design, estimators and so on."""
+        """Return settings that parts depend on, with the versions of the user's own design, estimators and so
+        on.
+        """
         return parts_description(settings, self)
 
     def _estimates(
         self, concealed: Collection, part: Any, settings: Any, clock: _Clock
     ) -> dict[str, tuple[Estimates, ...]]:
-        """Estimates by label, one per measure; errors have a note that names the estimator and the part."""
+        """Return estimates by label, one per measure; errors have a note that names the estimator and the
+        part.
+        """
         estimates: dict[str, tuple[Estimates, ...]] = {}
         for label, estimator in settings.estimators:
             seed = seed_of(getattr(estimator, "random_seed", None), *self.seeds(part, settings))
@@ -499,7 +506,7 @@ class _Clock:
 
 
 def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Collection:
-    """The collection that pools are drawn from, with only the judgments that its runs account for.
+    """Return the collection that pools are drawn from, with only the judgments that its runs account for.
 
     With ``runs="all"`` every run takes part, as in Webber & Park: unjudged documents within the depth count
     as judged and nonrelevant. The depth is by default the smallest among the runs.
@@ -529,7 +536,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
 def resolve_run_types(
     collection: Collection, run_types: Mapping[str, str] | None, run_ids: Iterable[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Pairs of run and type for some runs of the collection, in the order given; each needs a type."""
+    """Return pairs of run and type for some runs of the collection, in the order given; each needs a type."""
     if run_types is None:
         return ()
     names = list(run_ids)
@@ -545,8 +552,8 @@ def resolve_run_types(
 def contributors(
     whole: Collection, by: By, run_types: tuple[tuple[str, str], ...] = (), pool_type: str | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Contributors to the pool (runs or organizations) and the pooled runs of each, in the collection's
-    order.
+    """Return contributors to the pool (runs or organizations) and the pooled runs of each, in the
+    collection's order.
     """
     types, units = dict(run_types), dict[str, list[str]]()
     index = whole.run_index(whole.pooled_run_ids)

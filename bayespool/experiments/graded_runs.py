@@ -84,7 +84,7 @@ class ExperimentResult(Result):
 def result_fields(
     collection: Collection, pooled: Collection, settings: Any, results: Iterable[PartResult] = ()
 ) -> dict[str, Any]:
-    """Fields of an `ExperimentResult` on a pool, with the warnings of its parts."""
+    """Return fields of an `ExperimentResult` on a pool, with the warnings of its parts."""
     return {
         "settings": settings,
         "fingerprint": collection.fingerprint,
@@ -96,12 +96,12 @@ def result_fields(
 
 
 def check_metadata(collection: Collection, settings: Any, **more: Any) -> dict[str, Any]:
-    """Version, fingerprint and settings of a check, and what it resolved of them."""
+    """Return version, fingerprint and settings of a check, and what it resolved of them."""
     return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings.describe(), **more}
 
 
 def sre_star_note(test: Test) -> str:
-    """Sentence on what SRE* counts, with the test that says which runs differ."""
+    """Return a sentence on what SRE* counts, with the test that says which runs differ."""
     tested = f"{TESTS[test]}, {level(SIGNIFICANCE_LEVEL)}"
     return f"SRE* counts only runs passed over that differ significantly in truth ({tested})."
 
@@ -111,7 +111,7 @@ RowOrder = Mapping[str, Sequence[object] | None]
 
 
 def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
-    """Rows in this order."""
+    """Return rows in this order."""
     columns = [
         (frame[name] if order is None else frame[name].map({x: i for i, x in enumerate(order)})).to_numpy()
         for name, order in keys.items()
@@ -120,7 +120,7 @@ def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
 
 
 def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame:
-    """Rows of all parts, `in_order`."""
+    """Return rows of all parts, `in_order`."""
     import pandas as pd
 
     names = results[0].rows
@@ -130,7 +130,7 @@ def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame
 def summarize_groups(
     rows: pd.DataFrame, keys: Sequence[str], summarize: Callable[[pd.DataFrame], dict[str, Any]]
 ) -> pd.DataFrame:
-    """A row for each combination of the keys, in their order, with the summary of its rows."""
+    """Return a row for each combination of the keys, in their order, with the summary of its rows."""
     import pandas as pd
 
     groups = rows.groupby(list(keys), sort=False)
@@ -142,7 +142,7 @@ PIT = "Where the truth lies in the posterior of each run; flat where intervals a
 
 
 def named_figure(name: str, caption: str, draw: Callable[[], Any], of: Sequence[object] = ()) -> Figure:
-    """Figure with what it is ``of``, such as a measure, in its name and caption."""
+    """Return a figure with what it is ``of``, such as a measure, in its name and caption."""
     subject = f" ({', '.join(map(str, of))})" if of else ""
     return Figure("-".join([name, *map(variable_name, of)]), f"{caption}{subject}", draw)
 
@@ -150,7 +150,7 @@ def named_figure(name: str, caption: str, draw: Callable[[], Any], of: Sequence[
 def panel_figure(
     name: str, caption: str, plots: Sequence[Callable[..., Any]], *, of: Sequence[object] = (), **size: float
 ) -> Figure:
-    """`named_figure` several plots, a panel for each."""
+    """Return a `named_figure` of several plots, a panel for each."""
 
     def draw() -> Any:
         from bayespool.plots.style import draw_panels
@@ -161,12 +161,12 @@ def panel_figure(
 
 
 def width_column(ci_prob: float) -> dict[str, Column]:
-    """Column of the mean width of intervals with this probability."""
+    """Return a column of the mean width of intervals with this probability."""
     return {"width": replace(COLUMNS["width"], label=f"width of\n{level(ci_prob)}")}
 
 
 def reported_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the runs that the experiment reports on; all where it does not choose."""
+    """Return rows of the runs that the experiment reports on; all where it does not choose."""
     return frame[frame["reported"]].reset_index(drop=True) if "reported" in frame else frame
 
 
@@ -174,7 +174,7 @@ class WithReportedRuns(ExperimentResult):
     """Result with tables of runs of which summaries are over the best ``top`` %."""
 
     def to_frame(self, table: str | None = None, *, reported_only: bool = False) -> pd.DataFrame:
-        """Data frame of one of the tables, by default the first.
+        """Return a data frame of one of the tables, by default the first.
 
         Parameters
         ----------
@@ -187,19 +187,19 @@ class WithReportedRuns(ExperimentResult):
 
 
 def pools_scope(result: ExperimentResult) -> str:
-    """Clause on what is judged, and what means are over."""
+    """Return a clause on what is judged, and what means are over."""
     s = result.settings
     who = "" if s.runs == "pooled" else ", all runs taking part, unjudged documents in truth nonrelevant"
     return f"judged to depth {s.pool_depth}{who}; means over {counted(len(result.query_ids), 'topic')}"
 
 
 def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
-    """Documents in the runs' top n that are unjudged in the truth, too, each run counted once."""
+    """Return documents in the runs' top n that are unjudged in the truth, too, each run counted once."""
     return int(_one_row_per_run(frame, measure)["n_unknown"].sum())
 
 
 def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[str]:
-    """Note that documents of the runs are unjudged in the truth, too; none without such documents."""
+    """Return a note on documents of the runs that are unjudged in the truth, too; none without any."""
     unknown = n_unknown_documents(frame, measure)
     is_, count = ("is", "counts") if unknown == 1 else ("are", "count")
     message = (
@@ -210,8 +210,8 @@ def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[str]:
 
 
 def run_notes(frame: pd.DataFrame) -> list[str]:
-    """Notes on runs left out, from ``estimator`` and ``note`` of one measure, each once with the number of
-    runs.
+    """Return notes on runs left out, from ``estimator`` and ``note`` of one measure, each once with the
+    number of runs.
     """
     notes: dict[tuple[str, str], int] = {}
     for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
@@ -222,13 +222,13 @@ def run_notes(frame: pd.DataFrame) -> list[str]:
 
 
 def _one_row_per_run(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
-    """The rows of a measure, one per run."""
+    """Return the rows of a measure, one per run."""
     return frame[frame["measure"] == str(measure)].drop_duplicates("run_id")
 
 
 def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left out of the pool") -> str:
-    """Sentences on the bias as judged and the best estimator, from the rows of one measure of the table
-    ``summary``; `where` says which runs they are of.
+    """Return sentences on the bias as judged and the best estimator, from the rows of one measure of the
+    table ``summary``; `where` says which runs they are of.
 
     Examples
     --------
@@ -310,7 +310,7 @@ class DesignResult(ExperimentResult):
         return ", ".join(counted(n, noun) for noun, n in numbers.items())
 
     def tables(self) -> tuple[Table, ...]:
-        """``runs`` and ``summary``."""
+        """Return ``runs`` and ``summary``."""
         run_columns = {
             "part": Column("part", "text", "The part of the experiment."),
             "fold": Column("left out", "text", "The organization, run or cluster that was left out."),
@@ -322,12 +322,12 @@ class DesignResult(ExperimentResult):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool, and on the reported runs by measure."""
+        """Return notes on the pool, and on the reported runs by measure."""
         notes = [f"{m}: {note}" for m in self.settings.measures for note in self._measure_notes(m)]
         return (*self.pool_notes, *notes)
 
     def summary(self) -> tuple[str, ...]:
-        """By measure the bias as judged and the best estimator."""
+        """Return by measure a sentence on the bias as judged and the best estimator."""
         rows = records(self._summary)
         return tuple(
             leave_out_sentence([row for row in rows if row["measure"] == str(measure)], self._where)
@@ -335,7 +335,7 @@ class DesignResult(ExperimentResult):
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """For each measure ``truth`` and, of posteriors, ``pit``."""
+        """Return for each measure ``truth`` and, of posteriors, ``pit``."""
         from bayespool.plots import plot_pit, plot_truth
 
         posteriors = self._summary.loc[self._summary["ci_prob"].notna(), "estimator"].unique()
@@ -360,7 +360,7 @@ class DesignResult(ExperimentResult):
         return (*truth_notes(frame, measure), *run_notes(frame))
 
     def _summary_views(self) -> Iterator[View]:
-        """Errors, and intervals where there are posteriors, by measure; the last has the legend."""
+        """Yield errors, and intervals where there are posteriors, by measure; the last has the legend."""
         intervals = [f"{name}_{share}" for name in ("coverage", "pit") for share in COVERAGE_LEVELS]
         measures = [str(measure) for measure in self.settings.measures]
         for measure in measures:
@@ -386,7 +386,7 @@ class DesignResult(ExperimentResult):
         return "SRE: by how many places estimates miss their runs' true ranks, summed over runs."
 
     def _runs_clause(self, measure: str, n_runs: int) -> str:
-        """Clause on the runs that a table summarizes."""
+        """Return a clause on the runs that a table summarizes."""
         return f"{counted(n_runs, 'run')} of {self.design}"
 
     @cached_property
@@ -413,14 +413,14 @@ class DesignResult(ExperimentResult):
 def run_table(
     collection: Collection, settings: Any, results: Sequence[PartResult], first: RowOrder | None = None
 ) -> pd.DataFrame:
-    """Rows by the columns in `first`, measure, estimator and run, whatever order the parts came in."""
+    """Return rows by the columns in `first`, measure, estimator and run, whatever order the parts came in."""
     order: RowOrder = {"measure": [str(m) for m in settings.measures], "estimator": settings.labels}
     order = {**(first or {}), **order, "run_id": collection.run_ids}
     return with_missing_flags(ordered_table(results, order))
 
 
 def total_seconds(results: Sequence[PartResult]) -> dict[str, float]:
-    """Processor time by stage, summed over parts."""
+    """Return the processor time by stage, summed over parts."""
     seconds: dict[str, float] = {}
     for result in results:
         for stage, spent in result.rest["seconds"].items():

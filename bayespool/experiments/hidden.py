@@ -158,7 +158,7 @@ class HiddenDocuments:
 
     @property
     def relevant(self) -> IndexArray:
-        """Whether each distinct hidden document is relevant, 0 or 1, shape (document,)."""
+        """Relevance of each distinct hidden document, 0 or 1, shape (document,)."""
         return self._documents.relevant.astype(np.int64)
 
     def find_places(self, documents: Documents, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
@@ -175,8 +175,8 @@ class HiddenDocuments:
         return run, topic, rank, number_at[run, topic, rank]
 
     def rows(self, evidence: Evidence) -> HiddenRows:
-        """Rows of the complete evidence of a model; `ValueError` if they are neither hidden documents nor
-        (run, topic) cells of them.
+        """Return rows of the complete evidence of a model; `ValueError` if they are neither hidden documents
+        nor (run, topic) cells of them.
         """
         if isinstance(evidence, LinearEvidence):
             table = self.problem.hidden
@@ -206,8 +206,8 @@ class HiddenDocuments:
 def _match_rows(
     credited: IndexArray, topic_of_document: IndexArray, run: IndexArray, topic: IndexArray
 ) -> IndexArray:
-    """Row of each document, by its run and topic, shape (document,); rows are cells, or documents in the same
-    order within a run and topic.
+    """Return the row of each document, by its run and topic, shape (document,); rows are cells, or documents
+    in the same order within a run and topic.
     """
     if len(credited) == 0:
         return np.zeros(0, dtype=np.int64)
@@ -226,7 +226,7 @@ def _match_rows(
 
 
 def pool_alone(collection: Collection) -> Collection:
-    """The collection without judgments of the user's own, which checks of the pool leave out."""
+    """Return the collection without judgments of the user's own, which checks of the pool leave out."""
     if collection.own is None:
         return collection
     return replace(collection.without_judgments(collection.is_own), own=None)
@@ -272,17 +272,19 @@ class HeldOutRankings:
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
 
     def known_values(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
-        """Values without the judgments that only the runs' organizations contributed, shape (run, topic)."""
+        """Return values without the judgments that only the runs' organizations contributed, shape (run,
+        topic).
+        """
         return self._values(runs, np.zeros(0, dtype=np.intp), measure)
 
     def observed_values(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
-        """Values with the hidden documents as judged, shape (run, topic)."""
+        """Return values with the hidden documents as judged, shape (run, topic)."""
         return self._values(runs, np.arange(len(self.judged)), measure)
 
     def _values(
         self, runs: npt.NDArray[np.intp], documents: npt.NDArray[np.intp], measure: Measure | None
     ) -> Values:
-        """Values with some hidden documents as judged and the others unjudged, shape (run, topic)."""
+        """Return values with some hidden documents as judged and the others unjudged, shape (run, topic)."""
         judged = self.values(runs, documents, self.judged[documents][None], measure)
         return Values(judged.amount[0], judged.unit)
 
@@ -293,9 +295,10 @@ class HeldOutRankings:
         block: Levels,
         measure: Measure | None = None,
     ) -> Values:
-        """Values of some pooled runs with some hidden documents as drawn and the others unjudged, shape
-        (draw, run, topic); `runs` and `documents` are ascending positions, `block` the rung of each document,
-        shape (draw, document), and `measure` another one that looks as deep and has no ideal ranking.
+        """Return values of some pooled runs with some hidden documents as drawn and the others unjudged,
+        shape (draw, run, topic); `runs` and `documents` are ascending positions, `block` the rung of each
+        document, shape (draw, document), and `measure` another one that looks as deep and has no ideal
+        ranking.
         """
         scored_measure = measure or self.measure
         ranked = scored_measure.read(self._ranked[runs][:, :, : scored_measure.cutoff])
@@ -345,7 +348,7 @@ class HeldOutRankings:
                 amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
 
     def _tally_without(self, organization: int) -> Tally:
-        """The judged documents of each topic without those that an organization alone contributed."""
+        """Return the judged documents of each topic without those that an organization alone contributed."""
         collection = self.hidden.collection
         gone = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
         relevance = np.where(gone, np.int16(-1), collection.relevance)
@@ -397,8 +400,8 @@ class PredictionTarget:
     def held_out_log_odds(
         self, fit: Fit, held_out: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        """Rows of organizations that the fit has not seen, and their log odds with new effects, shape (draw,
-        row).
+        """Return rows of organizations that the fit has not seen, and their log odds with new effects, shape
+        (draw, row).
         """
         row = np.flatnonzero(held_out[self.rows.organization])
         return row, self.log_odds(fit.draws(), int((~held_out).sum()), row, rng)
@@ -406,7 +409,7 @@ class PredictionTarget:
     def document_log_odds(
         self, row: npt.NDArray[np.intp], log_odds: FloatArray, documents: npt.NDArray[np.bool_]
     ) -> FloatArray:
-        """Log odds of some documents from those of their rows, shape (draw, document)."""
+        """Return log odds of some documents from those of their rows, shape (draw, document)."""
         return log_odds[:, np.searchsorted(row, self.rows.document_row[documents])]
 
     def log_odds(
@@ -431,7 +434,7 @@ class PredictionTarget:
 def prediction_targets(
     prepared: Sequence[PreparedModel], rankings: HeldOutRankings
 ) -> tuple[PredictionTarget, ...]:
-    """A model's targets, one for each rung of the measure's ladder; ``prepared`` has a model for each."""
+    """Return a model's targets, one for each rung; ``prepared`` has a model for each."""
     first, rungs, documents = rankings.hidden, rankings.hidden.rungs, rankings.documents
     if len(prepared) != len(rungs) or first.problem.asked != rungs[0]:
         raise ValueError(f"{first.measure} asks on the rungs {rungs}, a model for each, from the first on")
@@ -450,7 +453,7 @@ def prediction_targets(
 def _ask_each(
     prepared: PreparedModel, hidden: HiddenDocuments, rankings: HeldOutRankings, step: int
 ) -> tuple[Evidence, HiddenRows]:
-    """Evidence with a row for each document on a step of the ladder, from 0, as in a completion."""
+    """Return evidence with a row for each document on a step of the ladder, from 0, as in a completion."""
     collection, documents = hidden.collection, rankings.documents
     run, topic, rank, pair, _ = documents
     counted = (rankings.judged >= step) & (rank <= hidden.measure.cutoff)
@@ -488,7 +491,7 @@ def _ask_each(
 
 
 def _table(prepared: PreparedModel, hidden: HiddenDocuments, documents: Documents) -> DocumentTable:
-    """Documents with predictors, the model's among them."""
+    """Return documents with predictors, the model's among them."""
     problem, names = hidden.problem, evidence_predictors()
     rung, depth = problem.asked, max(problem.document_depth, int(documents.rank.max(initial=1)))
     predictors = document_table(
@@ -502,8 +505,8 @@ def _table(prepared: PreparedModel, hidden: HiddenDocuments, documents: Document
 
 
 def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Levels:
-    """Highest rung that each document reaches, shape (draw, document), from log odds of that shape for each
-    rung.
+    """Return the highest rung that each document reaches, shape (draw, document), from log odds of that shape
+    for each rung.
 
     Examples
     --------

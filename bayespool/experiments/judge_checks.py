@@ -49,7 +49,7 @@ class IntervalsWithLabels(Task):
     parts_name: ClassVar[str] = "scores"
 
     def compute(self, collection: Collection, part: tuple[str, ...], settings: JudgesSettings) -> Stored:
-        """Rows of the table ``runs`` of `JudgeCheck`, of runs that leave the pool if they are in it."""
+        """Return rows of the table ``runs``, of runs that leave the pool if they are in it."""
         judges: dict[str, tuple[Judge, ...]] = {judge.name: (judge,) for judge in collection.judges}
         if len(judges) > 1:
             judges[ALL_JUDGES] = collection.judges
@@ -71,7 +71,7 @@ class IntervalsWithLabels(Task):
         return rows, {}
 
     def parts(self, collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """The runs to score; or without any, those of each organization in turn."""
+        """Return the runs to score; or without any, those of each organization in turn."""
         if run_ids:
             return [run_ids]
         pooled = np.flatnonzero(collection.pooled)
@@ -87,7 +87,7 @@ class IntervalsWithLabels(Task):
 def compare_intervals(
     collection: Collection, run_ids: tuple[str, ...], settings: JudgesSettings, execution: ExecutionOptions
 ) -> pd.DataFrame:
-    """The table ``runs``, by measure and judge."""
+    """Return the table ``runs``, by measure and judge."""
     work = IntervalsWithLabels()
     results = work.run(collection, work.parts(collection, run_ids), settings, execution)
     judges = [*(judge.name for judge in collection.judges), ALL_JUDGES]
@@ -95,7 +95,7 @@ def compare_intervals(
 
 
 def _mean_widths(rows: pd.DataFrame) -> Row:
-    """Means over runs, for the table ``intervals``."""
+    """Return means over runs, for the table ``intervals``."""
     without, width = (float(np.mean(rows[f"width_{w}"].to_numpy())) for w in ("without", "with"))
     return {
         "n_runs": len(rows),
@@ -111,7 +111,9 @@ Confusions = Mapping[tuple[Measure, str], LabelConfusion]
 
 
 def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Confusions:
-    """Judged documents by label and relevance; measures with the same levels and depth share one object."""
+    """Return judged documents by label and relevance; measures with the same levels and depth share one
+    object.
+    """
     by_key: dict[tuple[str, tuple[int, ...], int], LabelConfusion] = {}
     confusions = {}
     for measure in measures:
@@ -126,12 +128,12 @@ def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Conf
 
 
 def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...]:
-    """Thresholds of relevance that a measure reads: its own, or each level for a graded one."""
+    """Return thresholds of relevance that a measure reads: its own, or each level for a graded one."""
     return confusion.levels if measure.is_graded else confusion.levels[-1:]
 
 
 def confusion_rows(confusions: Confusions) -> Iterator[Row]:
-    """Rows of the table ``confusion`` of `bayespool.JudgeCheck`."""
+    """Yield rows of the table ``confusion`` of `bayespool.JudgeCheck`."""
     for (measure, judge), confusion in confusions.items():
         for documents in KINDS_OF_DOCUMENTS:
             names = (*grade_names(confusion.judge), "none")
@@ -142,7 +144,7 @@ def confusion_rows(confusions: Confusions) -> Iterator[Row]:
 
 
 def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
-    """Rows of the table ``calibration``, with Wilson's intervals."""
+    """Yield rows of the table ``calibration``, with Wilson's intervals."""
     from statsmodels.stats.proportion import proportion_confint
 
     for first, *both in _counted(confusions):
@@ -164,7 +166,7 @@ def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
 
 
 def agreement_rows(confusions: Confusions) -> Iterator[Row]:
-    """Rows of the table ``agreement``."""
+    """Yield rows of the table ``agreement``."""
     for first, hidden, other in _counted(confusions):
         known = hidden if np.isnan(auc(other)) else other
         cut = None if np.isnan(auc(known)) or not len(kappas(known)) else int(kappas(known).argmax())
@@ -184,7 +186,7 @@ def agreement_rows(confusions: Confusions) -> Iterator[Row]:
 def coverage_rows(
     collection: Collection, run_ids: Sequence[str], confusions: Confusions, estimand: Estimand
 ) -> Iterator[Row]:
-    """Rows of the table ``coverage``."""
+    """Yield rows of the table ``coverage``."""
     for (measure, judge), confusion in confusions.items():
         unjudged = np.zeros(0, dtype=np.int32)
         if run_ids:
@@ -207,7 +209,7 @@ def coverage_rows(
 
 
 def organization_rows(collection: Collection, measures: Sequence[Measure]) -> Iterator[Row]:
-    """Rows of the table ``organizations``."""
+    """Yield rows of the table ``organizations``."""
     for measure, judge in product(measures, collection.judges):
         for rung in rungs_of(collection, measure):
             lifts = label_lift(collection, judge, rel=rung.rel, given=rung.given)
@@ -226,7 +228,7 @@ def organization_rows(collection: Collection, measures: Sequence[Measure]) -> It
 
 
 def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCounts]]:
-    """First cells of a row, with hidden and other documents by grade."""
+    """Yield first cells of a row, with hidden and other documents by grade."""
     for (measure, judge), confusion in confusions.items():
         for rel in relevant_from(measure, confusion):
             hidden, other = (confusion.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
@@ -347,7 +349,7 @@ class JudgeCheck(Result):
         return one_line("JudgeCheck", f"{names}; {some_of(self.measures, 3)}")
 
     def notes(self) -> tuple[str, ...]:
-        """The problems, and the nearest to favored organization of a judge that favors none."""
+        """Return the problems, and the nearest to favored organization of a judge that favors none."""
         lines = list(self.problems)
         rows = [row for row in records(self._frames["organizations"]) if row["lift"] == row["lift"]]
         for judge in self.judges:
@@ -367,13 +369,13 @@ class JudgeCheck(Result):
         return tuple(dict.fromkeys(lines))
 
     def table(self, name: str | None = None) -> Table:
-        """One of the tables; `InputError` for one that there is not, or only with intervals."""
+        """Return one of the tables; `InputError` for one that there is not, or only with intervals."""
         if name in _TABLES and name not in self._frames:
             raise InputError(f"no table {name!r}", hint="ask for intervals=True")
         return super().table(name)
 
     def tables(self) -> tuple[Table, ...]:
-        """Agreement, confusion, calibration, coverage, organizations and, if asked for, intervals."""
+        """Return agreement, confusion, calibration, coverage, organizations and, if asked for, intervals."""
         groups = self._measures_by_tables()
         pairs = list(product(groups, self.judges))
         views: dict[str, Iterable[View]] = {
@@ -393,14 +395,14 @@ class JudgeCheck(Result):
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """Shares of relevant documents by label."""
+        """Return shares of relevant documents by label."""
         from bayespool.plots.checks import draw_judges
 
         caption = "Share of relevant documents by label, of hidden documents and of others"
         return (Figure("labels", f"{caption} ({self.measures[0]})", partial(draw_judges, self)),)
 
     def _measures_by_tables(self) -> list[list[Measure]]:
-        """Measures in groups that count the same documents and so have the same tables."""
+        """Return measures in groups that count the same documents and so have the same tables."""
         groups: dict[Any, list[Measure]] = {}
         for measure in self.measures:
             confusions = [self.confusions[measure, judge.name] for judge in self.judges]
@@ -564,7 +566,7 @@ def check_judges(
 def _targets(
     collection: Collection, run_ids: str | Iterable[str] | None, settings: JudgesSettings
 ) -> tuple[Collection, tuple[str, ...]]:
-    """The pool of the requested depth and the runs to score, possibly none."""
+    """Return the pool of the requested depth and the runs to score, possibly none."""
     run_ids = (run_ids,) if isinstance(run_ids, str) else None if run_ids is None else tuple(run_ids)
     candidates = collection.unpooled_run_ids if run_ids is None else run_ids
     if not candidates and not settings.unpool:

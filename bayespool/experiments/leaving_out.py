@@ -107,7 +107,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return f"{self._rows['fold'].nunique()} {self.settings.by}s left out, {super()._counted()}"
 
     def tables(self) -> tuple[Table, ...]:
-        """``runs``, ``summary``, ``reliability`` and, where they are left out, ``clusters`` or ``types``."""
+        """Return ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
         tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
         if self._types is not None:
@@ -123,7 +123,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return *tables, Table("clusters", "Clusters", self._cluster_frame(), _CLUSTERS, (view,))
 
     def summary(self) -> tuple[str, ...]:
-        """What was left out, and by measure the bias as judged and the best estimator."""
+        """Return what was left out, and by measure the bias as judged and the best estimator."""
         sentences = [self._scope()]
         for measure, sentence in zip(map(str, self.settings.measures), super().summary(), strict=True):
             if min(len(self.true_scores(measure)), self.n_shared_topics(measure)) < 2:
@@ -133,7 +133,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``mae``, ``sre``; for each measure ``truth`` and, of posteriors, ``pit``."""
+        """Return ``mae``, ``sre``; for each measure ``truth`` and, of posteriors, ``pit``."""
         from bayespool.plots.experiments import draw_mae
 
         kinds: dict[Literal["mae", "sre"], str] = {"mae": "Mean absolute error", "sre": "System rank error"}
@@ -183,7 +183,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return f"{super()._legend()} {sre_star_note(self.settings.test)}"
 
     def _runs_clause(self, measure: str, n_runs: int) -> str:
-        """Clause on the runs that a table summarizes."""
+        """Return a clause on the runs that a table summarizes."""
         n_pooled = self.n_pooled_runs[measure]
         if self.settings.by in ("cluster", "type"):
             n_left_out = self._rows["run_id"].nunique()
@@ -193,7 +193,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return f"{which} pooled runs"
 
     def _cluster_texts(self) -> Iterator[str]:
-        """Organizations and first runs of each cluster."""
+        """Yield organizations and first runs of each cluster."""
         for cluster in self.clusters:
             others = {name for other in self.clusters if other is not cluster for name in other.organizations}
             own = set(cluster.organizations)
@@ -216,7 +216,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         )
 
     def significant(self, measure: object) -> npt.NDArray[np.bool_]:
-        """Pairs of reported runs whose true scores differ significantly at 5 %, shape (run, run).
+        """Return pairs of reported runs whose true scores differ significantly at 5 %, shape (run, run).
 
         Topics without a score (``denominator="run"``) of any run are left out of Tukey's test, those without
         one of the pair out of the paired t test.
@@ -234,18 +234,18 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             return np.asarray(p < SIGNIFICANCE_LEVEL)
 
     def n_shared_topics(self, measure: object) -> int:
-        """Number of topics of all reported runs, which Tukey's test and `reliability` use."""
+        """Return the number of topics of all reported runs, which Tukey's test and `reliability` use."""
         return int(_complete_topics(self.true_scores(measure)).shape[1])
 
     def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
-        """True scores of the reported runs, shape (run, topic), in the order of the runs; NaN where none."""
+        """Return true scores of the reported runs in their order, shape (run, topic); NaN where none."""
         name = self._measure(measure)
         rows = self._reported
         rows = rows[(rows["measure"] == name) & (rows["estimator"] == self.settings.labels[0])]
         return np.array([self.scores_in_truth[name, run] for run in rows["run_id"]])
 
     def mae_change(self, measure: object, estimator: str, *, reference: str = "as-judged") -> float:
-        """Change of the MAE from a reference's to an estimator's, in percent; NaN if the former is 0."""
+        """Return the change of the MAE from a reference's to an estimator's, in %; NaN if the former is 0."""
         name = self._measure(measure)
         mae = self._summary.set_index(["measure", "estimator"])["mae"]
         if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
@@ -257,11 +257,11 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return 100 * (float(mae[name, estimator]) / before - 1) if before > 0 else float("nan")
 
     def reliability(self, measure: object) -> Reliability:
-        """Eρ² and Φ of the true scores of the reported runs, on the topics they share."""
+        """Return Eρ² and Φ of the true scores of the reported runs, on the topics they share."""
         return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
 
     def errors_by_cutoff(self) -> pd.DataFrame:
-        """MAE and SRE by cutoff, for families of measures that differ in nothing else.
+        """Return MAE and SRE by cutoff, for families of measures that differ in nothing else.
 
         Returns
         -------
@@ -285,7 +285,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae", "sre"])
 
     def _reliability_frame(self) -> pd.DataFrame:
-        """`Reliability` by measure, where there are two runs and topics."""
+        """Return `Reliability` by measure, where there are two runs and topics."""
         import pandas as pd
 
         rows = []
@@ -326,7 +326,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
 
 
 def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Scores on the topics that every run has, shape (run, topic)."""
+    """Return scores on the topics that every run has, shape (run, topic)."""
     return scores[:, ~np.isnan(scores).any(axis=0)]
 
 
@@ -340,7 +340,7 @@ class RunsLeftOut(Design):
     clusters: tuple[RunCluster, ...] = ()
 
     def parts(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
-        """Folds, the largest first; by cluster, those that can be left out; by type, in the types' order."""
+        """Return folds, the largest first; by cluster, those that can be left out; by type, in order."""
         if settings.by == "cluster":
             return self._clusters(collection, settings)
         if settings.by == "type":
@@ -387,17 +387,17 @@ class RunsLeftOut(Design):
         return tuple(make_fold(name, members, runs, settings.measures) for name, members in groups.items())
 
     def seeds(self, part: Part, settings: LeaveOutSettings) -> tuple[object, ...]:
-        """What is left out at a time, and its name."""
+        """Return the unit that is left out at a time, and its name."""
         return ("organization" if settings.by == "type" else settings.by, part.name)
 
     def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> npt.NDArray[np.bool_]:
-        """All topics, or those that the run has documents for."""
+        """Return all topics, or those that the run has documents for."""
         return scored_topics(collection, part.run_ids, settings)
 
     def judged_in_truth(
         self, collection: Collection, part: Part, settings: LeaveOutSettings
     ) -> npt.NDArray[np.bool_]:
-        """All documents, where estimates are to be as the papers'."""
+        """Return a mask of all documents, where estimates are to be as the papers'."""
         if settings.unseen == "estimated":
             return np.ones(len(collection.relevance), dtype=bool)
         return super().judged_in_truth(collection, part, settings)
@@ -410,9 +410,9 @@ class RunsLeftOut(Design):
         measure: Measure,
         settings: LeaveOutSettings,
     ) -> Truth:
-        """Values on the judgments of the collection. With ``truth="repooled"`` each run is put back into the
-        pool alone, without judgments that only the other runs of the fold contributed; runs that share an
-        ideal ranking are put back together.
+        """Return values on the judgments of the collection. With ``truth="repooled"`` each run is put back
+        into the pool alone, without judgments that only the other runs of the fold contributed; runs that
+        share an ideal ranking are put back together.
         """
         gone = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
         estimand = settings.estimand_of_estimators
@@ -431,7 +431,7 @@ class RunsLeftOut(Design):
         return Truth(Values(np.concatenate(values), measure.unit), np.concatenate(n_unjudged))
 
     def grade(self, graded: Graded, settings: LeaveOutSettings) -> Mapping[str, Any]:
-        """Rows with means over the topics of the run, if scores are."""
+        """Return rows with means over the topics of the run, if scores are."""
         rows = graded.rows()
         if settings.denominator == "run":
             # from the mean of B, so that an estimate without a correction is the float of an equal truth
@@ -537,7 +537,7 @@ def resolve_design(
 
 
 def true_scores_by_run(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
-    """True values of each measure and run, shape (topic,)."""
+    """Return true values of each measure and run, shape (topic,)."""
     return {
         (measure, run): run_scores
         for result in results
@@ -547,7 +547,7 @@ def true_scores_by_run(results: Sequence[PartResult]) -> dict[tuple[str, str], n
 
 
 def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:
-    """Rows of all runs with the column ``reported``."""
+    """Return rows of all runs with the column ``reported``."""
     reported = np.zeros(len(frame), dtype=bool)
     for _, rows in frame.groupby(["measure", "estimator"], sort=False):
         all_ = settings.top_pool == "kept"  # runs were chosen before they were left out
@@ -565,7 +565,7 @@ def _refuse_runs_without_topics(
 
 
 def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettings) -> tuple[str, ...]:
-    """The best ``top`` % of the pooled runs by their score on all judgments, in the collection's order."""
+    """Return the best ``top`` % of the pooled runs by their score on all judgments, in their order."""
     runs = collection.pooled_run_ids
     n_topics = scored_topics(collection, runs, settings).sum(axis=1)
     score = score_bounds(collection, runs, measure).low.means(n_topics)
@@ -573,12 +573,12 @@ def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettin
 
 
 def best_positions(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
-    """Positions of the best ``top`` % of some scores, ascending; ties go to the earlier position."""
+    """Return positions of the best ``top`` % of some scores, ascending; ties go to the earlier position."""
     return np.sort(np.argsort(-score, kind="stable")[: n_best(len(score), top)])
 
 
 def n_best(n_runs: int, top: float) -> int:
-    """Number of the best ``top`` % of some runs, rounded half up; `InputError` if it is 0."""
+    """Return the number of the best ``top`` % of some runs, rounded half up; `InputError` if it is 0."""
     n_kept = int(top / 100 * n_runs + 0.5)
     if n_kept == 0:
         raise InputError(
@@ -590,7 +590,7 @@ def n_best(n_runs: int, top: float) -> int:
 def scored_topics(
     collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
 ) -> npt.NDArray[np.bool_]:
-    """Topics that each run's score is the mean over, shape (run, topic)."""
+    """Return topics that each run's score is the mean over, shape (run, topic)."""
     index = collection.run_index(run_ids)
     if settings.denominator == "qrels":
         return np.ones((len(index), len(collection.query_ids)), dtype=bool)

@@ -101,7 +101,7 @@ class HeldOutPrediction:
 
     @property
     def has_hidden(self) -> npt.NDArray[np.bool_]:
-        """Whether a run has hidden documents, shape (run,)."""
+        """Mask of runs with hidden documents, shape (run,)."""
         return self.n_hidden > 0
 
     @property
@@ -110,11 +110,11 @@ class HeldOutPrediction:
         return np.where(np.isnan(self.densities).all(axis=0), np.nan, np.nansum(self.densities, axis=0))
 
     def interval(self, ci_prob: float) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Ends of the equal-tailed intervals of ``observed``."""
+        """Return ends of the equal-tailed intervals of ``observed``."""
         return equal_tailed_interval(self.draws, ci_prob)
 
     def to_frame(self, ci_prob: float = 0.95) -> pd.DataFrame:
-        """Table ``runs`` of `bayespool.ModelChecks` with intervals of ``ci_prob``, of this model."""
+        """Return a table ``runs`` of `bayespool.ModelChecks` with intervals of ``ci_prob``, of this model."""
         import pandas as pd
 
         known, ends = self.known, self.interval(ci_prob)
@@ -157,7 +157,7 @@ def check_pool(hidden: HiddenDocuments, n_folds: int) -> None:
 
 
 def deal_folds(n_organizations: int, n_folds: int) -> IndexArray:
-    """Fold of each organization, assigned in turn, shape (organization,)."""
+    """Return fold of each organization, assigned in turn, shape (organization,)."""
     return np.arange(n_organizations) % min(n_folds, n_organizations)
 
 
@@ -254,7 +254,8 @@ def predict_mixture(
     n_folds: int = 5,
     random_seed: int = 1,
 ) -> HeldOutPrediction:
-    """Predictions of the combined estimator's mixture, weighted in each fold by the densities of the others.
+    """Return predictions of the combined estimator's mixture, weighted in each fold by the densities of the
+    others.
 
     ``members`` holds each model on every rung with its fits, ``predictions`` those of `predict_held_out` in
     the same order.
@@ -367,8 +368,8 @@ def _prediction(
 def _weigh(
     densities: FloatArray, organization: IndexArray, in_fold: npt.NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
-    """Weights of models from the other folds' log densities, shape (run, model), each organization counted
-    once, and the log densities of their mixture on the fold's own runs, shape (own run,).
+    """Return weights of models from the other folds' log densities, shape (run, model), each organization
+    counted once, and the log densities of their mixture on the fold's own runs, shape (own run,).
     """
     others = np.flatnonzero(np.isfinite(densities).all(axis=1) & ~in_fold)
     organizations = organization[others]
@@ -378,8 +379,8 @@ def _weigh(
 
 
 def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
-    """Log predictive density of the total of each run with hidden rows, by run, normal given the parameters
-    as in `bayespool.posterior.held_out_totals`.
+    """Return log predictive density of the total of each run with hidden rows, by run, normal given the
+    parameters as in `bayespool.posterior.held_out_totals`.
     """
     p, densities = expit(log_odds), {}
     for run in np.unique(rows.run[row[rows.n_hidden[row] > 0]]):
@@ -438,7 +439,7 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
 def calibration_frame(
     predictions: Sequence[HeldOutPrediction], ci_probs: Sequence[float] = CI_PROBS
 ) -> pd.DataFrame:
-    """Calibration of predictions by measure, model and probability.
+    """Return calibration of predictions by measure, model and probability.
 
     Parameters
     ----------
@@ -485,7 +486,7 @@ def calibration_frame(
 
 
 def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str] = ()) -> pd.DataFrame:
-    """Models by their expected log predictive density on held-out organizations.
+    """Return models by their expected log predictive density on held-out organizations.
 
     The unit is the organization: the mean over its runs of the log predictive density of the number of
     relevant hidden documents credited to the run; for a measure of several levels of relevance, of the
@@ -543,7 +544,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
 
 
 def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -> FloatArray:
-    """Stacking weights of the members, NaN of other models, shape (model,)."""
+    """Return stacking weights of the members, NaN of other models, shape (model,)."""
     weights = np.full(len(is_member), np.nan)
     if any(is_member):
         weights[is_member] = stacking_weights(densities[:, is_member], weight)
@@ -551,8 +552,8 @@ def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -
 
 
 def _clustered_error(inside: npt.NDArray[np.bool_], organization: npt.NDArray[np.int64]) -> float:
-    """Standard error of a share with clustered observations; NaN for a share of 0 or 1, where the estimate
-    would be 0 for any sample size.
+    """Return standard error of a share with clustered observations; NaN for a share of 0 or 1, where the
+    estimate would be 0 for any sample size.
     """
     if inside.all() or not inside.any():
         return float("nan")

@@ -30,9 +30,9 @@ def user_code_versions(
     models: Iterable[str] = (),
     engine: str = "",
 ) -> dict[str, Any]:
-    """Versions of the estimators, measures, engines, predictors and models of the user, those that a check
-    names among them, by kind and label; empty without any. What has no ``version`` gets a new random one,
-    equal to no other.
+    """Return versions of the estimators, measures, engines, predictors and models of the user, those that a
+    check names among them, by kind and label; empty without any. What has no ``version`` gets a new random
+    one, equal to no other.
     """
     estimators = tuple(estimators)
     estimators += tuple(
@@ -75,8 +75,8 @@ def _is_built_in(defined: type | Callable[..., Any]) -> bool:
 def labeled_estimators(
     given: Sequence[str | Estimator | tuple[str, str | Estimator]], settings: Any
 ) -> tuple[tuple[str, Estimator], ...]:
-    """Estimators of an experiment under distinct labels: those given with them, else their names, or the
-    texts given where two share a name.
+    """Return estimators of an experiment under distinct labels: those given with them, else their names, or
+    the texts given where two share a name.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def labeled_estimators(
 
 
 def parts_description(settings: Any, design: object) -> dict[str, Any]:
-    """Settings that the parts of an experiment (folds, pools) depend on, with the versions of the
+    """Return settings that the parts of an experiment (folds, pools) depend on, with the versions of the
     user's own estimators and design.
     """
     described: dict[str, Any] = settings.describe_parts() | user_code_versions(
@@ -115,7 +115,7 @@ def parts_description(settings: Any, design: object) -> dict[str, Any]:
 
 
 def _parsed(estimator: str | Estimator, settings: Any) -> Estimator:
-    """Estimator of the experiment's estimand, where it has that setting."""
+    """Return estimator of the experiment's estimand, where it has that setting."""
     name = leading_name(estimator) if isinstance(estimator, str) else ""
     if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
         raise InputError(
@@ -127,7 +127,7 @@ def _parsed(estimator: str | Estimator, settings: Any) -> Estimator:
 
 
 def changed(estimator: Estimator, name: str, value: object) -> Estimator:
-    """The estimator with another value of a setting, if it is a dataclass with that setting; else
+    """Return the estimator with another value of a setting, if it is a dataclass with that setting; else
     unchanged.
     """
     if name not in getattr(estimator, "__dataclass_fields__", {}):

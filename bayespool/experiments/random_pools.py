@@ -104,8 +104,8 @@ class RandomPools(Design):
     parts_name: ClassVar[str] = "pools"
 
     def parts(self, collection: Collection, settings: PoolSettings) -> tuple[Part, ...]:
-        """All pools, determined by the seed: a target is drawn first, then the pool among other contributors
-        than its own, then further targets.
+        """Return all pools, determined by the seed: a target is drawn first, then the pool among other
+        contributors than its own, then further targets.
         """
         n_targets, run_ids = getattr(settings, "n_targets", 1), collection.pooled_run_ids
         types, kind = dict(settings.run_types), settings.target_type
@@ -135,7 +135,7 @@ class RandomPools(Design):
         return tuple(pools)
 
     def seeds(self, part: Part, settings: PoolSettings) -> tuple[object, ...]:
-        """Width and number of the pool: experiments on the same pools draw alike."""
+        """Return width and number of the pool: experiments on the same pools draw alike."""
         return ("random pool", *part.seeds)
 
 
@@ -172,7 +172,7 @@ class _PoolsResult(ExperimentResult):
         raise NotImplementedError
 
     def _pools(self) -> str:
-        """Clause on pools drawn at random."""
+        """Return a clause on pools drawn at random."""
         s = self.settings
         kind = "" if s.pool_type is None else f"{s.pool_type} "
         pools = f"{s.n_samples} pools of each width drawn from {self.n_contributors} {kind}{s.by}s"
@@ -202,7 +202,7 @@ class PoolWidthResult(_PoolsResult):
         return f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}"
 
     def tables(self) -> tuple[Table, ...]:
-        """``pools`` and ``summary``."""
+        """Return ``pools`` and ``summary``."""
         shown = level(self.settings.ci_prob)
         columns = _POOL_COLUMNS | {
             "n_scored": Column("scored", "count", "Number of scored runs, over pools."),
@@ -228,18 +228,18 @@ class PoolWidthResult(_PoolsResult):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on documents that are unjudged in truth, too."""
+        """Return notes on documents that are unjudged in truth, too."""
         measures = self.settings.measures
         return tuple(f"{m}: {note}" for m in measures for note in truth_notes(self._rows, m))
 
     def summary(self) -> tuple[str, ...]:
-        """How pools and runs were drawn."""
+        """Return a sentence on the draws of pools and runs."""
         n_targets = self.settings.n_targets
         scored = "a run" if n_targets == 1 else f"up to {n_targets} runs"
         return (f"{self._pools()}, {scored} outside each scored; {pools_scope(self)}",)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``pool-width`` for each measure."""
+        """Return ``pool-width`` for each measure."""
         from bayespool.plots import plot_pool_width
 
         caption, size = "Errors by the number of contributors", {"width": 6.5, "height": 4.5}
@@ -255,7 +255,7 @@ class PoolsOfWidths(RandomPools):
     name: ClassVar[str] = "pool-width"
 
     def grade(self, graded: Graded, settings: PoolWidthSettings) -> Mapping[str, Any]:
-        """Errors, and what the pool leaves unjudged."""
+        """Return errors, and what the pool leaves unjudged."""
         rows = graded.rows() | {
             "n_pool_runs": len(graded.part.pool_run_ids),
             "unjudged": graded.bounds.unjudged_share,
@@ -356,7 +356,7 @@ class CommonTopicsResult(_PoolsResult):
         return f"{len(s.n_common)} numbers of common topics {of}, {s.n_topic_samples} draws of each"
 
     def tables(self) -> tuple[Table, ...]:
-        """``pools``, ``summary`` and, if errors to reach were named, ``plan``."""
+        """Return ``pools``, ``summary`` and, if errors to reach were named, ``plan``."""
         pools = Table("pools", "The pools", self._rows.copy(), _TOPIC_COLUMNS)
         summary = Table("summary", "Summary", self._summary(), _TOPIC_COLUMNS, tuple(self._views()))
         if not self.settings.plan:
@@ -372,12 +372,12 @@ class CommonTopicsResult(_PoolsResult):
         return pools, summary, plan
 
     def summary(self) -> tuple[str, ...]:
-        """How pools and topics were drawn."""
+        """Return a sentence on the draws of pools and topics."""
         draws = f"{self.settings.n_topic_samples} draws of common topics each"
         return (f"{self._pools()}, a run outside each scored; {draws}; {pools_scope(self)}",)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``common-topics`` for each measure and estimator."""
+        """Return ``common-topics`` for each measure and estimator."""
         from bayespool.plots import plot_common_topics
 
         s, caption = self.settings, "Errors by the number of topics judged in full"
@@ -388,7 +388,9 @@ class CommonTopicsResult(_PoolsResult):
         return tuple(figures)
 
     def _views(self) -> Iterator[View]:
-        """Errors by number of common topics, and what sampling theory says of those of the adjusted score."""
+        """Yield errors by number of common topics, and what sampling theory says of those of the adjusted
+        score.
+        """
         names = ("score", "pool_width")
         pairs = list(itertools.product(map(str, self.settings.measures), self.settings.labels))
         for measure, label in pairs:
@@ -404,7 +406,7 @@ class CommonTopicsResult(_PoolsResult):
             )
 
     def _plan(self) -> pd.DataFrame:
-        """Numbers of common topics that errors take, over pools."""
+        """Return numbers of common topics that errors take, over pools."""
         import pandas as pd
 
         keys, n_topics = ["measure", "pool_width", "estimator"], len(self.query_ids)
@@ -435,7 +437,7 @@ class TopicsInCommon(RandomPools):
     name: ClassVar[str] = "common-topics"
 
     def grade(self, graded: Graded, settings: CommonTopicsSettings) -> Mapping[str, Any]:
-        """Errors of the run by kind of score and number of common topics, one below the other."""
+        """Return errors of the run by kind of score and number of common topics, one below the other."""
         truth, unpooled = graded.truth.values.scores()[0], graded.estimates.per_topic[0]
         n_topics, n_common = len(truth), np.array(settings.n_common)
         rng = np.random.default_rng(seed_of(settings.random_seed, "topics", *graded.part.seeds))
@@ -529,9 +531,9 @@ def vary_common_topics(
 def common_topics_errors(
     truth: npt.ArrayLike, unpooled: npt.ArrayLike, n_common: Sequence[int], order: npt.NDArray[np.intp]
 ) -> dict[str, FloatArray]:
-    """Errors (estimate − true mean score) of a run with common topics, by `SCORES`, each of shape (draw,
-    len(n_common)). Takes true and unpooled scores, shape (topic,), and permutations of the topics, shape
-    (draw, topic), of which the first n are common.
+    """Return errors (estimate − true mean score) of a run with common topics, by `SCORES`, each of shape
+    (draw, len(n_common)). Takes true and unpooled scores, shape (topic,), and permutations of the topics,
+    shape (draw, topic), of which the first n are common.
 
     Examples
     --------

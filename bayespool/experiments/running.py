@@ -100,7 +100,7 @@ _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
 def describe_experiment(experiment: str, collection: Collection, settings: dict[str, Any]) -> dict[str, Any]:
-    """Everything that the parts of an experiment depend on; ``settings`` in the types of JSON."""
+    """Return everything that the parts of an experiment depend on; ``settings`` in the types of JSON."""
     import scipy
 
     return {
@@ -116,7 +116,7 @@ def describe_experiment(experiment: str, collection: Collection, settings: dict[
 
 
 def _plain(value: Any) -> Any:
-    """Python number of a NumPy number."""
+    """Return python number of a NumPy number."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} is neither text nor a number")
@@ -170,8 +170,8 @@ class PartStore:
         unlock(self._folder.parent)
 
     def load(self, name: str, identity: Any) -> Stored | None:
-        """Rows and other contents of a part; None if it was not stored on opening. ``identity`` (JSON) tells
-        parts apart.
+        """Return rows and other contents of a part; None if it was not stored on opening. ``identity`` (JSON)
+        tells parts apart.
         """
         part = self._parts.get(self._path(name, identity))
         if part is None or part["identity"] != identity:
@@ -190,7 +190,7 @@ class PartStore:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Contents of a file; None if it is damaged or no part."""
+    """Return contents of a file; None if it is damaged or no part."""
     stored = read_parquet(path)
     if stored is None:
         return None
@@ -203,12 +203,12 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _digest(more: dict[str, Any], rows: Columns) -> str:
-    """Digest of a part's contents, which shows damage to its file."""
+    """Return digest of a part's contents, which shows damage to its file."""
     return hashlib.blake2b(json.dumps([more, rows], sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def _differing(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """Names of the settings in which two descriptions differ."""
+    """Return names of the settings in which two descriptions differ."""
     return [name for name in wanted if stored.get(name) != wanted[name]] or ["settings unknown here"]
 
 
@@ -226,8 +226,8 @@ def completed(
     *,
     n_jobs: int | None = None,
 ) -> Iterator[Result]:
-    """Results of ``function(collection, task)`` as they are finished; the number of processes does not change
-    them.
+    """Return results of ``function(collection, task)`` as they are finished; the number of processes does not
+    change them.
 
     ``function`` is pure and importable. ``n_jobs`` is −1 for one process per core; by default 1, or as set by
     a ``joblib.parallel_config`` around the call. Raises `WorkerError` where a worker process died.
@@ -369,7 +369,7 @@ def on_cluster(address: str | None) -> Iterator[None]:
 
 
 def versions_for_results() -> dict[str, str]:
-    """Versions of Python and of the packages that results to the byte depend on."""
+    """Return versions of Python and of the packages that results to the byte depend on."""
     return {"Python": platform.python_version()} | {name: version(name) for name in _RESULT_PACKAGES}
 
 
@@ -427,11 +427,11 @@ class Task:
     warns: ClassVar[str] = ""
 
     def compute(self, collection: Collection, part: Any, settings: Any) -> Stored:
-        """Rows of a part and what else is stored of it, from the collection and the settings alone."""
+        """Return rows of a part and what else is stored of it, from the collection and the settings alone."""
         raise NotImplementedError
 
     def work(self, collection: Collection, part: Any, settings: Any) -> PartResult:
-        """A part's rows, with bayespool's own warnings."""
+        """Return a part's rows, with bayespool's own warnings."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             rows, rest = self.compute(collection, part, settings)
@@ -443,8 +443,8 @@ class Task:
         return "-".join(texts), texts
 
     def describe(self, settings: Any) -> dict[str, Any]:
-        """Settings whose change invalidates finished parts, in the types of JSON, with the versions of the
-        user's own measures, models and so on.
+        """Return settings whose change invalidates finished parts, in the types of JSON, with the versions of
+        the user's own measures, models and so on.
         """
         own = user_code_versions((), settings.measures, models=(settings.model,), engine=settings.engine)
         return dict(settings.describe()) | own
@@ -465,7 +465,7 @@ class Task:
         *,
         given: Collection | None = None,
     ) -> list[PartResult]:
-        """Results of all parts in their order, loaded from the folder or worked out and stored; their
+        """Return results of all parts in their order, loaded from the folder or worked out and stored; their
         description names the collection as it was `given`.
         """
         self.prepare(given or collection, settings)
@@ -544,8 +544,8 @@ def experiment(
 
 
 def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
-    """Class and text of bayespool's own warnings, each once; all others, and those about this machine's
-    cache, are issued again.
+    """Return class and text of bayespool's own warnings, each once; all others, and those about this
+    machine's cache, are issued again.
     """
     ours: dict[tuple[str, str], None] = {}
     for message in caught:

@@ -89,7 +89,7 @@ class ExperimentSettings(PosteriorSettings):
         return tuple(label for label, _ in self.estimators)
 
     def describe(self) -> dict[str, Any]:
-        """Options in the types of JSON; those of posteriors stand with each estimator."""
+        """Return options in the types of JSON; those of posteriors stand with each estimator."""
         described = {n: v for n, v in super().describe().items() if n not in options_of(PosteriorSettings)}
         return described | {
             "measures": [str(measure) for measure in self.measures],
@@ -97,7 +97,9 @@ class ExperimentSettings(PosteriorSettings):
         }
 
     def describe_parts(self) -> dict[str, Any]:
-        """Settings whose change invalidates stored parts, such as folds or pools, in the types of JSON."""
+        """Return settings whose change invalidates stored parts, such as folds or pools, in the types of
+        JSON.
+        """
         options = options_of(type(self))
         return {name: value for name, value in self.describe().items() if options[name][0].affects_parts}
 
@@ -193,16 +195,16 @@ class LeaveOutSettings(ExperimentSettings):
 
     @property
     def estimand_of_estimators(self) -> Estimand:
-        """That of the truth: with the run alone back in the pool nothing is judged below its depth."""
+        """Estimand of the truth: with the run alone back in the pool nothing is judged below its depth."""
         return "pooled" if self.truth == "repooled" and self.unseen == "nonrelevant" else "complete"
 
     def describe(self) -> dict[str, Any]:
-        """All settings in the types of JSON; of types where they are left out."""
+        """Return all settings in the types of JSON; of types where they are left out."""
         others = () if self.by == "type" else ("run_types", "types")
         return {name: value for name, value in super().describe().items() if name not in others}
 
     def describe_parts(self) -> dict[str, Any]:
-        """As in any experiment, without ``top`` if all pooled runs make the pool."""
+        """Return those of any experiment, without ``top`` if all pooled runs make the pool."""
         described = super().describe_parts()
         if self.top_pool == "all":
             del described["top"]
@@ -245,7 +247,7 @@ class PoolSettings(ExperimentSettings):
                 raise InputError(f"no run has the {role} type {kind!r}", hint=hint)
 
     def describe(self) -> dict[str, Any]:
-        """All settings in the types of JSON."""
+        """Return all settings in the types of JSON."""
         return super().describe() | {"run_types": dict(self.run_types)}
 
 
@@ -351,7 +353,7 @@ class JudgesSettings(TargetSettings):
     )
 
     def posterior(self) -> PosteriorEstimator:
-        """The estimator of these settings."""
+        """Return the estimator of these settings."""
         from bayespool.posterior import PosteriorEstimator
 
         target_settings: dict[str, Any] = {"estimand": self.estimand, "random_seed": self.random_seed}
@@ -436,7 +438,7 @@ class StrategySettings(Settings):
     )
 
     def describe(self) -> dict[str, Any]:
-        """All settings, as values that JSON can hold."""
+        """Return all settings, as values that JSON can hold."""
         return super().describe() | _stop_text(self.stop)
 
 
@@ -523,7 +525,7 @@ class BudgetSettings(ExperimentSettings):
 
     @property
     def estimand_of_estimators(self) -> Estimand:
-        """That of scores on the whole pool."""
+        """Estimand of scores on the whole pool."""
         return "complete"
 
     @property
@@ -534,5 +536,5 @@ class BudgetSettings(ExperimentSettings):
         return tuple(map(strategy_text, self.strategies))
 
     def describe(self) -> dict[str, Any]:
-        """All settings, as values that JSON can hold."""
+        """Return all settings, as values that JSON can hold."""
         return super().describe() | {"strategies": list(self.labels)} | _stop_text(self.stop)

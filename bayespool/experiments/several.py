@@ -95,7 +95,7 @@ class LeaveOutSeveralResult(Result):
         }
 
     def tables(self) -> tuple[Table, ...]:
-        """``summary``, ``overall`` and ``runs``."""
+        """Return ``summary``, ``overall`` and ``runs``."""
         first = next(iter(self.results.values()))
         columns = {name: _COLUMNS | dict(first.table(name).columns) for name in ("summary", "runs")}
         return (
@@ -105,7 +105,7 @@ class LeaveOutSeveralResult(Result):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Collections that geometric means leave out, and the notes of each collection."""
+        """Return collections that geometric means leave out, and the notes of each collection."""
         sizes = self._overall.groupby("measure", sort=False)[["n_averaged", "n_collections"]].max()
         notes = [
             f"{measure}: the geometric mean of the MAE leaves out {of - n} of {of} collections, where it is "
@@ -117,13 +117,13 @@ class LeaveOutSeveralResult(Result):
         return (*notes, *each_notes)
 
     def summary(self) -> tuple[str, ...]:
-        """Which estimator is best in how many collections, by measure."""
+        """Return sentences on the best estimator and in how many collections it is that, by measure."""
         s, n = self.settings, len(self.results)
         first = f"Each {s.by} left out in turn, of {n} collection{'s' * (n > 1)}: {', '.join(self.results)}."
         return (first, *(self._sentence(str(measure)) for measure in s.measures))
 
     def _stacked(self, table: str) -> pd.DataFrame:
-        """A table of all collections, with a first column that names them."""
+        """Return a table of all collections, with a first column that names them."""
         import pandas as pd
 
         frames = [result.to_frame(table) for result in self.results.values()]

@@ -118,12 +118,12 @@ class Simulation:
     collection: Collection
 
     def complete(self) -> Collection:
-        """The same rankings with every candidate judged."""
+        """Return the collection with every candidate judged."""
         full = build_collection(self.runs, self.truth, organizations=self.organizations)
         return full.with_pool(self.collection.pooled, self.collection.pool)
 
     def true_values(self, measure: object, run_ids: Iterable[str] | None = None) -> dict[str, float]:
-        """Values of runs if all retrieved documents were judged, by run.
+        """Return values of runs if all retrieved documents were judged, by run.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Simulation:
         return dict(zip(runs, values.means().tolist(), strict=True))
 
     def true_relevance(self) -> npt.NDArray[np.int16]:
-        """True relevance of the retrieved documents, shape (pair,)."""
+        """Return true relevance of the retrieved documents, shape (pair,)."""
         pairs = find_pairs(self.collection, self.truth.query_id, self.truth.doc_id)
         relevance = np.empty_like(self.collection.relevance)
         relevance[pairs[pairs >= 0]] = self.truth.relevance[pairs >= 0]
@@ -240,13 +240,13 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
 
 @cache
 def simulate_example() -> Simulation:
-    """The embedded example with its truth, a fixed draw of `simulate`."""
+    """Return the embedded example with its truth, a fixed draw of `simulate`."""
     return simulate(random_seed=2009)
 
 
 def load_example() -> Collection:
-    """The embedded example: 20 topics, 8 organizations pooled to depth 10, and the unpooled runs ``new-a``
-    and ``new-b``.
+    """Return the embedded example: 20 topics, 8 organizations pooled to depth 10, and the unpooled runs
+    ``new-a`` and ``new-b``.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def _doc_ids(codes: npt.NDArray[np.intp]) -> pa.StringArray:
 def _ranking(
     score: npt.NDArray[np.float64], depth: int
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-    """The best documents of each topic and their scores, shape (topic, rank)."""
+    """Return the best documents of each topic and their scores, shape (topic, rank)."""
     written = np.round(score + 10, 4)
     # the order in which a collection reads written scores: ties by document id, descending
     backwards = np.argsort(-written.astype(np.float32)[:, ::-1], axis=1, kind="stable")
@@ -311,7 +311,7 @@ def simulate_judge(
     favors: str | None = None,
     random_seed: int,
 ) -> Labels:
-    r"""Labels of a second judge for documents that the runs retrieve.
+    r"""Return labels of a second judge for documents that the runs retrieve.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def simulate_judge(
 
 
 def _is_in_top(collection: Collection, organization: str | None) -> npt.NDArray[np.bool_]:
-    """Whether documents are in the top 20 of an organization's runs, shape (pair,)."""
+    """Return a mask of documents in the top 20 of an organization's runs, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
     if organization is not None:
         if organization not in collection.organizations:
@@ -393,7 +393,7 @@ def _is_in_top(collection: Collection, organization: str | None) -> npt.NDArray[
 
 
 def _uniform(collection: Collection, random_seed: int) -> npt.NDArray[np.float64]:
-    """A number between 0 and 1 for each document, by name, shape (pair,)."""
+    """Return a number between 0 and 1 for each document, by name, shape (pair,)."""
     doc_ids, topics = collection.doc_ids.to_pylist(), np.arange(len(collection.query_ids) + 1)
     first = np.searchsorted(collection.pair_topic, topics)
     keys = [
