@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BoolArray", "FloatArray", "IndexArray", "IntArray", "LevelArray", "Levels", "OrderArray"]
+__all__ = [
+    "AnyArray",
+    "BoolArray",
+    "FloatArray",
+    "IndexArray",
+    "IntArray",
+    "LevelArray",
+    "Levels",
+    "OrderArray",
+]
 
+AnyArray = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 IndexArray = npt.NDArray[np.int64]  # indices and counts

@@ -183,7 +183,7 @@ class Audit(ListForAssessors):
 
     @property
     def is_done(self) -> bool:
-        """Whether judging may stop: everything is judged, or each interval is narrow enough.
+        """Tell whether judging may stop: everything is judged, or each interval is narrow enough.
 
         The difference of a leader may also have a sign.
         """
@@ -195,7 +195,7 @@ class Audit(ListForAssessors):
 
     @property
     def is_refuting(self) -> bool:
-        """Whether the judgments refute the posterior."""
+        """Tell whether the judgments refute the posterior."""
         return self.evidence >= REFUTING
 
     @property
@@ -481,7 +481,7 @@ class Audit(ListForAssessors):
         return tuple(notes)
 
     def summary(self) -> tuple[str, ...]:
-        """What is guaranteed, when to stop, and what anybody can check."""
+        """Guarantees, the reason to stop, and the digest that anybody can check."""
         sentences = self._leader_sentences() if self._has_leader else self._value_sentences()
         n_waiting, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"
         if self._has_leader:
@@ -499,7 +499,7 @@ class Audit(ListForAssessors):
         return tuple(sentences)
 
     def _value_sentences(self) -> list[str]:
-        """The interval, the posterior's, order of a pair."""
+        """Return sentences on the interval, the posterior's interval, and the order of a pair."""
         (difference,), n = self.differences, self.n_judged
         proven = "the bounds, before any judgment"
         if n:
@@ -521,7 +521,7 @@ class Audit(ListForAssessors):
         return sentences
 
     def _leader_sentences(self) -> list[str]:
-        """Whether the leader is the best, and from whom it is not separated."""
+        """Return sentences on whether the leader is the best, and on runs that are not separated from it."""
         leader, n = self.run_ids[0], self.n_judged
         verdicts = self.leader_is
         better, worse, equal, open_ = (
@@ -560,5 +560,5 @@ class Audit(ListForAssessors):
         return draw_audits(self) if self._has_leader else plot_audit(self).figure
 
     def citations(self) -> tuple[Citation, ...]:
-        """What to cite for the interval, the posterior, and bayespool itself."""
+        """Citations for the interval, the posterior, and bayespool itself."""
         return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])

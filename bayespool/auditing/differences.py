@@ -198,7 +198,7 @@ class AuditedDifference:
 
     @property
     def is_pair(self) -> bool:
-        """Whether it is the difference of two runs."""
+        """Tell whether it is the difference of two runs."""
         return len(self.run_ids) == 2
 
     @property
@@ -247,7 +247,7 @@ class AuditedDifference:
 
     @property
     def verdict(self) -> str:
-        """What is guaranteed of the first run: ``better``, ``worse``, ``equal`` or ``open``."""
+        """Guarantee about the first run: ``better``, ``worse``, ``equal`` or ``open``."""
         low, high = self.interval
         if low > 0 or high < 0:
             return "better" if low > 0 else "worse"

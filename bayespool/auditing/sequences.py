@@ -55,7 +55,7 @@ def walk(
     high: FloatArray,
     chance: FloatArray,
     worth: FloatArray,
-    known: IndexArray,
+    n_known: IndexArray,
     uniform: FloatArray,
     size: FloatArray | None = None,
 ) -> Walk:
@@ -92,16 +92,16 @@ def walk(
     >>> sorted(drawn.documents.tolist()), round(float(drawn.low[-1]), 6), drawn.floor[-1] == drawn.ceiling[-1]
     ([0, 1, 2], 0.75, np.True_)
     """
-    n = min(len(known), len(low))
-    chosen, payoffs = np.zeros(n, dtype=np.int64), np.zeros((7, n))
+    n = min(len(n_known), len(low))
+    documents, payoffs = np.zeros(n, dtype=np.int64), np.zeros((7, n))
     size = np.maximum(np.abs(low), np.abs(high)) if size is None else size
     low, high, size, chance, worth = (
         np.ascontiguousarray(a, dtype=np.float64) for a in (low, high, size, chance, worth)
     )
-    before = np.asarray(known[:n], dtype=np.int64)
+    before = np.asarray(n_known[:n], dtype=np.int64)
     uniform = np.ascontiguousarray(uniform[:n])
-    n_judged = _walk(low, high, size, chance, worth, uniform, before, chosen, payoffs)
-    return Walk(chosen, payoffs[0], *payoffs[1:, :n_judged])
+    n_judged = _walk(low, high, size, chance, worth, uniform, before, documents, payoffs)
+    return Walk(documents, payoffs[0], *payoffs[1:, :n_judged])
 
 
 @compiled
@@ -112,11 +112,11 @@ def _walk(
     chance: FloatArray,
     worth: FloatArray,
     uniform: FloatArray,
-    known: IndexArray,
-    chosen: IndexArray,
+    n_known: IndexArray,
+    documents: IndexArray,
     payoffs: FloatArray,
 ) -> int:
-    n, n_steps = len(low), len(chosen)
+    n, n_steps = len(low), len(documents)
     total, center = 0.0, 0.0
     for i in range(n):
         total += size[i]
@@ -129,7 +129,7 @@ def _walk(
     is_open, odds = np.ones(n, dtype=np.bool_), np.zeros(n)
     judged_low, judged_high, n_judged = 0.0, 0.0, 0
     for t in range(n_steps):
-        l0, l1, total = level[known[t]], slope[known[t]], 0.0
+        l0, l1, total = level[n_known[t]], slope[n_known[t]], 0.0
         for i in range(n):
             if is_open[i]:
                 m = min(max(chance[i] + l0 + l1 * (center - chance[i]), _LEAST_CHANCE), 1 - _LEAST_CHANCE)
@@ -141,7 +141,7 @@ def _walk(
                 if below <= mark:
                     k = i
                 below += odds[i]
-        chosen[t], payoffs[0, t] = k, odds[k] / total
+        documents[t], payoffs[0, t] = k, odds[k] / total
         if n_judged == t and not np.isnan(worth[k]):
             l0, l1 = level[t], slope[t]
             middle = (1 - CONTROL) * min(max(center + l0, 0.0), 1.0)
@@ -215,8 +215,10 @@ def confidence_sequence(
     (True, [0.5, 0.5])
     """
     refuting = 2 / (1 - ci_prob)
-    low = base_low + _refuted(walked.low, walked.least, least - base_low, most - base_low, refuting)
-    high = base_high - _refuted(-walked.high, -walked.most, base_high - most, base_high - least, refuting)
+    low = base_low + _largest_refuted(walked.low, walked.least, least - base_low, most - base_low, refuting)
+    high = base_high - _largest_refuted(
+        -walked.high, -walked.most, base_high - most, base_high - least, refuting
+    )
     low = np.maximum(low, base_low + walked.floor) - _TINY  # which rounding could have added
     high = np.minimum(high, base_high + walked.ceiling) + _TINY
     low, high = np.maximum.accumulate(low), np.minimum.accumulate(high)
@@ -224,7 +226,9 @@ def confidence_sequence(
     return low, high
 
 
-def _refuted(z: FloatArray, least: FloatArray, start: float, stop: float, refuting: float) -> FloatArray:
+def _largest_refuted(
+    z: FloatArray, least: FloatArray, start: float, stop: float, refuting: float
+) -> FloatArray:
     """Largest candidate refuted by each step, ``start`` before any is, shape (step,)."""
     return _bet_against(z, least, np.linspace(start, stop, CANDIDATES), refuting)[0]
 

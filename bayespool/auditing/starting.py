@@ -234,7 +234,7 @@ def _brief(value: Any) -> str:
 
 
 def _is_close(ours: Any, theirs: Any) -> bool:
-    """Whether two values are the same up to rounding."""
+    """Tell whether two values are the same up to rounding."""
     if ours == theirs or isinstance(ours, str):
         return bool(ours == theirs)
     return bool(np.allclose(ours, theirs, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))

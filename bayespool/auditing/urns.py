@@ -80,30 +80,30 @@ def envelope(measure: Measure, topic: TopicOfRun) -> Envelope:
     below it.
     """
     if isinstance(measure, ReciprocalRank):
-        return _of_first(measure, topic)
+        return _reciprocal_rank_envelope(measure, topic)
     if isinstance(measure, Normalized):
-        return _of_ratio(measure, topic)
+        return _ratio_envelope(measure, topic)
     assert isinstance(measure, Additive)  # for the type checker: see `check_auditable`
     base = float(measure.amounts(topic.levels)) / measure.unit
     contribution = np.zeros(len(topic.chance))
-    contribution[topic.document] = _gain(measure, topic) / measure.unit
+    contribution[topic.document] = _highest_gains(measure, topic) / measure.unit
     return Envelope(base, base, contribution, contribution)
 
 
-def _gain(measure: Additive, topic: TopicOfRun) -> FloatArray:
+def _highest_gains(measure: Additive, topic: TopicOfRun) -> FloatArray:
     """Weight of the rank × gain of the highest level of each unjudged document in the ranking."""
     weights = np.asarray(measure.weights(), dtype=float)
     highest = float(measure.gains(np.array(topic.tally.levels[-1:]))[0])
     return np.where(topic.rank < len(weights), weights[topic.rank.clip(max=len(weights) - 1)], 0.0) * highest
 
 
-def _of_ratio(measure: Normalized, topic: TopicOfRun) -> Envelope:
+def _ratio_envelope(measure: Normalized, topic: TopicOfRun) -> Envelope:
     amount = float(measure.amounts(topic.levels))
     if isinstance(measure, AveragePrecision):
-        low, high = _precisions(measure, topic)
+        low, high = _precision_contributions(measure, topic)
     else:
         assert isinstance(measure, Additive)
-        low = high = _gain(measure, topic)
+        low = high = _highest_gains(measure, topic)
     judged = _ideal(measure, topic.tally)
     n = len(topic.chance)
     envelope = Envelope(0.0, 0.0, np.zeros(n), np.zeros(n))
@@ -113,7 +113,7 @@ def _of_ratio(measure: Normalized, topic: TopicOfRun) -> Envelope:
         envelope.low[topic.document], envelope.high[topic.document] = low / judged, high / judged
         return envelope._replace(base_low=amount / judged, base_high=amount / judged)
     whole = _ideal(measure, topic.tally, len(topic.within), -1)
-    first = next((i for i in range(len(topic.tally.levels)) if _worth(measure, topic.tally, i)), -1)
+    first = next((i for i in range(len(topic.tally.levels)) if _makes_ideal(measure, topic.tally, i)), -1)
     alone = _ideal(measure, topic.tally, 1, first)
     if whole <= 0:
         return envelope
@@ -137,13 +137,13 @@ def _ideal(measure: Normalized, tally: Tally, n_more: int = 0, level: int = 0) -
     return float(measure.best(Tally(n, tally.levels))[0])
 
 
-def _worth(measure: Normalized, tally: Tally, level: int) -> bool:
-    """Whether a document of this level makes an ideal ranking."""
+def _makes_ideal(measure: Normalized, tally: Tally, level: int) -> bool:
+    """Tell whether a document of this level makes an ideal ranking."""
     none = Tally(np.zeros_like(tally.n), tally.levels)
     return _ideal(measure, none, 1, level) > 0
 
 
-def _precisions(measure: AveragePrecision, topic: TopicOfRun) -> tuple[FloatArray, FloatArray]:
+def _precision_contributions(measure: AveragePrecision, topic: TopicOfRun) -> tuple[FloatArray, FloatArray]:
     """Contributions of unjudged documents to the sum of precisions, without and with pairs of them."""
     relevant = topic.levels >= measure.rel
     at = 1 / np.arange(1, len(relevant) + 1)
@@ -157,7 +157,7 @@ def _precisions(measure: AveragePrecision, topic: TopicOfRun) -> tuple[FloatArra
     return low, low + pairs
 
 
-def _of_first(measure: ReciprocalRank, topic: TopicOfRun) -> Envelope:
+def _reciprocal_rank_envelope(measure: ReciprocalRank, topic: TopicOfRun) -> Envelope:
     base = float(measure.amounts(topic.levels))
     reciprocal = 1.0 / (topic.rank + 1)
     above = reciprocal > base
@@ -248,11 +248,11 @@ def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tu
                 _topic_of_run(completion, measure, t, r, levels[r, t], tally_of_topic, expected.mean(axis=0)),
             )
             for v in np.flatnonzero(signs[:, r]).tolist():
-                of_value = sums if signs[v, r] > 0 else _turned(sums)
-                base_low[v] += of_value.base_low / n_topics
-                base_high[v] += of_value.base_high / n_topics
-                low[v, documents] += of_value.low / n_topics
-                high[v, documents] += of_value.high / n_topics
+                signed = sums if signs[v, r] > 0 else _negate(sums)
+                base_low[v] += signed.base_low / n_topics
+                base_high[v] += signed.base_high / n_topics
+                low[v, documents] += signed.low / n_topics
+                high[v, documents] += signed.high / n_topics
     open_ = np.flatnonzero(((np.abs(low) > 1e-15) | (np.abs(high) > 1e-15)).any(axis=0))
     low, high = low[:, open_], high[:, open_]
     chance = np.concatenate(chances, axis=1)[:, open_]
@@ -269,7 +269,7 @@ def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tu
         Urn(
             low=low[v],
             high=high[v],
-            shared=_shared(centered, (low[v] + high[v]) / 2),
+            shared=_shared_changes(centered, (low[v] + high[v]) / 2),
             base_low=float(base_low[v]),
             base_high=float(base_high[v]),
             least=float(plus[v] @ least - minus[v] @ most),
@@ -282,7 +282,7 @@ def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tu
     )
 
 
-def _shared(centered: npt.NDArray[np.float32], contribution: FloatArray) -> FloatArray:
+def _shared_changes(centered: npt.NDArray[np.float32], contribution: FloatArray) -> FloatArray:
     """Change of each chance with a standard deviation of the sum, from draws about their mean."""
     total = centered.astype(np.float64) @ contribution
     return np.asarray(
@@ -301,17 +301,17 @@ def _topic_of_run(
 ) -> TopicOfRun:
     """A run's ranking of a topic, with its unjudged documents."""
     unknowns = completion.unknowns
-    of_run, rank, document = (a.astype(np.intp) for a in unknowns.places_on(topic))
-    mine = of_run == run
-    shallow = mine & (rank < measure.cutoff)
+    run_index, rank, document = (a.astype(np.intp) for a in unknowns.places_on(topic))
+    is_of_run = run_index == run
+    shallow = is_of_run & (rank < measure.cutoff)
     within = np.zeros(0, dtype=np.intp)
     if isinstance(measure, Normalized) and measure.ideal != "judged":
         reached = rank < reach_of_ideal(unknowns.collection, measure)
-        within = np.unique(document[reached if measure.ideal == "shared" else mine & reached])
+        within = np.unique(document[reached if measure.ideal == "shared" else is_of_run & reached])
     order = np.argsort(rank[shallow], kind="stable")
     return TopicOfRun(levels, document[shallow][order], rank[shallow][order], within, tally, chance)
 
 
-def _turned(sums: Envelope) -> Envelope:
+def _negate(sums: Envelope) -> Envelope:
     """Envelope of the value with its sign turned."""
     return Envelope(-sums.base_high, -sums.base_low, -sums.high, -sums.low)

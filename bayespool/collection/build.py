@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypedDict, Unpack, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import IntArray
+from bayespool.arrays import AnyArray, IndexArray, IntArray, LevelArray
 from bayespool.collection.contents import Collection
 from bayespool.collection.encoding import EncodedRun, Encoding, Pairs
 from bayespool.collection.files import N_THREADS, check_memory
@@ -18,24 +18,10 @@ from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, is_ragged
 from bayespool.collection.readers import Reading
-from bayespool.collection.records import (
-    UNJUDGED,
-    Negative,
-    Order,
-    Qrels,
-    Run,
-    relevance_codes,
-)
+from bayespool.collection.records import UNJUDGED, Negative, Order, Qrels, Run, relevance_codes
 from bayespool.collection.samples import Sample, shares_of_strata
 from bayespool.collection.scope import Exclude, Exclusion, Topics, exclusion_of, with_topics
-from bayespool.collection.sources import (
-    Judgments,
-    Organizations,
-    Runs,
-    organizations_of,
-    qrels_of,
-    runs_of,
-)
+from bayespool.collection.sources import Judgments, Organizations, Runs, organizations_of, qrels_of, runs_of
 from bayespool.errors import InputError, InputWarning, known_names, warn_caller
 from bayespool.tables.formatting import counted
 
@@ -202,12 +188,7 @@ def collection_of(
 
 
 def _sample(
-    encoding: Encoding,
-    pairs: Pairs,
-    relevance: npt.NDArray[np.int16],
-    pair_topic: IntArray,
-    *,
-    uniform: bool,
+    encoding: Encoding, pairs: Pairs, relevance: LevelArray, pair_topic: IntArray, *, uniform: bool
 ) -> Sample | None:
     """The sample that the judgments say they are."""
     qrels = encoding.qrels
@@ -229,30 +210,24 @@ def _sample(
     return Sample(inclusion, stratum, candidates, as_trec_eval=uniform)
 
 
-class Building(TypedDict, total=False):
-    """Arguments of `build_collection` that `unjudged_collection` passes on."""
-
-    organizations: Organizations | None
-    order: Order
-    negative: Negative
-    pooled_run_ids: Iterable[str]
-    pool_depth: int | Mapping[str, int]
-    given_run_ids: Sequence[str]
-    own_run_ids: Iterable[str]
-    scores: bool
-    exclude: Exclude | None
-    topics: Topics
-
-
-def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Collection:
+def unjudged_collection(
+    runs: Sequence[Run],
+    *,
+    organizations: Organizations | None = None,
+    order: Order = "score",
+    pooled_run_ids: Iterable[str] = (),
+    scores: bool = False,
+    exclude: Exclude | None = None,
+    topics: Topics = "qrels",
+) -> Collection:
     """Build a collection without judgments, such as for choosing a pool before assessors begin.
 
     Parameters
     ----------
     runs : sequence of Run
         Runs whose topics, all together, are the topics.
-    **building
-        Arguments of `build_collection`.
+    organizations, order, pooled_run_ids, scores, exclude, topics
+        As for `build_collection`.
 
     Raises
     ------
@@ -265,7 +240,7 @@ def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Co
     >>> unjudged_collection([run_from_frame({"q1": {"d1": 2.0, "d2": 1.0}}, "bm25")])
     <Collection: 1 run (0 pooled to depth 0), 1 organization, 1 topic, 0 judgments, 0 relevant>
     """
-    exclusion = exclusion_of(building.pop("exclude", None))
+    exclusion = exclusion_of(exclude)
     if exclusion is not None:
         runs = [exclusion.take_out(run) for run in runs]
     first: dict[str, str] = {}  # a document of each topic, since judgments define the topics
@@ -274,7 +249,15 @@ def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Co
         codes, lines = np.unique(run.query_id.indices.to_numpy(), return_index=True)
         for code, line in zip(codes.tolist(), lines.tolist(), strict=True):
             first.setdefault(names[code], run.doc_id[line].as_py())
-    collection = build_collection(runs, qrels_from_frame({q: {d: 1} for q, d in first.items()}), **building)
+    collection = build_collection(
+        runs,
+        qrels_from_frame({q: {d: 1} for q, d in first.items()}),
+        organizations=organizations,
+        order=order,
+        pooled_run_ids=pooled_run_ids,
+        scores=scores,
+        topics=topics,
+    )
     unjudged = collection.without_judgments(np.ones(len(collection.relevance), dtype=bool))
     notes = unjudged.scope_notes + ((exclusion.note,) if exclusion is not None else ())
     return dataclasses.replace(unjudged, scope_notes=notes)
@@ -297,7 +280,7 @@ def _refuse_duplicates(runs: Sequence[EncodedRun]) -> None:
 class _FlatRankings:
     """Positions of the rankings in one flat array, padded to the longest or, if ragged, without gaps."""
 
-    def __init__(self, length: npt.NDArray[np.int64]) -> None:
+    def __init__(self, length: IndexArray) -> None:
         self.length = length.astype(np.int32)
         self.depth = int(length.max(initial=0))
         self.is_ragged = is_ragged(length)
@@ -306,7 +289,7 @@ class _FlatRankings:
         self._start = self._end - of_runs
         self.size = int(self._end[-1])
 
-    def fill(self, values: npt.NDArray[Any], r: int, lines: npt.NDArray[Any]) -> None:
+    def fill(self, values: AnyArray, r: int, lines: AnyArray) -> None:
         """Write values of a run's lines, topic by topic, to the positions of run ``r``."""
         of_run = values[self._start[r] : self._end[r]]
         if self.is_ragged or self.depth * len(self.length[r]) == len(lines):
@@ -315,7 +298,7 @@ class _FlatRankings:
             is_used = np.arange(self.depth) < self.length[r][:, None]
             of_run.reshape(is_used.shape)[is_used] = lines
 
-    def as_rankings(self, values: npt.NDArray[Any], end: float) -> npt.NDArray[Any] | Rankings:
+    def as_rankings(self, values: AnyArray, end: float) -> AnyArray | Rankings:
         """Dense or ragged rankings, shape (run, topic, rank), of flat values."""
         return (
             Rankings(values, self.length, end)

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.arrays import IntArray
+from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.judges import Judge
 from bayespool.collection.own import (
     OwnJudgments,
@@ -40,7 +40,7 @@ from bayespool.collection.records import (
     ReadOnlyArrays,
 )
 from bayespool.collection.samples import Sample
-from bayespool.collection.topics import StrangeTopics, strange_topic_note
+from bayespool.collection.scope import StrangeTopics, strange_topic_note
 from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
 
@@ -116,12 +116,12 @@ class Collection(ReadOnlyArrays):
     run_ids: tuple[str, ...]
     query_ids: tuple[str, ...]
     document: IntArray | Rankings
-    relevance: npt.NDArray[np.int16]
+    relevance: LevelArray
     pair_topic: IntArray
     doc_ids: pa.StringArray
     organizations: tuple[str, ...]
     organization: IntArray
-    pooled: npt.NDArray[np.bool_]
+    pooled: BoolArray
     pool: Pool
     added_for: IntArray
     negatives: Negatives = NO_NEGATIVES
@@ -155,7 +155,7 @@ class Collection(ReadOnlyArrays):
         """Common depth to which the pooled runs' documents were judged; 0 if no pool is known."""
         return self.pool.depth
 
-    def depth_of(self, run_index: npt.NDArray[np.intp]) -> IntArray:
+    def depth_of(self, run_index: OrderArray) -> IntArray:
         """Depth to which each of these runs was pooled, shape (run,).
 
         For an unpooled run it is its former depth if it was taken out of the pool, else the common depth.
@@ -183,7 +183,7 @@ class Collection(ReadOnlyArrays):
         return bool((self.relevance == 0).any())
 
     @property
-    def judged(self) -> npt.NDArray[np.bool_]:
+    def judged(self) -> BoolArray:
         """Whether each document is judged, shape (pair,)."""
         return self.relevance >= 0
 
@@ -204,16 +204,16 @@ class Collection(ReadOnlyArrays):
         return n_with_nonrelevant <= _MAX_SPARSE_SHARE * n_judged and n_judged > 0
 
     @property
-    def may_be_relevant(self) -> npt.NDArray[np.bool_]:
+    def may_be_relevant(self) -> BoolArray:
         """Whether each document is unjudged and not `NEVER_JUDGED`, shape (pair,)."""
         return np.asarray((self.relevance < 0) & (self.relevance != NEVER_JUDGED))
 
-    def judged_at_most(self, judged: npt.NDArray[np.bool_]) -> Self:
+    def judged_at_most(self, judged: BoolArray) -> Self:
         """Return the collection with the unjudged documents outside a mask, shape (pair,), never judged."""
         never = ~judged & ~self.judged
         return dataclasses.replace(self, relevance=np.where(never, np.int16(NEVER_JUDGED), self.relevance))
 
-    def without_judgments(self, gone: npt.NDArray[np.bool_]) -> Self:
+    def without_judgments(self, gone: BoolArray) -> Self:
         """Return the collection with some documents, shape (pair,), unjudged."""
         return dataclasses.replace(
             self,
@@ -244,7 +244,7 @@ class Collection(ReadOnlyArrays):
         return strange_topic_note(self.strange_topics, len(self.run_ids))
 
     @property
-    def is_own(self) -> npt.NDArray[np.bool_]:
+    def is_own(self) -> BoolArray:
         """Whether the judgment of each document is the user's own (`add_judgments`), shape (pair,)."""
         return np.zeros(len(self.relevance), dtype=bool) if self.own is None else self.own.counts
 
@@ -297,7 +297,7 @@ class Collection(ReadOnlyArrays):
         """`sole_contributor` by organization."""
         return find_sole_contributor(self, self.organization)
 
-    def run_index(self, run_ids: str | Iterable[str] | None = None) -> npt.NDArray[np.intp]:
+    def run_index(self, run_ids: str | Iterable[str] | None = None) -> OrderArray:
         """Positions of the named runs on axis ``run``, shape (run,); of all runs by default.
 
         An unknown run is an `InputError`.
@@ -316,12 +316,12 @@ class Collection(ReadOnlyArrays):
         """Document id of a pair code."""
         return str(self.doc_ids[int(pair)].as_py())
 
-    def in_pool(self, run_index: npt.NDArray[np.intp] | None = None) -> npt.NDArray[np.bool_]:
+    def in_pool(self, run_index: OrderArray | None = None) -> BoolArray:
         """Whether each pair is in the pool of the given runs (default: all pooled ones), shape (pair,)."""
         index = np.flatnonzero(self.pooled) if run_index is None else run_index
         return self.pool.judged(self, index)
 
-    def with_pool(self, pooled: npt.NDArray[np.bool_], pool: Pool | int) -> Self:
+    def with_pool(self, pooled: BoolArray, pool: Pool | int) -> Self:
         """Return the collection with the same judgments and another pool.
 
         Parameters
@@ -336,11 +336,11 @@ class Collection(ReadOnlyArrays):
         return dataclasses.replace(self, pooled=pooled, pool=pool)
 
     @property
-    def contributors(self) -> npt.NDArray[np.intp]:
+    def contributors(self) -> OrderArray:
         """Positions of runs to which a judgment is attributed, pooled or with added judgments, ascending."""
         return np.union1d(np.flatnonzero(self.pooled), self.added_for[self.added_for >= 0])
 
-    def contributed(self, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    def contributed(self, run_index: OrderArray) -> BoolArray:
         """Whether each pair was judged because of the given runs, as far as known, shape (pair,)."""
         return self.in_pool(run_index[self.pooled[run_index]]) | np.isin(self.added_for, run_index)
 
@@ -378,7 +378,7 @@ class Collection(ReadOnlyArrays):
         """Add judgments as `add_judgments` does, but allow contradictions until the pool is final."""
         return remember(self, qrels)
 
-    def with_added(self, pair: npt.NDArray[Any], relevance: npt.NDArray[Any]) -> Self:
+    def with_added(self, pair: AnyArray, relevance: AnyArray) -> Self:
         """Add judgments of unjudged documents, as `add_judgments` adds them.
 
         Parameters

@@ -7,24 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, OrderArray
 from bayespool.collection.contents import some
 from bayespool.collection.files import MEMORY, N_THREADS
 from bayespool.collection.rankings import Ties, count_ties, ranks_in
-from bayespool.collection.records import (
-    Order,
-    Qrels,
-    RankConflict,
-    Run,
-)
-from bayespool.collection.scope import Exclusion
-from bayespool.collection.topics import StrangeTopics, find_strange_topics, join_hint
+from bayespool.collection.records import Order, Qrels, RankConflict, Run
+from bayespool.collection.scope import Exclusion, StrangeTopics, find_strange_topics, join_hint
 from bayespool.errors import InputError
 
 _TOP_RANKS = 10  # that warnings count apart
@@ -37,9 +31,9 @@ class EncodedRun:
 
     run_id: str
     path: Path | None
-    length: npt.NDArray[np.int64]  # documents on each topic of the qrels, shape (topic,)
-    document: npt.NDArray[np.int32]  # numbers of an `Encoding`, within a topic
-    tied: npt.NDArray[np.bool_] | None  # with the document before; None if none is
+    length: IndexArray  # documents on each topic of the qrels, shape (topic,)
+    document: IntArray  # numbers of an `Encoding`, within a topic
+    tied: BoolArray | None  # with the document before; None if none is
     score: npt.NDArray[np.float32] | None  # None if scores are not kept
     conflict: RankConflict | None = None  # of ranks with the scores that order the run
     ties: Ties | None = None
@@ -51,10 +45,10 @@ class Pairs:
     """All pairs of a topic and a document, topic by topic, within a topic in byte order."""
 
     doc_ids: pa.StringArray | pa.LargeStringArray  # shape (pair,)
-    n_present: npt.NDArray[np.int32]  # pairs of each topic, shape (topic,)
-    first: npt.NDArray[np.int32]  # first pair of each topic, shape (topic,)
-    of_number: npt.NDArray[np.int32]  # pair of each number of an `Encoding`, topic by topic, shape (pair,)
-    judged: npt.NDArray[np.int32]  # pairs of the judgments, by topic in file order, shape (judgment,)
+    n_present: IntArray  # pairs of each topic, shape (topic,)
+    first: IntArray  # first pair of each topic, shape (topic,)
+    of_number: IntArray  # pair of each number of an `Encoding`, topic by topic, shape (pair,)
+    judged: IntArray  # pairs of the judgments, by topic in file order, shape (judgment,)
 
 
 class Encoding:
@@ -95,9 +89,7 @@ class Encoding:
             list(threads.map(partial(self._number, columns, numbers), range(len(self.query_ids))))
             return list(threads.map(self._ordered, runs, columns, numbers))
 
-    def _number(
-        self, columns: Sequence[_LinesByTopic], numbers: Sequence[npt.NDArray[np.int32]], t: int
-    ) -> None:
+    def _number(self, columns: Sequence[_LinesByTopic], numbers: Sequence[IntArray], t: int) -> None:
         """Number the documents of a topic."""
         spans = [column.span(t) for column in columns]
         lines = [column.doc_ids.slice(*span) for column, span in zip(columns, spans, strict=True)]
@@ -110,7 +102,7 @@ class Encoding:
             number[start : start + n] = codes[end : end + n]
             end += n
 
-    def _ordered(self, run: Run, column: _LinesByTopic, number: npt.NDArray[np.int32]) -> EncodedRun:
+    def _ordered(self, run: Run, column: _LinesByTopic, number: IntArray) -> EncodedRun:
         """Order a run by its scores or ranks."""
         key, topic = column.in_order(_keys(run, self.order)), column.topic
         score = None
@@ -140,7 +132,7 @@ class Encoding:
     def finish(self) -> Pairs:
         """Pairs of the numbers; the encoding cannot be used afterwards."""
 
-        def sort(t: int) -> tuple[pa.StringArray, npt.NDArray[np.int32]]:
+        def sort(t: int) -> tuple[pa.StringArray, IntArray]:
             ids = self._ids[t]
             by_bytes = pc.sort_indices(ids, memory_pool=MEMORY)
             position = np.empty(len(ids), dtype=np.int32)
@@ -178,14 +170,14 @@ class _LinesByTopic:
         self.n_lines = np.array(n_lines)
         self._start = np.cumsum(self.n_lines) - self.n_lines
         if (topic[1:] >= topic[:-1]).all():
-            self._lines: slice | npt.NDArray[np.intp] = slice(n_other, None)
+            self._lines: slice | OrderArray = slice(n_other, None)
             self.doc_ids = source.doc_id.slice(n_other)
         else:
             self._lines = np.argsort(topic, kind="stable")[n_other:]
             self.doc_ids = pc.take(source.doc_id, pa.array(self._lines), memory_pool=MEMORY)
 
     @property
-    def topic(self) -> npt.NDArray[np.int32]:
+    def topic(self) -> IntArray:
         """Position of the topic of each line, ascending."""
         return np.repeat(np.arange(len(self.n_lines), dtype=np.int32), self.n_lines)
 
@@ -193,7 +185,7 @@ class _LinesByTopic:
         """First line of a topic and number of its lines."""
         return int(self._start[t]), int(self.n_lines[t])
 
-    def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def in_order(self, values: AnyArray) -> AnyArray:
         """Values of the lines of the source, shape (line,), in the order of these lines."""
         return values[self._lines]
 
@@ -209,7 +201,7 @@ def _query_ids(qrels: Qrels) -> tuple[str, ...]:
     return tuple(sorted(topics, key=place))
 
 
-def _keys(run: Run, order: Order) -> npt.NDArray[Any]:
+def _keys(run: Run, order: Order) -> AnyArray:
     """Numbers of the lines of a run that ascend from its first rank down."""
     if order == "rank":
         assert run.rank is not None  # for the type checker: `Encoding.encode` has checked
@@ -218,14 +210,12 @@ def _keys(run: Run, order: Order) -> npt.NDArray[Any]:
         return -(run.score if order == "score" else run.score.astype(np.float32))
 
 
-def _is_in_order(topic: npt.NDArray[np.int32], key: npt.NDArray[Any]) -> bool:
+def _is_in_order(topic: IntArray, key: AnyArray) -> bool:
     """Whether keys ascend within each topic."""
     return not ((key[1:] < key[:-1]) & (topic[1:] == topic[:-1])).any()
 
 
-def _rank_conflict(
-    run_id: str, topic: npt.NDArray[np.int32], by_score: npt.NDArray[Any], rank: npt.NDArray[np.int32]
-) -> RankConflict | None:
+def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntArray) -> RankConflict | None:
     """Where ranks and scores disagree, from keys that ascend as the score descends."""
     if _is_in_order(topic, by_score) and _is_in_order(topic, rank):
         return None  # the lines are in either order, as in most files

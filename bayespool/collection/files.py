@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import glob
+import gzip
 import io
 import lzma
 import os
@@ -15,6 +16,7 @@ import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,6 @@ STDIN = Path("-")
 """Standard input, which can be read once."""
 _XZ_MEMORY_BYTES = 1 << 28  # the strongest presets take a quarter of it; a file may request 4 GiB
 _XZ_HEADER_BYTES = 12
-_ZSTD_SLICE_BYTES = 1 << 10  # of the file at a time: 4 bytes may expand to a block of 128 KiB
 
 DAMAGE = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 """Errors that `pieces` raises for truncated or damaged files."""
@@ -51,23 +52,22 @@ def compression_of(data: bytes) -> str | None:
 
 def pieces(data: bytes, kind: str) -> Iterator[bytes]:
     """Text of one or several concatenated compressed files, in pieces of some ten MiB; raises `DAMAGE`."""
-    kinds = {"gzip": _gzip, "xz": _xz, "zstd": _zstd, "bzip2": _bzip2, "lz4": _lz4, "zip": _zip}
-    return kinds[kind](data)
-
-
-def _gzip(data: bytes) -> Iterator[bytes]:
-    while data:
-        member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-        while not member.eof:
-            piece = member.decompress(data, _PIECE_BYTES)
-            data = member.unconsumed_tail
-            if not piece and not data and not member.eof:
-                raise EOFError("the end is missing")
-            yield piece
-        data = member.unused_data.lstrip(b"\0")  # gzip itself ignores padding with zeros
+    if kind == "xz":
+        return _xz(data)
+    if kind == "zip":
+        return _zip(data)
+    file: Any = io.BytesIO(data)
+    if kind == "gzip":
+        file = gzip.GzipFile(fileobj=file)
+    elif kind == "bzip2":
+        file = bz2.BZ2File(file)
+    else:
+        file = pa.CompressedInputStream(pa.BufferReader(data), kind)
+    return iter(partial(file.read, _PIECE_BYTES), b"")
 
 
 def _xz(data: bytes) -> Iterator[bytes]:
+    """Text of xz streams; `lzma.LZMAFile` would let a file request any amount of memory."""
     is_first = True
     while data and (is_first or len(data) > _XZ_HEADER_BYTES):
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES)
@@ -84,50 +84,6 @@ def _xz(data: bytes) -> Iterator[bytes]:
                 raise EOFError("the end is missing")
             yield piece
         data, is_first = stream.unused_data, False
-
-
-def _zstd(data: bytes) -> Iterator[bytes]:
-    import zstandard
-
-    decompressor, place = zstandard.ZstdDecompressor(), 0
-    while place < len(data):
-        frame = decompressor.decompressobj()
-        while not frame.eof:
-            if place >= len(data):
-                raise EOFError("the end is missing")
-            try:
-                piece = frame.decompress(data[place : place + _ZSTD_SLICE_BYTES])
-            except zstandard.ZstdError as error:
-                raise OSError(str(error)) from None
-            place = min(place + _ZSTD_SLICE_BYTES, len(data)) - len(frame.unused_data)
-            yield piece
-
-
-def _bzip2(data: bytes) -> Iterator[bytes]:
-    is_first = True
-    while data:
-        stream = bz2.BZ2Decompressor()
-        try:
-            piece = stream.decompress(data, _PIECE_BYTES)
-        except OSError:
-            if is_first:
-                raise
-            return  # as for xz
-        yield piece
-        while not stream.eof:
-            piece = stream.decompress(b"", _PIECE_BYTES)
-            if not piece and stream.needs_input and not stream.eof:
-                raise EOFError("the end is missing")
-            yield piece
-        data, is_first = stream.unused_data, False
-
-
-def _lz4(data: bytes) -> Iterator[bytes]:
-    import pyarrow as pa
-
-    with pa.CompressedInputStream(pa.BufferReader(data), "lz4") as stream:
-        while piece := stream.read(_PIECE_BYTES):
-            yield piece
 
 
 def _zip(data: bytes) -> Iterator[bytes]:
@@ -150,13 +106,7 @@ Source = PathLike | Iterable[PathLike]
 
 _BOM = b"\xef\xbb\xbf"
 _MIB = 1 << 20
-_KINDS = (
-    (stat.S_ISDIR, "a folder", "name a file inside it"),
-    (stat.S_ISFIFO, "a pipe", "write what comes out of it into a file first"),
-    (stat.S_ISSOCK, "a socket", "write what comes out of it into a file first"),
-    (stat.S_ISCHR, "a device", "write what comes out of it into a file first"),
-    (stat.S_ISBLK, "a device", "write what comes out of it into a file first"),
-)
+_KINDS = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 
 
 def find_files(source: Source) -> tuple[Path, ...]:
@@ -192,10 +142,8 @@ def _files_at(path: Path) -> list[Path]:
         if files:
             return files
         raise InputError("no file matches this pattern", path=path, hint=_HIDDEN_HINT)
-    hint = "check the path" + (
-        "; --unpool scores a run of the pool by its name" if path.name == str(path) else ""
-    )
-    raise InputError("no such file or folder", path=path, hint=hint)
+    of_pool = "; --unpool scores a run of the pool by its name" if path.name == str(path) else ""
+    raise InputError("no such file or folder", path=path, hint=f"check the path{of_pool}")
 
 
 def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = False) -> bytes:
@@ -234,9 +182,11 @@ def _stdin(max_size: int) -> bytes:
 def _bytes_at(path: Path, max_size: int) -> bytes:
     try:
         status = path.stat()
-        for is_kind, name, hint in _KINDS:
-            if is_kind(status.st_mode):
-                raise InputError(f"is {name} where a file is expected", path=path, hint=hint)
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError("is a folder where a file is expected", path=path, hint="name a file inside it")
+        if kind := _KINDS.get(stat.S_IFMT(status.st_mode)):
+            hint = "write what comes out of it into a file first"
+            raise InputError(f"is a {kind} where a file is expected", path=path, hint=hint)
         if status.st_size > max_size * _MIB:
             raise _too_large(path, max_size)
         return path.read_bytes()

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from bayespool.arrays import IndexArray
 from bayespool.collection.files import PARQUET, as_text, enough_memory, read_bytes
 from bayespool.collection.frames import (
     NAMES,
@@ -36,17 +36,11 @@ from bayespool.collection.lines import (
     number_of,
     numbered_lines,
     parse_fast,
-    rows_of_words,
 )
 from bayespool.errors import InputError
 
 _FORMS = 'give {query_id: {doc_id: value}}, or rows such as {"query_id": …, "doc_id": …, "score": …}'
 _NAMES = {name for ours in ("query_id", "doc_id", "score", "label", "rank", "run_id") for name in NAMES[ours]}
-
-
-def is_json(text: bytes) -> bool:
-    """Whether a text looks like JSON."""
-    return text.lstrip()[:1] in (b"{", b"[")
 
 
 def lines_of_json(text: bytes, path: Path, layout: FileLayout) -> Lines:
@@ -97,12 +91,12 @@ def _columns(source: Any, path: Path, layout: FileLayout) -> Lines:
 
 
 @contextlib.contextmanager
-def _located(path: Path) -> Iterator[None]:
-    """Name the file in an error about what is in it."""
+def _located(path: Path, line: int | None = None) -> Iterator[None]:
+    """Name the file, and perhaps the line, in an error about its content."""
     try:
         yield
     except InputError as error:
-        raise InputError(error.reason, path=path, hint=error.hint) from None
+        raise InputError(error.reason, path=path, line=line, hint=error.hint) from None
 
 
 def _json(text: bytes, path: Path) -> Any:
@@ -159,7 +153,6 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _MAX_LINES_INSPECTED = 100
-_WIDTHS = ("no", "one", "two", "three", "four", "five", "six")
 _COMMENT = re.compile(rb"^[ \t\v\f]*#(.*)\n?", re.MULTILINE)
 _LEVELS = {b"S": b"3", b"A": b"2", b"B": b"1", b"C": b"0"} | {b"L%d" % n: b"%d" % n for n in range(10)}
 
@@ -203,20 +196,16 @@ def read_lines(path: Path, layout: FileLayout, *, strict: bool, max_size: int) -
 
 
 def lines_of_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
-    """Columns of a file's content, whatever its format."""
+    """Columns of a file's content, whatever its format, by the fast parser where possible."""
     if data.startswith(PARQUET):
         return lines_of_parquet(data, path, layout, max_size=max_size)
-    return parse_lines(as_text(data), path, layout, strict=strict)
-
-
-def parse_lines(text: bytes, path: Path, layout: FileLayout, *, strict: bool) -> Lines:
-    """Columns of a text, by the fast parser where possible."""
+    text = as_text(data)
     lines = parse_fast(text, layout)
     if lines is not None:
         if layout.real != "score":  # a run of four columns passes for judgments of documents 1, 2, 3
             _refuse_another_kind(_first_rows(text, path, layout, ""), path, layout)
         return lines
-    if is_json(text):
+    if text.lstrip()[:1] in (b"{", b"["):
         return lines_of_json(text, path, layout)
     form = sniff(text, path, layout)
     comments = tuple(match.decode().strip() for match in _COMMENT.findall(text))
@@ -316,15 +305,11 @@ def _named_columns(names: Columns, layout: FileLayout, path: Path, line: int) ->
             columns[lowered.index(name)] = "tag" if ours == "run_id" else ours
     if not {"query_id", "doc_id"} <= set(columns):
         return ()
-    repeated = [name for name, n in Counter(lowered).items() if n > 1]
-    if repeated:
-        raise InputError(
-            f"the header names {repeated[0]!r} twice", path=path, line=line, hint="keep one of them"
-        )
-    try:
+    if repeated := [name for name, n in Counter(lowered).items() if n > 1]:
+        reason = f"the header names {repeated[0]!r} twice"
+        raise InputError(reason, path=path, line=line, hint="keep one of them")
+    with _located(path, line):
         refuse_columns_of_another_kind(lowered, value, "the header", "")
-    except InputError as error:
-        raise InputError(error.reason, path=path, line=line, hint=error.hint) from None
     if value not in columns and not (value == "score" and "rank" in columns):
         hint = f"it may be called {', '.join(NAMES[value])}; there are {', '.join(lowered)}"
         raise InputError(f"the header names no column {value}", path=path, line=line, hint=hint)
@@ -422,10 +407,6 @@ def _is_of_prels(fields: Columns) -> bool:
     return probability is not None and 0 < probability <= 1 and fields[1].upper() not in (b"0", b"Q0")
 
 
-def _is_judgment(fields: Columns) -> bool:
-    return len(fields) == 4 and number_of(fields[3]) is not None
-
-
 def _is_relevance(token: bytes) -> bool:
     return number_of(token) is not None or token in _LEVELS
 
@@ -437,7 +418,7 @@ _GIVE_OTHERS = "give judgments as the qrels (--qrels), labels as a judge (--judg
 def _refuse_another_kind(rows: Numbered, path: Path, layout: FileLayout) -> None:
     """Refuse lines that look like another kind of file."""
     if layout.real == "score":
-        if line := _most(rows, _is_judgment):
+        if line := _most(rows, lambda f: len(f) == 4 and number_of(f[3]) is not None):
             reason = "looks like judgments or labels (query_id iteration doc_id relevance), not like a run"
             raise InputError(reason, path=path, line=line, hint=_GIVE_OTHERS)
         return
@@ -468,7 +449,6 @@ def _layout_of(form: Format, layout: FileLayout, path: Path) -> FileLayout:
     return dataclasses.replace(
         layout,
         columns=columns,
-        width=_WIDTHS[len(columns)] if len(columns) < len(_WIDTHS) else str(len(columns)),
         integer=integer,
         needs_integer=layout.needs_integer or is_ranked,
         real=real,
@@ -479,9 +459,11 @@ def _layout_of(form: Format, layout: FileLayout, path: Path) -> FileLayout:
 
 def _rows(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator[Row]:
     """Rows of a text in a format, without its header."""
-    rows: Iterable[Row] = (
-        _delimited(text, path, form, layout) if form.delimiter else rows_of_words(text, path, layout)
-    )
+    rows: Iterable[Row]
+    if form.delimiter:
+        rows = _delimited(text, path, form, layout)
+    else:
+        rows = ((number, line.split()) for number, line in numbered_lines(text, path, layout))
     place = form.columns.index("relevance") if form.has_levels else -1
     for number, fields in rows:
         if number == form.header:
@@ -519,7 +501,7 @@ def _refuse_gaps(lines: Lines, path: Path) -> None:
     """Refuse three columns whose last is taken for ranks, and does not count each topic's documents."""
     assert lines.integer is not None  # for the type checker: the layout needs it
     topic = lines.query_id.indices.to_numpy()
-    ranks: npt.NDArray[np.int64] = lines.integer.astype(np.int64)
+    ranks: IndexArray = lines.integer.astype(np.int64)
     n = np.bincount(topic)
     order = np.lexsort((ranks, topic))
     first = np.cumsum(n) - n

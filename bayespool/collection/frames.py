@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayespool.arrays import AnyArray, BoolArray, FloatArray
 from bayespool.collection.lines import GRADES_HINT, NO_LABEL, repeats
-from bayespool.collection.records import Labels, Qrels, Run, without_failures
+from bayespool.collection.records import Labels, Qrels, Run
 from bayespool.errors import InputError, InputWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
 
@@ -256,7 +256,7 @@ def text_of(value: str | int | np.integer[Any]) -> str:
     return text
 
 
-def numbers_of(values: Any, name: str, origin: str) -> npt.NDArray[np.float64]:
+def numbers_of(values: Any, name: str, origin: str) -> FloatArray:
     """Numbers of a column, shape (row,), never NaN."""
     if getattr(getattr(values, "dtype", None), "kind", "") == "c":  # numpy would take the real parts
         raise InputError(f"{origin}: {name} is not a number in every row (there are complex ones)")
@@ -271,7 +271,7 @@ def numbers_of(values: Any, name: str, origin: str) -> npt.NDArray[np.float64]:
     return numbers
 
 
-def _as_floats(values: Any) -> npt.NDArray[np.float64]:
+def _as_floats(values: Any) -> FloatArray:
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -280,7 +280,7 @@ def _as_floats(values: Any) -> npt.NDArray[np.float64]:
         return np.array(list(values), dtype=np.float64)
 
 
-def integers_of(values: Any, name: str, origin: str, dtype: type[np.signedinteger[Any]]) -> npt.NDArray[Any]:
+def integers_of(values: Any, name: str, origin: str, dtype: type[np.signedinteger[Any]]) -> AnyArray:
     """Whole numbers of a column within the range of ``dtype``, shape (row,)."""
     numbers = numbers_of(values, name, origin)
     bounds = np.iinfo(dtype)
@@ -384,24 +384,21 @@ def labels_from_frame(frame: Any) -> Labels:
     if is_null.any():
         columns = {name: _without(values, is_null) for name, values in columns.items()}
     query_id, doc_id = _pairs(columns, origin)
-    label = numbers_of(columns["label"], "label", origin)
-    is_label = without_failures(label)
-    if n_failed := int(is_null.sum() + (~is_label).sum()):
+    given = Labels(query_id, doc_id, numbers_of(columns["label"], "label", origin))
+    labels = given.without_failures()
+    if n_failed := len(is_null) - len(labels.label):
         warn_caller(f"{origin}: {counted(n_failed, 'row')} {NO_LABEL}", InputWarning)
-    if not is_label.all():
-        mask = pa.array(is_label)
-        query_id, doc_id, label = query_id.filter(mask), doc_id.filter(mask), label[is_label]
-    return Labels(query_id=query_id, doc_id=doc_id, label=label)
+    return labels
 
 
-def _nulls(values: Any) -> npt.NDArray[np.bool_]:
+def _nulls(values: Any) -> BoolArray:
     """Whether each value is null, shape (row,), of a list or a column that knows nulls (not of pandas)."""
     if hasattr(values, "is_null"):
         return np.asarray(values.is_null())
     return np.array([isinstance(values, list) and value is None for value in values], dtype=bool)
 
 
-def _without(values: Any, is_null: npt.NDArray[np.bool_]) -> list[Any]:
+def _without(values: Any, is_null: BoolArray) -> list[Any]:
     cells = values.to_pylist() if isinstance(values, pa.Array | pa.ChunkedArray) else list(values)
     return [cell for cell, null in zip(cells, is_null.tolist(), strict=True) if not null]
 

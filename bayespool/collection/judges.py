@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.records import UNJUDGED, Labels, ReadOnlyArrays
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.tables.formatting import counted
@@ -105,7 +105,7 @@ def _chance_of_best(n_different: int, n_by_chance: float) -> float:
     return float(poisson.cdf(n_different, (1 - _BEST_KAPPA) * n_by_chance))
 
 
-def _places(collection: Collection) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+def _places(collection: Collection) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Best rank and support of documents by runs not to be scored, and whether any run has it on top."""
     n, given = len(collection.relevance), set(collection.given_run_ids)
     others = [r for r, name in enumerate(collection.run_ids) if name not in given or collection.pooled[r]]
@@ -122,9 +122,7 @@ def _places(collection: Collection) -> tuple[FloatArray, FloatArray, npt.NDArray
     return best[:-1], support[:-1], is_top[:-1]
 
 
-def _categories(
-    judge: Judge, levels: npt.NDArray[np.int16], seen: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.intp]:
+def _categories(judge: Judge, levels: LevelArray, seen: BoolArray) -> OrderArray:
     """Labels as categories: those that are levels, and grades of all others; −1 where none counts."""
     is_level = np.isin(judge.label, levels)
     key = np.where(is_level, judge.label, levels.max() + 1.0 + judge.grade)
@@ -134,17 +132,13 @@ def _categories(
 
 
 def _log_odds(
-    collection: Collection,
-    judged: npt.NDArray[np.intp],
-    unjudged: npt.NDArray[np.intp],
-    level: npt.NDArray[np.intp],
-    *places: FloatArray,
+    collection: Collection, judged: OrderArray, unjudged: OrderArray, level: OrderArray, *places: FloatArray
 ) -> FloatArray:
     """Log odds of each level or more, by places and topics, shape (level − 1, unjudged document)."""
     topic, n_topics = collection.pair_topic, len(collection.query_ids)
     is_even = np.arange(len(judged)) % 2 == 0
 
-    def topic_odds(reached: FloatArray, among: npt.NDArray[np.bool_]) -> FloatArray:
+    def topic_odds(reached: FloatArray, among: BoolArray) -> FloatArray:
         n = np.bincount(topic[judged[among]], minlength=n_topics)
         n_reached = np.bincount(topic[judged[among]], reached[among], n_topics)
         share = (n_reached + _PRIOR_DOCUMENTS * reached.mean()) / (n + _PRIOR_DOCUMENTS)
@@ -186,11 +180,7 @@ class _Fit:
 
 
 def _fitted(
-    table: FloatArray,
-    copy: npt.NDArray[np.intp],
-    holes: npt.NDArray[np.int64],
-    odds: FloatArray,
-    starts: tuple[float, ...],
+    table: FloatArray, copy: OrderArray, holes: IndexArray, odds: FloatArray, starts: tuple[float, ...]
 ) -> _Fit:
     """Most likely judge, where no label is a copy (a start of 0) or a share of them is.
 
@@ -287,8 +277,8 @@ class Judge(ReadOnlyArrays):
     """
 
     name: str
-    label: npt.NDArray[np.float64]
-    organization: npt.NDArray[np.int32] | None = None
+    label: FloatArray
+    organization: IntArray | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(
@@ -300,7 +290,7 @@ class Judge(ReadOnlyArrays):
         return f"<Judge {self.name}: {counted(int(self.is_labeled.sum()), 'label')}{grades}>"
 
     @property
-    def is_labeled(self) -> npt.NDArray[np.bool_]:
+    def is_labeled(self) -> BoolArray:
         """Whether each document has a label, shape (pair,)."""
         return ~np.isnan(self.label)
 
@@ -398,7 +388,7 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     return dataclasses.replace(collection, judges=tuple(added))
 
 
-def _without_failures(label: npt.NDArray[np.float64], labels: Labels, name: str) -> npt.NDArray[np.float64]:
+def _without_failures(label: FloatArray, labels: Labels, name: str) -> FloatArray:
     """Labels without negative ones among whole numbers, which say that the judge gave none."""
     failed = label < 0
     if not failed.any() or (labels.label % 1 != 0).any():  # negative fractions are log odds and the like
@@ -424,7 +414,7 @@ def judged_where_labeled(collection: Collection, judge: Judge) -> Collection:
     return dataclasses.replace(collection, relevance=relevance)
 
 
-def are_judgments(collection: Collection, label: npt.NDArray[np.float64]) -> bool:
+def are_judgments(collection: Collection, label: FloatArray) -> bool:
     """Whether labels equal many judgments without exception, and all other labels are negative."""
     labeled, judged = ~np.isnan(label), collection.judged
     same = judged & (np.maximum(label, 0) == collection.relevance)
@@ -432,9 +422,7 @@ def are_judgments(collection: Collection, label: npt.NDArray[np.float64]) -> boo
     return int(same.sum()) >= _MIN_AGREEMENTS and not other.any()
 
 
-def find_pairs(
-    collection: Collection, query_id: pa.DictionaryArray, doc_id: pa.StringArray
-) -> npt.NDArray[np.intp]:
+def find_pairs(collection: Collection, query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
     """Pair codes of documents of topics, shape (line,); −1 for documents outside the collection."""
     topic = topic_codes(collection, query_id)
     pairs = np.full(len(topic), -1)
@@ -448,9 +436,9 @@ def find_pairs(
     return pairs
 
 
-def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> npt.NDArray[Any]:
+def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> AnyArray:
     """Position of the topic of each line, shape (line,); −1 for topics outside the collection."""
     topic_of = {name: t for t, name in enumerate(collection.query_ids)}
     names = query_id.dictionary.to_pylist()
-    codes: npt.NDArray[Any] = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)
+    codes: AnyArray = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)
     return np.asarray(codes[query_id.indices.to_numpy()])

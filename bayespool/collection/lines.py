@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -16,18 +16,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 
+from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection.files import MEMORY
 from bayespool.collection.records import Skipped
 from bayespool.errors import InputError
 
-_BLOCK_LINES = 1 << 13  # that stay in the processor's cache
-_N_BYTES = 16  # at the end of an id, in its fingerprint
-_LOW = np.array([2 ** (8 * min(n, 8)) - 1 for n in range(_N_BYTES + 1)], dtype="<u8")
-_HIGH = np.array([2 ** (8 * max(n - 8, 0)) - 1 for n in range(_N_BYTES + 1)], dtype="<u8")
+_LAST_BYTES = np.array([2**64 - 2 ** (64 - 8 * min(n, 8)) for n in range(17)], dtype="<u8")  # of a number
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
-def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.intp]:
+def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
     """Positions of entries whose (topic, document) occurred before, ascending; both arrays without nulls."""
     in_order = np.sort(_fingerprints(query_id, doc_id))
     if not (in_order[1:] == in_order[:-1]).any():
@@ -37,40 +35,25 @@ def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray
     return np.sort(order[1:][np.diff(codes[order]) == 0])
 
 
-def has_repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> bool:
-    """Whether a (topic, document) occurs twice."""
-    return repeats(query_id, doc_id).size > 0
-
-
-def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.int64]:
+def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> IndexArray:
     """Integer codes of (topic, document), shape (line,), equal for equal pairs."""
     documents = doc_id.dictionary_encode()
-    codes: npt.NDArray[np.int64] = query_id.indices.to_numpy().astype(np.int64)
+    codes: IndexArray = query_id.indices.to_numpy().astype(np.int64)
     codes *= len(documents.dictionary)
     codes += documents.indices.to_numpy()
     return codes
 
 
 def _fingerprints(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.uint64]:
-    """Hashes of the topic and the last bytes of the document id, shape (line,)."""
+    """Hashes of the topic and the last 16 bytes of the document id, shape (line,)."""
     _, ends, data = doc_id.buffers()
     offsets = np.frombuffer(ends, dtype=np.int32)[doc_id.offset : doc_id.offset + len(doc_id) + 1]
-    text = np.frombuffer(data, dtype=np.uint8)[offsets[0] : offsets[-1]]
-    words = np.concatenate([text, np.zeros(24 - len(text) % 8, dtype=np.uint8)]).view("<u8")
-    topic = query_id.indices.to_numpy().astype(np.uint64) * _SECOND
-    hashes = np.empty(len(topic), dtype=np.uint64)
-    for start in range(0, len(topic), _BLOCK_LINES):
-        block = slice(start, start + _BLOCK_LINES)
-        bounds = offsets[start : start + _BLOCK_LINES + 1].astype(np.int64) - offsets[0]
-        n = np.minimum(np.diff(bounds), _N_BYTES)
-        begin = bounds[1:] - n
-        word, shift = begin >> 3, ((begin & 7) << 3).view(np.uint64)
-        rest, middle = np.uint64(63) - shift, words[word + 1]  # 64 − shift in two steps: it may be 64
-        low = (words[word] >> shift | middle << rest << np.uint64(1)) & _LOW[n]
-        high = (middle >> shift | words[word + 2] << rest << np.uint64(1)) & _HIGH[n]
-        mixed = (low ^ topic[block]) * _FIRST
-        hashes[block] = (mixed ^ mixed >> np.uint64(32) ^ high) * _SECOND
-    return hashes
+    text = np.concatenate([np.zeros(16, dtype=np.uint8), np.frombuffer(data, dtype=np.uint8)])
+    eight = np.ndarray(len(text) - 7, dtype="<u8", buffer=text, strides=(1,))  # bytes from each place on
+    end, n = offsets[1:] + 8, np.minimum(np.diff(offsets), 16)
+    low, high = eight[end] & _LAST_BYTES[n], eight[end - 8] & _LAST_BYTES[np.maximum(n - 8, 0)]
+    mixed = (low ^ query_id.indices.to_numpy().astype(np.uint64) * _SECOND) * _FIRST
+    return np.asarray((mixed ^ mixed >> np.uint64(32) ^ high) * _SECOND)
 
 
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
@@ -99,7 +82,6 @@ class FileLayout:
 
     name: str  # of the kind of file, in messages
     columns: tuple[str, ...]  # in the order of the file; query_id and doc_id are always read
-    width: str  # number of columns in words
     integer: str | None  # column read as integers (rank, relevance)
     needs_integer: bool  # whether a value that is no integer is a bad line; otherwise the column is left out
     bounds: tuple[int, int]  # smallest and largest integer accepted
@@ -108,6 +90,12 @@ class FileLayout:
     apart: str  # column by which the lines of one document may be of several runs or subtopics
     keep: str  # which of several lines about one document strict=False keeps
 
+    @property
+    def width(self) -> str:
+        """Number of columns in words."""
+        n = len(self.columns)
+        return ("two", "three", "four", "five", "six")[n - 2] if 2 <= n <= 6 else str(n)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
@@ -115,8 +103,8 @@ class Lines:
 
     query_id: pa.DictionaryArray
     doc_id: pa.StringArray
-    real: npt.NDArray[np.float64] | None
-    integer: npt.NDArray[np.int32] | None
+    real: FloatArray | None
+    integer: IntArray | None
     tags: tuple[str, ...]
     skipped: tuple[Skipped, ...] = ()
     comments: tuple[str, ...] = ()  # lines that begin with #, without it
@@ -125,7 +113,6 @@ class Lines:
 QRELS = FileLayout(
     name="a qrels file",
     columns=("query_id", "iteration", "doc_id", "relevance"),
-    width="four",
     integer="relevance",
     needs_integer=True,
     bounds=(-(2**15), 2**15 - 1),
@@ -149,7 +136,6 @@ def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
     return FileLayout(
         name="a run file",
         columns=("query_id", "iteration", "doc_id", "rank", "score", "tag"),
-        width="six",
         integer="rank",
         needs_integer=ranks,
         bounds=(-(2**31), 2**31 - 1),
@@ -201,7 +187,7 @@ def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
         return None
     if real is not None and np.isnan(real).any():
         return None
-    if has_repeats(query_id, doc_id):
+    if repeats(query_id, doc_id).size:
         return None
     return Lines(query_id, doc_id, real, integer, tags)
 
@@ -242,7 +228,7 @@ def _one_chunk(table: pa.Table, name: str) -> pa.Array:
     return column.unify_dictionaries(MEMORY).combine_chunks(MEMORY)
 
 
-def _integers(column: pa.DictionaryArray, layout: FileLayout) -> npt.NDArray[np.int32] | None:
+def _integers(column: pa.DictionaryArray, layout: FileLayout) -> IntArray | None:
     try:
         values = [_integer(value.encode(), layout) for value in column.dictionary.to_pylist()]
     except BadLine:
@@ -264,11 +250,6 @@ def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tupl
             raise InputError(reason, path=path, line=number, hint=f"{layout.name} has short lines")
         if (bare := line.lstrip()) and not bare.startswith(b"#"):
             yield number, line
-
-
-def rows_of_words(text: bytes, path: Path, layout: FileLayout) -> Iterator[Row]:
-    """Rows of a text whose columns white space separates."""
-    return ((number, line.split()) for number, line in numbered_lines(text, path, layout))
 
 
 def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool) -> Lines:
@@ -334,7 +315,9 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
         if apart_place is not None:
             apart_codes.append(apart.setdefault(fields[apart_place], len(apart)))
 
-    query_id, doc_id = _symbols(query_codes, queries), _text(documents)
+    names = pa.array([name.decode() for name in queries], pa.string())
+    query_id = pa.DictionaryArray.from_arrays(pa.array(np.array(query_codes, dtype=np.int32)), names)
+    doc_id = pa.array(documents, pa.binary()).cast(pa.string())
     again = repeats(query_id, doc_id)
     if again.size:
         entry, first, is_apart = _first_repeated(again, query_id, doc_id, apart_codes)
@@ -381,10 +364,7 @@ def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
 
 
 def _first_repeated(
-    again: npt.NDArray[np.intp],
-    query_id: pa.DictionaryArray,
-    doc_id: pa.StringArray,
-    apart_codes: array[int],
+    again: OrderArray, query_id: pa.DictionaryArray, doc_id: pa.StringArray, apart_codes: array[int]
 ) -> tuple[int, int, bool]:
     """A repeated entry, the first entry of its document, and whether these two differ in `FileLayout.apart`.
 
@@ -393,30 +373,19 @@ def _first_repeated(
     codes = pair_codes(query_id, doc_id)
     _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
     first = firsts[inverse[again]]
-    chosen, is_apart = 0, False
-    if len(apart_codes):
-        values = np.array(apart_codes)
-        if (differs := values[again] != values[first]).any():
-            chosen, is_apart = int(differs.argmax()), True
-    return int(again[chosen]), int(first[chosen]), is_apart
-
-
-def _symbols(codes: array[int], values: dict[bytes, int]) -> pa.DictionaryArray:
-    names = pa.array([value.decode() for value in values], pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(np.array(codes, dtype=np.int32)), names)
-
-
-def _text(values: Sequence[bytes]) -> pa.StringArray:
-    return pa.array(values, pa.binary()).cast(pa.string())
+    values = np.array(apart_codes) if len(apart_codes) else np.zeros(len(codes))
+    differs = values[again] != values[first]
+    place = int(differs.argmax())
+    return int(again[place]), int(first[place]), bool(differs[place])
 
 
 def _best_of_each(
     query_id: pa.DictionaryArray,
     doc_id: pa.StringArray,
-    reals: npt.NDArray[np.float64],
-    integers: npt.NDArray[np.int32],
+    reals: FloatArray,
+    integers: IntArray,
     layout: FileLayout,
-) -> npt.NDArray[np.intp]:
+) -> OrderArray:
     """Entries to keep, ascending, one per (topic, document): `FileLayout.keep`, the first of equals."""
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
     if layout.integer == "rank" and layout.needs_integer:

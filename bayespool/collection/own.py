@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 
+from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray
 from bayespool.collection.judges import are_judgments, find_pairs, topic_codes
 from bayespool.collection.rankings import ranked
 from bayespool.collection.records import UNJUDGED, Qrels, ReadOnlyArrays, relevance_codes
@@ -29,19 +30,19 @@ _MAX_DOCUMENTS_IN_MESSAGE = 5
 class OwnJudgments(ReadOnlyArrays):
     """The user's own judgments on documents of a collection."""
 
-    relevance: npt.NDArray[np.int16]  # as given, negative where there is none, shape (pair,)
+    relevance: LevelArray  # as given, negative where there is none, shape (pair,)
     # which are in use, shape (pair,); the others wait until the qrels' judgments leave with runs of the pool
-    counts: npt.NDArray[np.bool_]
+    counts: BoolArray
     path: Path | None = None  # the file, the last of several
     passed_over: tuple[str, ...] = ()  # those that never come into use, as numbers and examples
     notes: tuple[str, ...] = ()  # what they say of the posterior without them
 
     @property
-    def waiting(self) -> npt.NDArray[np.bool_]:
+    def waiting(self) -> BoolArray:
         """Judgments not in use because the qrels judge their documents, shape (pair,)."""
         return (self.relevance >= 0) & ~self.counts
 
-    def without(self, gone: npt.NDArray[np.bool_]) -> OwnJudgments:
+    def without(self, gone: BoolArray) -> OwnJudgments:
         """The judgments without those in use on documents ``gone``, shape (pair,); waiting ones stay."""
         return dataclasses.replace(
             self,
@@ -80,9 +81,14 @@ def remember(collection: Of, qrels: Qrels) -> Of:
     relevance = own.relevance.copy()
     relevance[pair] = value
     useless = (codes >= 0) & (line_pair < 0)
-    reasons = (
-        *_count_lines(qrels, useless & (topic < 0), "of topics that the collection does not have"),
-        *_count_lines(qrels, useless & (topic >= 0), "of documents that no run retrieves"),
+    kinds = (
+        (np.flatnonzero(useless & (topic < 0)), "of topics that the collection does not have"),
+        (np.flatnonzero(useless & (topic >= 0)), "of documents that no run retrieves"),
+    )
+    reasons = tuple(
+        f"{len(lines)} {kind} ({_some_documents(qrels.doc_id, qrels.query_id, lines)})"
+        for lines, kind in kinds
+        if len(lines)
     )
     own = dataclasses.replace(
         own, relevance=relevance, path=qrels.path, passed_over=(*own.passed_over, *reasons)
@@ -105,7 +111,7 @@ def count_own(collection: Of) -> Of:
     return with_own(collection, new, collection.own.relevance[new])
 
 
-def with_own(collection: Of, pair: npt.NDArray[Any], value: npt.NDArray[Any]) -> Of:
+def with_own(collection: Of, pair: AnyArray, value: AnyArray) -> Of:
     """Add the user's own judgments on these pairs, shape (document,) (`Collection.with_added`)."""
     relevance, added_for, own = collection.relevance.copy(), collection.added_for.copy(), _own_of(collection)
     of_own, counts = own.relevance.copy(), own.counts.copy()
@@ -184,7 +190,7 @@ def _own_of(collection: Collection) -> OwnJudgments:
     return collection.own or OwnJudgments(nothing, np.zeros(len(nothing), dtype=bool))
 
 
-def _best_outside_the_pool(collection: Collection, pair: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+def _best_outside_the_pool(collection: Collection, pair: AnyArray) -> IntArray:
     """Unpooled run that ranks each pair best, the first of equals, shape (document,); −1 for none."""
     best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
     run = np.full(len(collection.relevance) + 1, -1, dtype=np.int32)
@@ -195,29 +201,17 @@ def _best_outside_the_pool(collection: Collection, pair: npt.NDArray[Any]) -> np
     return np.asarray(run[pair])
 
 
-def _count_lines(qrels: Qrels, lines: npt.NDArray[np.bool_], description: str) -> tuple[str, ...]:
-    """Number of marked lines and the first of them, for a message; empty if there are none."""
-    index = np.flatnonzero(lines)
-    names = [
-        (qrels.doc_id[int(i)].as_py(), qrels.query_id[int(i)].as_py())
-        for i in index[:_MAX_DOCUMENTS_IN_MESSAGE]
-    ]
-    return (f"{len(index)} {description} ({_some_documents(names, len(index))})",) if len(index) else ()
+def _named(collection: Collection, pairs: AnyArray) -> str:
+    """Return the first of some documents with their topics, for a message."""
+    topics = pa.array(collection.query_ids).take(pa.array(collection.pair_topic))
+    return _some_documents(collection.doc_ids, topics, pairs)
 
 
-def _named(collection: Collection, pairs: npt.NDArray[Any]) -> str:
-    """First of some documents with their topics, for a message."""
-    first = [
-        (collection.doc_id(p), collection.query_ids[collection.pair_topic[p]])
-        for p in pairs[:_MAX_DOCUMENTS_IN_MESSAGE]
-    ]
-    return _some_documents(first, len(pairs))
-
-
-def _some_documents(first: Sequence[tuple[str, str]], n: int) -> str:
-    """First of ``n`` documents with their topics, for a message."""
-    names = ", ".join(f"document {doc_id} of topic {query_id}" for doc_id, query_id in first)
-    n_more = n - _MAX_DOCUMENTS_IN_MESSAGE
+def _some_documents(doc_id: pa.Array, query_id: pa.Array, index: AnyArray) -> str:
+    """Return the first documents at some places of an array with their topics, for a message."""
+    first = index[:_MAX_DOCUMENTS_IN_MESSAGE].tolist()
+    names = ", ".join(f"document {doc_id[i]} of topic {query_id[i]}" for i in first)
+    n_more = len(index) - _MAX_DOCUMENTS_IN_MESSAGE
     return names + (f", and {n_more} more" if n_more > 0 else "")
 
 
@@ -244,16 +238,16 @@ class SecondAssessors(ReadOnlyArrays):
         The file.
     """
 
-    relevance: npt.NDArray[np.int16]
+    relevance: LevelArray
     confusion: tuple[tuple[float, ...], ...] = ()
     path: Path | None = None
 
     @property
-    def judged(self) -> npt.NDArray[np.bool_]:
+    def judged(self) -> BoolArray:
         """Whether a second assessor judged each document, shape (pair,)."""
         return self.relevance >= 0
 
-    def without(self, gone: npt.NDArray[np.bool_]) -> SecondAssessors:
+    def without(self, gone: BoolArray) -> SecondAssessors:
         """The judgments without those of documents ``gone``, shape (pair,)."""
         return dataclasses.replace(self, relevance=np.where(gone, np.int16(UNJUDGED), self.relevance))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import IntArray
+from bayespool.arrays import BoolArray, IntArray, LevelArray
 from bayespool.collection.rankings import ranked, within
 from bayespool.errors import InputError
 
@@ -43,10 +43,10 @@ class Pool(Protocol):
     def looks_at_judgments(self) -> bool:
         """Whether judgments decided what was judged next."""
 
-    def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
+    def judged(self, collection: Collection, runs: Runs) -> BoolArray:
         """Pairs that would be judged had exactly these runs contributed, shape (pair,)."""
 
-    def known(self, collection: Collection) -> npt.NDArray[np.int16]:
+    def known(self, collection: Collection) -> LevelArray:
         """Relevance that a judgment of each pair would have, shape (pair,); negative where unknown."""
 
     def truncated(self, depth: int) -> Pool:
@@ -83,7 +83,7 @@ class DepthPool:
         """False: ranks alone decide."""
         return False
 
-    def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
+    def judged(self, collection: Collection, runs: Runs) -> BoolArray:
         """First documents of these runs, each down to its depth, shape (pair,)."""
         index, depths = np.asarray(runs, dtype=np.intp), self.depth_of(runs)
         inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last is that of −1, no document
@@ -91,7 +91,7 @@ class DepthPool:
             inside[within(collection.document, index[depths == depth], depth)] = True
         return inside[:-1]
 
-    def known(self, collection: Collection) -> npt.NDArray[np.int16]:
+    def known(self, collection: Collection) -> LevelArray:
         """Judgments of the collection, shape (pair,)."""
         return collection.relevance
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import IntArray
+from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, OrderArray
 from bayespool.collection.files import check_memory
 from bayespool.collection.records import ReadOnlyArrays
 from bayespool.tables.formatting import counted, some_of
@@ -25,7 +25,7 @@ _MIN_RANKS_PER_DOCUMENT = 2  # of ragged rankings; a fuller array stays dense
 class Rankings(ReadOnlyArrays):
     """Ragged rankings, indexed like a dense array of shape (run, topic, rank) that is filled with ``end``."""
 
-    values: npt.NDArray[Any]  # by runs, topics and ranks, shape (entry,)
+    values: AnyArray  # by runs, topics and ranks, shape (entry,)
     length: IntArray  # number of entries of each ranking, shape (run, topic)
     end: float  # −1 for documents, NaN for scores
 
@@ -55,7 +55,7 @@ class Rankings(ReadOnlyArrays):
     def __len__(self) -> int:
         return len(self.length)
 
-    def __getitem__(self, key: Any) -> npt.NDArray[Any]:
+    def __getitem__(self, key: Any) -> AnyArray:
         """Dense array of the indexed part; a slice of ranks has no step."""
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) > 3 or any(part is Ellipsis or part is None for part in parts):
@@ -75,16 +75,14 @@ class Rankings(ReadOnlyArrays):
             raise IndexError(f"a rank is beyond the {self.shape[2]} that there are")
         exists = wanted < length
         entries = np.where(exists, self.values[np.where(exists, start + wanted, 0)], self.end)
-        of_ranks: npt.NDArray[Any] = entries.astype(self.values.dtype)[()]
+        of_ranks: AnyArray = entries.astype(self.values.dtype)[()]
         return of_ranks
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         """Whole dense array, shape (run, topic, rank)."""
         return self[:] if dtype is None else self[:].astype(dtype)
 
-    def _dense(
-        self, start: npt.NDArray[Any], length: npt.NDArray[Any], first: int, last: int
-    ) -> npt.NDArray[Any]:
+    def _dense(self, start: AnyArray, length: AnyArray, first: int, last: int) -> AnyArray:
         """Ranks ``first`` to ``last`` of rankings, shape (…, rank)."""
         shape = (*length.shape, last - first)
         check_memory(
@@ -145,7 +143,7 @@ def within(
 
 def blocks(
     document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int
-) -> list[tuple[slice | npt.NDArray[np.intp], int]]:
+) -> list[tuple[slice | OrderArray, int]]:
     """Groups of topics with rankings of similar lengths, each with the number of ranks of its longest."""
     if not isinstance(document, Rankings):
         return [(slice(None), document.shape[2])]
@@ -155,7 +153,7 @@ def blocks(
     return [(topics, int(last[topics].max())) for topics in together]
 
 
-def rows(document: npt.NDArray[Any] | Rankings, runs: npt.NDArray[np.integer]) -> npt.NDArray[Any] | Rankings:
+def rows(document: AnyArray | Rankings, runs: npt.NDArray[np.integer]) -> AnyArray | Rankings:
     """Rankings of some runs, dense or ragged like the input, shape (run, topic, rank).
 
     Parameters
@@ -170,7 +168,7 @@ def rows(document: npt.NDArray[Any] | Rankings, runs: npt.NDArray[np.integer]) -
     return Rankings(document.values[_spans(document.__dict__["_start"][runs], length)], length, document.end)
 
 
-def _spans(start: npt.NDArray[Any], n: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _spans(start: AnyArray, n: AnyArray) -> IndexArray:
     """Positions ``start`` to ``start + n − 1`` of each span, concatenated."""
     start, n = start.ravel(), n.ravel().astype(np.int64)
     before = np.cumsum(n) - n
@@ -200,9 +198,7 @@ class Ties:
     n_if_rounded: IntArray
 
 
-def count_ties(
-    run_id: str, topic: npt.NDArray[np.int32], key: npt.NDArray[Any], *, by_score: bool
-) -> Ties | None:
+def count_ties(run_id: str, topic: IntArray, key: AnyArray, *, by_score: bool) -> Ties | None:
     """Count ties of keys in order, by topic; None if there is none, in single precision either."""
     tied = _is_tied(topic, key)
     rounded = np.zeros_like(tied)
@@ -216,7 +212,7 @@ def count_ties(
     return Ties(run_id, of_ties, if_rounded)
 
 
-def _is_tied(topic: npt.NDArray[np.int32], key: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _is_tied(topic: IntArray, key: AnyArray) -> BoolArray:
     """Whether the document of each line ties with the one before it or behind it."""
     same = (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])
     tied = np.concatenate([[False], same])
@@ -224,7 +220,7 @@ def _is_tied(topic: npt.NDArray[np.int32], key: npt.NDArray[Any]) -> npt.NDArray
     return np.asarray(tied)
 
 
-def ranks_in(topic: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+def ranks_in(topic: IntArray) -> OrderArray:
     """Rank of each line within its topic, from 0."""
     place = np.arange(len(topic))
     is_first = np.concatenate([[True], topic[1:] != topic[:-1]])[: len(topic)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import os
 import re
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
 
 from bayespool.collection.files import (
     N_THREADS,
@@ -28,7 +28,7 @@ from bayespool.collection.files import (
 )
 from bayespool.collection.formats import lines_of_bytes, read_lines
 from bayespool.collection.lines import LABELS, NO_LABEL, QRELS, run_layout
-from bayespool.collection.records import Labels, Qrels, Run, Skipped, without_failures
+from bayespool.collection.records import Labels, Qrels, Run, Skipped
 from bayespool.collection.samples import sampled_qrels
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.options import MAX_FILE_SIZE
@@ -332,14 +332,12 @@ def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX
     path = Path(path)
     lines = read_lines(path, LABELS, strict=strict, max_size=max_file_size)
     assert lines.real is not None  # for the type checker: the layout has such a column
-    query_id, doc_id, label, skipped = lines.query_id, lines.doc_id, lines.real, lines.skipped
-    is_label = without_failures(label)
-    if not is_label.all():
-        mask = pa.array(is_label)
-        query_id, doc_id, label = query_id.filter(mask), doc_id.filter(mask), label[is_label]
-        skipped = (*skipped, Skipped(path, NO_LABEL, int((~is_label).sum()), int(is_label.argmin()) + 1))
-    _warn(skipped)
-    return Labels(query_id=query_id, doc_id=doc_id, label=label, path=path, skipped=skipped)
+    labels = Labels(lines.query_id, lines.doc_id, lines.real, path, lines.skipped).without_failures()
+    if n_failed := len(lines.real) - len(labels.label):
+        failures = Skipped(path, NO_LABEL, n_failed, int((lines.real < 0).argmax()) + 1)
+        labels = dataclasses.replace(labels, skipped=(*labels.skipped, failures))
+    _warn(labels.skipped)
+    return labels
 
 
 def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
@@ -360,29 +358,7 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
         The file cannot be read; a column is missing or repeated, an organization is missing; a run has two
         organizations.
     """
-    path = Path(path)
-    with enough_memory(path):
-        return _organizations(read_bytes(path, max_size=max_file_size), path)
-
-
-def _organizations(data: bytes, path: Path) -> dict[str, str]:
-    is_xml = data.lstrip().startswith(b"<")
-    entries = _xml_entries(data, path) if is_xml else csv_entries(data, path, ["organization"])
-    organizations: dict[str, tuple[str, int | None]] = {}
-    for run_id, organization, line in entries:
-        if not run_id:
-            raise InputError(f"no run id beside organization {organization!r}", path=path, line=line)
-        if not organization:
-            hint = "name one, or take the run off the list"
-            raise InputError(f"run {run_id!r} has no organization", path=path, line=line, hint=hint)
-        known, known_line = organizations.setdefault(run_id, (organization, line))
-        if known != organization:
-            where = f" on line {known_line}" if known_line else ""
-            reason = f"run {run_id!r} belongs to {organization!r} here and to {known!r}{where}"
-            raise InputError(reason, path=path, line=line, hint="keep one of them")
-    if not organizations:
-        raise InputError("lists no run", path=path, hint="give one line per run")
-    return {run_id: organization for run_id, (organization, _) in organizations.items()}
+    return _values_by_run(Path(path), "organization", ["organization"], max_file_size)
 
 
 def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:
@@ -408,9 +384,6 @@ def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None
         yield (entry.findtext("tag") or "").strip(), (entry.findtext("organization") or "").strip(), None
 
 
-_TYPE_NAMES = ("type", "run_type")
-
-
 def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
     """Read the type of each run, in the order of the file, from a CSV list.
 
@@ -428,7 +401,7 @@ def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dic
         The file cannot be read; a column is missing or repeated, a run id or a type is missing; a run has two
         types.
     """
-    return _by_run(Path(path), "type", _TYPE_NAMES, max_file_size)
+    return _values_by_run(Path(path), "type", ["type", "run_type"], max_file_size)
 
 
 def read_systems(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
@@ -450,21 +423,25 @@ def read_systems(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[
         The file cannot be read; a column is missing or repeated, a run id or a system is missing; a run has
         two systems.
     """
-    return _by_run(Path(path), "system", ["system"], max_file_size)
+    return _values_by_run(Path(path), "system", ["system"], max_file_size)
 
 
-def _by_run(path: Path, what: str, names: Sequence[str], max_file_size: int) -> dict[str, str]:
-    """What a CSV list says of each run, in the order of the file."""
-    known: dict[str, str] = {}
-    for run_id, value, line in csv_entries(read_bytes(path, max_size=max_file_size), path, names):
-        if not run_id or not value:
-            reason = f"run {run_id!r} has no {what}" if run_id else f"no run id beside {what} {value!r}"
-            raise InputError(reason, path=path, line=line, hint="name it, or leave the line out")
-        if known.setdefault(run_id, value) != value:
-            reason = f"run {run_id!r} is {value!r} here and {known[run_id]!r} before"
-            raise InputError(reason, path=path, line=line, hint="keep one of them")
-    if not known:
-        raise InputError(
-            "lists no run", path=path, hint=f"begin with run_id,{what} and give one line per run"
-        )
-    return known
+def _values_by_run(path: Path, noun: str, names: Sequence[str], max_file_size: int) -> dict[str, str]:
+    """Read the value of each run in a list, in the order of the file; in XML that is its organization."""
+    first: dict[str, tuple[str, int | None]] = {}
+    with enough_memory(path):
+        data = read_bytes(path, max_size=max_file_size)
+        is_xml = noun == "organization" and data.lstrip().startswith(b"<")
+        for run_id, value, line in _xml_entries(data, path) if is_xml else csv_entries(data, path, names):
+            if not run_id or not value:
+                reason = f"run {run_id!r} has no {noun}" if run_id else f"no run id beside {noun} {value!r}"
+                raise InputError(reason, path=path, line=line, hint="name it, or take the run off the list")
+            other, other_line = first.setdefault(run_id, (value, line))
+            if other != value:
+                where = f" on line {other_line}" if other_line else " before"
+                reason = f"run {run_id!r} has {noun} {value!r} here and {other!r}{where}"
+                raise InputError(reason, path=path, line=line, hint="keep one of them")
+    if not first:
+        hint = f"begin with run_id,{noun} and give one line per run"
+        raise InputError("lists no run", path=path, hint=hint)
+    return {run_id: value for run_id, (value, _) in first.items()}

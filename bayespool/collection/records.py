@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from bayespool.arrays import FloatArray, IntArray, LevelArray
 from bayespool.errors import InputError, known_names
 from bayespool.tables.formatting import counted
 
@@ -79,8 +79,8 @@ class Run:
     run_id: str
     query_id: pa.DictionaryArray
     doc_id: pa.StringArray
-    score: npt.NDArray[np.float64]
-    rank: npt.NDArray[np.int32] | None = None
+    score: FloatArray
+    rank: IntArray | None = None
     path: Path | None = None
     skipped: tuple[Skipped, ...] = ()
     comments: tuple[str, ...] = ()
@@ -107,11 +107,11 @@ class Qrels:
 
     query_id: pa.DictionaryArray
     doc_id: pa.StringArray
-    relevance: npt.NDArray[np.int16]
+    relevance: LevelArray
     path: Path | None = None
     skipped: tuple[Skipped, ...] = ()
-    stratum: npt.NDArray[np.int32] | None = None
-    inclusion: npt.NDArray[np.float64] | None = None
+    stratum: IntArray | None = None
+    inclusion: FloatArray | None = None
 
     def __repr__(self) -> str:
         return f"<Qrels: {counted(len(self.doc_id), 'judgment')}, {_topics(self.query_id)}>"
@@ -131,9 +131,19 @@ class Labels:
 
     query_id: pa.DictionaryArray
     doc_id: pa.StringArray
-    label: npt.NDArray[np.float64]
+    label: FloatArray
     path: Path | None = None
     skipped: tuple[Skipped, ...] = ()
+
+    def without_failures(self) -> Labels:
+        """Return the labels without failures of the judge: −1 beside whole labels from 0."""
+        is_whole = ((self.label == np.floor(self.label)) & (self.label >= -1)).all()
+        is_label = self.label >= 0
+        if not is_whole or not (self.label == 0).any() or is_label.all():
+            return self
+        mask = pa.array(is_label)
+        query_id, doc_id = self.query_id.filter(mask), self.doc_id.filter(mask)
+        return replace(self, query_id=query_id, doc_id=doc_id, label=self.label[is_label])
 
     def __repr__(self) -> str:
         return f"<Labels: {counted(len(self.doc_id), 'document')}, {_topics(self.query_id)}>"
@@ -151,14 +161,6 @@ LISTED = -2
 
 NEVER_JUDGED = -3
 """Relevance of a document that stays unjudged in the truth of an experiment, and so counts as nonrelevant."""
-
-
-def without_failures(label: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Whether each label is one, shape (line,): −1 beside whole labels from 0 says that there is none."""
-    is_level = label >= 0
-    if is_level.all() or not ((label == np.floor(label)) & (label >= -1)).all() or not (label == 0).any():
-        return np.ones(len(label), dtype=bool)
-    return is_level
 
 
 Negative = Literal["listed", "sampled", "unjudged", "nonrelevant"]
@@ -205,9 +207,7 @@ class RankConflict:
     n_top: int
 
 
-def relevance_codes(
-    relevance: npt.NDArray[np.int16], meaning: Negative
-) -> tuple[npt.NDArray[np.int16], Negatives]:
+def relevance_codes(relevance: LevelArray, meaning: Negative) -> tuple[LevelArray, Negatives]:
     """Relevance codes (0 or more, `UNJUDGED` or `LISTED`), shape (line,), and counts of negative values."""
     if meaning not in get_args(Negative):
         raise InputError(

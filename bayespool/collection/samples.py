@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.arrays import FloatArray
-from bayespool.collection.lines import has_repeats
+from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.collection.lines import repeats
 from bayespool.collection.records import Qrels, ReadOnlyArrays, Skipped
 from bayespool.errors import InputError
 from bayespool.tables.formatting import counted
@@ -52,17 +51,17 @@ class Sample(ReadOnlyArrays):
     """
 
     inclusion: FloatArray
-    stratum: npt.NDArray[np.int32] | None
-    candidates: npt.NDArray[np.bool_]
+    stratum: IntArray | None
+    candidates: BoolArray
     as_trec_eval: bool = False
     is_published: bool = True
 
     @property
-    def chosen(self) -> npt.NDArray[np.bool_]:
+    def chosen(self) -> BoolArray:
         """Documents of the sample, shape (pair,)."""
         return ~np.isnan(self.inclusion)
 
-    def weighing(self, judged: npt.NDArray[np.bool_]) -> FloatArray:
+    def weighing(self, judged: BoolArray) -> FloatArray:
         """Inclusion of each judgment, shape (pair,): 1 outside of the sample, NaN without one."""
         return np.where(judged, np.where(self.chosen, self.inclusion, 1.0), np.nan)
 
@@ -87,7 +86,7 @@ class Sample(ReadOnlyArrays):
         share = np.maximum(n, 0.5) / np.maximum(size, 1)
         return np.where(self.stratum >= 0, share[self.stratum], np.nan)
 
-    def without(self, gone: npt.NDArray[np.bool_], pair_topic: npt.NDArray[np.int32]) -> Sample:
+    def without(self, gone: BoolArray, pair_topic: IntArray) -> Sample:
         """The sample without documents, which could not come into it."""
         inclusion = np.where(gone, np.nan, self.inclusion)
         stratum = None if self.stratum is None else np.where(gone, np.int32(-1), self.stratum)
@@ -108,11 +107,7 @@ class Sample(ReadOnlyArrays):
         return f"{n:,} of {counted(total, 'document')} in {strata} judged"
 
 
-def shares_of_strata(
-    stratum: npt.NDArray[np.int32],
-    chosen: npt.NDArray[np.bool_],
-    pair_topic: npt.NDArray[np.int32],
-) -> FloatArray:
+def shares_of_strata(stratum: IntArray, chosen: BoolArray, pair_topic: IntArray) -> FloatArray:
     """Share of a document's topic and stratum that is chosen, shape (pair,); NaN outside of strata."""
     place = pair_topic.astype(np.int64) * (int(stratum.max(initial=0)) + 1) + stratum
     inside = stratum >= 0
@@ -150,12 +145,10 @@ def sampled_qrels(text: bytes, path: Path, *, strict: bool) -> Qrels | None:
     named = dict(zip(order, columns, strict=True))
     query_id = pa.array([q.decode() for q in named["topic"]], pa.string()).dictionary_encode()
     doc_id = pa.array([d.decode() for d in named["document"]], pa.string())
-    if has_repeats(query_id, doc_id):
-        pairs = list(zip(named["topic"], named["document"], strict=True))
-        known = Counter(pairs)
-        again = next(i for i, pair in enumerate(pairs) if known[pair] > 1)
-        reason = f"document {doc_id[again]} is repeated in topic {query_id[again]}"
-        raise InputError(reason, path=path, line=rows[again][0], hint="keep one of the lines")
+    if (again := repeats(query_id, doc_id)).size:
+        line = int(again[0])
+        reason = f"document {doc_id[line]} is repeated in topic {query_id[line]}"
+        raise InputError(reason, path=path, line=rows[line][0], hint="keep one of the lines")
     relevance = np.array([int(r) for r in named["relevance"]], dtype=np.int64)
     probability = stratum = None
     if "stratum" in named:

@@ -117,10 +117,8 @@ def join_organizations(parts: Sequence[tuple[Path | None, Mapping[str, str]]]) -
 
 def _place(path: Path | None, *ids: str) -> str:
     """A file and the line that has the ids, for a message."""
-    if path is None:
-        return "another source"
     line = _line(path, *ids)
-    return str(path) if line is None else f"{path}, line {line}"
+    return f"{path or 'another source'}{'' if line is None else f', line {line}'}"
 
 
 def _line(path: Path | None, *ids: str) -> int | None:
@@ -325,15 +323,9 @@ def organizations_of(source: Organizations, *, reading: Reading | None = None) -
     if isinstance(source, list | tuple) and source and all(isinstance(i, str | os.PathLike) for i in source):
         paths = [Path(cast("_Path", path)) for path in source]
         return join_organizations([(path, organizations_of(path, reading=reading)) for path in paths])
-    origin = "organizations"
-    columns = columns_by_name(source, ("run_id", "organization"), origin)
-    organizations: dict[str, str] = {}
-    pairs = zip(*(ids_of(columns[name], name, origin).to_pylist() for name in columns), strict=True)
-    for run_id, organization in pairs:
-        if organizations.setdefault(run_id, organization) != organization:
-            reason = f"{origin}: run {run_id!r} belongs to {organization!r} and to {organizations[run_id]!r}"
-            raise InputError(reason, hint="keep one of them")
-    return organizations
+    columns = columns_by_name(source, ("run_id", "organization"), "organizations")
+    ids = (ids_of(columns[name], name, "organizations").to_pylist() for name in columns)
+    return join_organizations([(None, {run: organization}) for run, organization in zip(*ids, strict=True)])
 
 
 _Seen = dict[int, tuple[object, list[Run]]]
@@ -361,18 +353,14 @@ def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
         if not _is_one_run(source):
             return [_named(str(name), run, reading, seen) for name, run in source.items()]
     elif not (is_frame(source) or hasattr(source, "to_dataframe")):
-        rows = _parts(source)
+        if not isinstance(source, Iterable) or isinstance(source, bytes):
+            hint = "give a path, a data frame, {query_id: {doc_id: score}}, or rows"
+            raise InputError(f"no run can be read from a {type(source).__name__}", hint=hint)
+        rows = list(source)
         if not (rows and is_row(rows[0])):
             return [item for part in rows for item in _items(part, reading, seen)]
     seen[id(source)] = source, _runs_in(rows)
     return list(seen[id(source)][1])
-
-
-def _parts(source: Any) -> list[Any]:
-    if not isinstance(source, Iterable) or isinstance(source, bytes):
-        hint = "give a path, a data frame, {query_id: {doc_id: score}}, or rows"
-        raise InputError(f"no run can be read from a {type(source).__name__}", hint=hint)
-    return list(source)
 
 
 def _is_one_run(mapping: Mapping[Any, Any]) -> bool:

@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from bayespool.arrays import FloatArray
 from bayespool.collection.records import Qrels, Run
 from bayespool.errors import OutputError
 from bayespool.tables.files import PathLike, atomic_write
@@ -99,7 +98,7 @@ def _refuse_unwritable(names: list[str], kind: str, path: PathLike) -> None:
             raise OutputError(f"{path}: cannot be written: {kind} {name!r} is empty or has white space in it")
 
 
-def _ranks_within_topic(queries: list[str], score: npt.NDArray[np.float64]) -> list[int]:
+def _ranks_within_topic(queries: list[str], score: FloatArray) -> list[int]:
     """Rank of each line by score among those of its topic, from 1, equal scores in the order of the lines."""
     n_ranked: Counter[str] = Counter()
     ranks = [0] * len(queries)

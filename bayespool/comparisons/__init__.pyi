@@ -6,7 +6,7 @@ from .draws import (
     compare_across as compare_across,
     compare_runs_by_draws as compare_runs_by_draws,
     rank_probabilities as rank_probabilities,
-    separate_runs as separate_runs,
+    simultaneous_order as simultaneous_order,
 )
 from .outcomes import (
     Reversals as Reversals,

@@ -9,7 +9,12 @@ from functools import partial
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import with_systems
-from bayespool.comparisons.draws import DrawComparison, compare_runs_by_draws, in_scope, is_compared_across
+from bayespool.comparisons.draws import (
+    DrawComparison,
+    compare_runs_by_draws,
+    estimates_in_scope,
+    is_compared_across,
+)
 from bayespool.comparisons.frames import ComparisonFrames, TestKey, count_pairs
 from bayespool.comparisons.sentences import comparison_sentences, pair_lines
 from bayespool.comparisons.settings import AS_JUDGED, ComparingSettings
@@ -17,11 +22,11 @@ from bayespool.comparisons.significance import (
     DRAW_TESTS,
     SignificantDraws,
     adjust_p_values,
-    control_of,
+    applied_control,
     p_values,
     significant_draws,
 )
-from bayespool.comparisons.tables import cited_with_tests, comparison_tables
+from bayespool.comparisons.tables import citations_with_tests, comparison_tables
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure
 from bayespool.measures.populations import population_draws
@@ -89,9 +94,9 @@ class Comparison(ComparisonFrames, Result):
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
         """Tables as people read them, with the columns, order and number of pairs that are arranged."""
-        chosen = self.arrangement if arrangement is None else arrangement
-        width = Arrangement(width=chosen.width)
-        return tuple(self.marked(t) for table in comparison_tables(self, chosen) for t in table.read(width))
+        arranged = self.arrangement if arrangement is None else arrangement
+        width = Arrangement(width=arranged.width)
+        return tuple(self.marked(t) for table in comparison_tables(self, arranged) for t in table.read(width))
 
     def marked(self, text: TextTable) -> TextTable:
         """A table with a dagger after runs unlike the pool."""
@@ -117,8 +122,8 @@ class Comparison(ComparisonFrames, Result):
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
-        """What to cite for the estimators, the tests, their control, and the reliability."""
-        return cited_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
+        """Citations for the estimators, the tests, their control, and the reliability."""
+        return citations_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
 
     def notes(self) -> tuple[str, ...]:
         """Notes on the pool and the runs, as those of scores, and on measures that share no draws."""
@@ -128,8 +133,8 @@ class Comparison(ComparisonFrames, Result):
         if len(self.measures) < 2:
             return tuple(lines)
         for method in dict.fromkeys(method for _, method, _ in self.draws):
-            of_method = self._across.loc[self._across["method"] == method, "measures"]
-            compared = {measure for text in of_method for measure in text.split(", ")}
+            groups = self._across_frame.loc[self._across_frame["method"] == method, "measures"]
+            compared = {measure for text in groups for measure in text.split(", ")}
             apart = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in compared]
             if len(apart) > 1 or (apart and compared):
                 lines.append(
@@ -247,7 +252,7 @@ def compare_scores(
         if report is not None:
             report(f"comparing: {e.method} {e.measure}")
         for test in settings.tests:
-            key, control = (e.measure, e.method, test), control_of(test, settings.control)
+            key, control = (e.measure, e.method, test), applied_control(test, settings.control)
             p[key] = p_values(e.per_topic, test, random_seed=random_seed)
             adjusted[key] = adjust_p_values(p[key], control)
             if e.draws is not None and test in DRAW_TESTS and not e.measure.of_judgments:
@@ -258,7 +263,7 @@ def compare_scores(
             for scope in settings.scopes:
                 if scope == "another-assessor" and e.by_another is None:
                     continue  # of a correction
-                draws[e.measure, e.method, scope] = _over_draws(
+                draws[e.measure, e.method, scope] = _compare_over_draws(
                     e, scope, scores.ci_prob, settings.rope, random_seed
                 )
     stated = ("scopes", "tests", "control", "level", "rope", "random_seed")
@@ -280,8 +285,10 @@ def compare_scores(
     )
 
 
-def _over_draws(e: Estimates, scope: Scope, ci_prob: float, rope: float, random_seed: int) -> DrawComparison:
-    e = in_scope(e, scope)
+def _compare_over_draws(
+    e: Estimates, scope: Scope, ci_prob: float, rope: float, random_seed: int
+) -> DrawComparison:
+    e = estimates_in_scope(e, scope)
     assert e.draws is not None
     if scope != "population":
         return compare_runs_by_draws(e.draws.totals(), ci_prob=ci_prob, rope=rope, unit=e.draws.per_mean())

@@ -40,8 +40,8 @@ class DrawComparison:
     prob_rank : ndarray of float, shape (run, rank)
         As `rank_probabilities`.
     separated : ndarray of bool, shape (run, run)
-        Whether the row's value is shown to be greater, as `separate_runs`: all orders together hold with the
-        probability of the intervals.
+        Whether the row's value is shown to be greater, by `simultaneous_order`: all orders together hold with
+        the probability of the intervals.
     """
 
     n_draws: int
@@ -147,11 +147,11 @@ def compare_runs_by_draws(
         n_equal=n_equal,
         n_equivalent=n_equivalent,
         prob_rank=rank_probabilities(values),
-        separated=separate_runs(values, ci_prob=ci_prob),
+        separated=simultaneous_order(values, ci_prob=ci_prob),
     )
 
 
-def separate_runs(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
+def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
     r"""Tell which runs' values are greater than which, right for all pairs at once.
 
     Parameters
@@ -177,7 +177,7 @@ def separate_runs(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> separate_runs(rng.normal([0, 1, 5], size=(4000, 3)), ci_prob=0.95).astype(int)
+    >>> simultaneous_order(rng.normal([0, 1, 5], size=(4000, 3)), ci_prob=0.95).astype(int)
     array([[0, 0, 0],
            [0, 0, 0],
            [1, 1, 0]])
@@ -205,7 +205,7 @@ def _differences(
     step = max(1, max_cells // n_draws)
     for start in range(0, len(first), step):
         a, b = first[start : start + step], second[start : start + step]
-        differences = (of_runs[:, a] - of_runs[:, b] for of_runs in values)
+        differences = (run_values[:, a] - run_values[:, b] for run_values in values)
         yield a, b, (np.round(d, _DECIMALS) if d.dtype.kind == "f" else d for d in differences)
 
 
@@ -326,32 +326,34 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
 
 
 def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed: int = 1) -> Agreement:
-    """Compare runs by a group of `with_shared_draws`; for a population, measures share the sample of
+    """Compare runs by a group of `groups_with_shared_draws`; for a population, measures share the sample of
     topics.
     """
-    drawn = [e.draws for e in (in_scope(e, scope) for e in estimates) if e.draws is not None]
+    drawn = [e.draws for e in (estimates_in_scope(e, scope) for e in estimates) if e.draws is not None]
     if scope != "population":
         return agree_on_draws([draws.totals() for draws in drawn])
     return agree_on_draws([population_draws(draws.amount, random_seed=random_seed) for draws in drawn])
 
 
-def in_scope(e: Estimates, scope: Scope) -> Estimates:
-    """The estimates, or those by another assessor in that scope."""
+def estimates_in_scope(e: Estimates, scope: Scope) -> Estimates:
+    """Return the estimates, in their scope those by another assessor."""
     return e.as_by_another() if scope == "another-assessor" else e
 
 
-def with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
+def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
     """Groups of two or more estimates of one method that share their completed judgments, draw by draw.
 
     A measure without uncertainty is in every group; one of the judgments, or that falls (AntiP), in none.
     """
     compared = [e for e in estimates if e.draws is not None and is_compared_across(e.measure)]
     fixed = [e for e in compared if _is_fixed(e)]
-    of_fits: dict[frozenset[tuple[object, int]], list[Estimates]] = {}
+    groups_by_fits: dict[frozenset[tuple[object, int]], list[Estimates]] = {}
     for e in compared:
         if e.fits:  # the very same fits, not equal ones
-            of_fits.setdefault(frozenset((name, id(fit)) for name, fit in e.fits.items()), []).append(e)
-    groups = list(of_fits.values()) or [[]]
+            groups_by_fits.setdefault(frozenset((name, id(fit)) for name, fit in e.fits.items()), []).append(
+                e
+            )
+    groups = list(groups_by_fits.values()) or [[]]
     order = {id(e): place for place, e in enumerate(estimates)}
     together = [sorted([*group, *fixed], key=lambda e: order[id(e)]) for group in groups]
     same_length = [group for group in together if len({len(e.draws.amount) for e in group if e.draws}) == 1]
@@ -359,11 +361,11 @@ def with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
 
 
 def is_compared_across(measure: Measure) -> bool:
-    """Whether the measure is of rankings, and higher values are better."""
+    """Tell whether the measure is one of rankings, in which higher values are better."""
     return not measure.falls and not measure.of_judgments
 
 
 def _is_fixed(e: Estimates) -> bool:
-    """Whether all draws have the same values, because everything is judged."""
+    """Tell whether all draws have the same values, because everything is judged."""
     assert e.draws is not None
     return not e.fits and bool((e.draws.amount == e.draws.amount[:1]).all())

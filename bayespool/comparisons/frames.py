@@ -13,12 +13,17 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.collection.contents import Systems
-from bayespool.comparisons.draws import DrawComparison, compare_across, in_scope, with_shared_draws
+from bayespool.comparisons.draws import (
+    DrawComparison,
+    compare_across,
+    estimates_in_scope,
+    groups_with_shared_draws,
+)
 from bayespool.comparisons.reliability import (
-    OfSystems,
+    SystemScoresByKey,
+    all_system_scores,
     dependability,
     generalizability,
-    scores_of_systems,
     system_frame,
     variance_frame,
 )
@@ -212,17 +217,17 @@ class ComparisonFrames:
             one), ``prob_disagree`` (greater on one of them and less on another), and ``prob_tied`` (all other
             draws: equal on one of them at least). No row where no two measures share their draws.
         """
-        return self._across.copy()
+        return self._across_frame.copy()
 
     @cached_property
-    def _across(self) -> pd.DataFrame:
+    def _across_frame(self) -> pd.DataFrame:
         """Frame of `across_measures`."""
         import pandas as pd
 
         frames = []
         for method in dict.fromkeys(e.method for e in self.scores.estimates):
-            of_method = [e for e in self.scores.estimates if e.method == method]
-            for group in with_shared_draws(of_method):
+            estimates = [e for e in self.scores.estimates if e.method == method]
+            for group in groups_with_shared_draws(estimates):
                 for scope in [s for of, by, s in self.draws if (of, by) == (group[0].measure, method)]:
                     agreement = compare_across(group, scope, random_seed=self.metadata["random_seed"])
                     named: dict[str, object] = {"measures": ", ".join(str(e.measure) for e in group)}
@@ -245,8 +250,9 @@ class ComparisonFrames:
             ``n_sure`` (pairs with one order on all of the measures with a chance over 0.95), and
             ``prob_disagree``, its mean over pairs.
         """
-        table = self._across.assign(
-            sure=self._across[["prob_all_greater", "prob_all_less"]].max(axis=1) > _MIN_CHANCE_OF_SURE_ORDER
+        table = self._across_frame.assign(
+            sure=self._across_frame[["prob_all_greater", "prob_all_less"]].max(axis=1)
+            > _MIN_CHANCE_OF_SURE_ORDER
         )
         by_group = table.groupby(["measures", "method", "scope"], sort=False)
         return by_group.agg(
@@ -300,12 +306,12 @@ class ComparisonFrames:
 
         frames = []
         for (measure, method, scope), d in self.draws.items():
-            e = in_scope(self.scores[method, measure], scope)
+            e = estimates_in_scope(self.scores[method, measure], scope)
             lower, upper = e.interval(self.ci_prob)
             expected = e.value
             if scope == "population":
-                there = population_of(e, self.ci_prob, random_seed=self.metadata["random_seed"])
-                lower, upper, expected = there.lower, there.upper, _regressed(e)
+                population = population_of(e, self.ci_prob, random_seed=self.metadata["random_seed"])
+                lower, upper, expected = population.lower, population.upper, _expected_values(e)
             first, last = d.rank_interval
             columns = {
                 "measure": str(measure),
@@ -341,10 +347,10 @@ class ComparisonFrames:
             topics the interval is over unjudged documents alone, and shares are NaN; by another assessor,
             ``unjudged_variance`` and ``assessor_variance`` sum to 1. Empty without systems.
         """
-        return system_frame(self._of_systems, self.draws, self.ci_prob)
+        return system_frame(self._system_scores, self.draws, self.ci_prob)
 
     def system_variance(self) -> pd.DataFrame:
-        """What a run's score varies with: the system, its replicate, the topics and the unjudged documents.
+        """Variance components of a run's score: system, replicate, topics and unjudged documents.
 
         Returns
         -------
@@ -354,11 +360,11 @@ class ComparisonFrames:
             from ``topic`` on of systems' means, averaged over systems. With the scope ``another-assessor``
             they are of scores by another assessor, with the component ``assessor``. Empty without systems.
         """
-        return variance_frame(self._of_systems)
+        return variance_frame(self._system_scores)
 
     @cached_property
-    def _of_systems(self) -> OfSystems:
-        return scores_of_systems(
+    def _system_scores(self) -> SystemScoresByKey:
+        return all_system_scores(
             self.systems, self.scores.estimates, random_seed=self.metadata["random_seed"]
         )
 
@@ -379,10 +385,10 @@ class ComparisonFrames:
             significantly greater, less than b), and ``reversal_risk`` of pairs significant as judged: the
             chance that completed judgments do not confirm it in that direction.
         """
-        return self._significance.copy()
+        return self._significance_frame.copy()
 
     @cached_property
-    def _significance(self) -> pd.DataFrame:
+    def _significance_frame(self) -> pd.DataFrame:
         """Frame of `significance`."""
         import pandas as pd
 
@@ -422,17 +428,17 @@ class ComparisonFrames:
             One row per measure, method and test: ``measure``, ``method``, ``test``, ``n_pairs``,
             ``n_significant``, and means over pairs: ``prob_significant``, ``reversal_risk``; NaN without any.
         """
-        by_test = self._significance.groupby(["measure", "method", "test"], sort=False)
+        by_test = self._significance_frame.groupby(["measure", "method", "test"], sort=False)
         frame = by_test.agg(
             n_pairs=("significant", "size"),
-            n_significant=("significant", lambda of_pairs: of_pairs.sum(min_count=1)),
+            n_significant=("significant", lambda significant: significant.sum(min_count=1)),
             prob_significant=("prob_significant", "mean"),
             reversal_risk=("reversal_risk", "mean"),
         )
         return frame.reset_index().astype({"n_pairs": int, "n_significant": "Int64"})
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
-        """Whether the row's run is significantly better on the uncorrected scores, shape (run, run)."""
+        """Tell which row's run is significantly better on the uncorrected scores, shape (run, run)."""
         value = self.scores[AS_JUDGED, measure].value
         significant: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_JUDGED, test] <= self.level
         return significant & (np.subtract.outer(value, value) > 0)
@@ -459,10 +465,10 @@ class ComparisonFrames:
                 if e.draws is None:
                     value = float(coefficient(e.per_topic))
                 else:
-                    of_draws = coefficient(e.draws.amount)
-                    value = float(of_draws.mean())
+                    by_draw = coefficient(e.draws.amount)
+                    value = float(by_draw.mean())
                     if not np.isnan(value):  # runs with equal scores in a draw have no coefficient
-                        lower, upper = (float(end) for end in equal_tailed_interval(of_draws, self.ci_prob))
+                        lower, upper = (float(end) for end in equal_tailed_interval(by_draw, self.ci_prob))
                 row = (str(e.measure), e.method, name, value, lower, upper)
                 rows.append((*row, np.nan if np.isnan(lower) else self.ci_prob))
         columns = ["measure", "method", "coefficient", "value", "lower", "upper", "ci_prob"]
@@ -475,10 +481,10 @@ class ComparisonFrames:
         return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **named}, matrices)
 
 
-def _regressed(e: Estimates) -> FloatArray:
+def _expected_values(e: Estimates) -> FloatArray:
     """Values on topics like these, without the part of a lead that is due to the choice of topics."""
     assert e.draws is not None
-    of_draws = generalizability(e.draws.amount)
-    known = of_draws[~np.isnan(of_draws)]  # none where all runs are equal
-    share, center = known.mean() if len(known) else 0.0, e.value.mean()
+    by_draw = generalizability(e.draws.amount)
+    defined = by_draw[~np.isnan(by_draw)]  # none where all runs are equal
+    share, center = defined.mean() if len(defined) else 0.0, e.value.mean()
     return np.asarray(center + share * (e.value - center))

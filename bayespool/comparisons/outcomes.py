@@ -14,7 +14,7 @@ from bayespool.arrays import BoolArray
 from bayespool.comparisons.frames import count_pairs, pair_frame
 from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws
-from bayespool.comparisons.tables import PAIR, TEST_NAMES, cited_with_tests, control_name
+from bayespool.comparisons.tables import PAIR, TEST_NAMES, citations_with_tests, control_name
 from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure
@@ -38,7 +38,7 @@ _COLUMNS = PAIR | {
     "residual": Column("residual", "score", "Mean Δ of the runs: how much their scores can rise."),
     "value": Column("mean", "score", "Mean score of the runs."),
     "rmse": Column("RMSE", "score", "Root mean square error of the runs' scores against all judgments."),
-    "topic_rmse": Column("RMSE\nper topic", "score", "The same over runs and topics."),
+    "topic_rmse": Column("RMSE\nper topic", "score", "Root mean square error over runs and topics."),
     "against": Column(
         "against", "text", "Standard of comparison under all judgments: the same method, or as judged."
     ),
@@ -99,17 +99,17 @@ _CAPTIONS = {
 def reversal_tables(result: Reversals) -> tuple[Table, ...]:
     """Tables of reversals."""
     frames = {name: getattr(result, name)() for name in _CAPTIONS}
-    views = {"rates": _views_of_rates(result, frames["rates"]), "trends": _views_of_trends(result)}
+    views = {"rates": _rate_views(result, frames["rates"]), "trends": _trend_views(result)}
     if not frames["grades"].empty:
-        names = ("measure", *_GRADES.names) if len(result.measures) > 1 else _GRADES.names
-        views["grades"] = (replace(_GRADES, names=names),)
+        names = ("measure", *_GRADES_VIEW.names) if len(result.measures) > 1 else _GRADES_VIEW.names
+        views["grades"] = (replace(_GRADES_VIEW, names=names),)
     return tuple(
         Table(name, caption, frames[name], _RISKS if name == "risks" else _COLUMNS, views.get(name, ()))
         for name, caption in _CAPTIONS.items()
     )
 
 
-def _views_of_rates(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
+def _rate_views(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
     """Views of each group and number of judgments; one where both ways of counting agree, as they do where
     everything is judged in the end.
     """
@@ -124,24 +124,24 @@ def _views_of_rates(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
                 "same method": f"{some}; {test}",
                 "as-judged": f"{some} against the scores as judged by all of them",
             }
-            of_n = rates.query("measure == @measure and group == @group and judgments == @n")
+            rows = rates.query("measure == @measure and group == @group and judgments == @n")
             both = [
-                of_n.loc[of_n["against"] == against, ["method", *shares]].to_dict("records")
+                rows.loc[rows["against"] == against, ["method", *shares]].to_dict("records")
                 for against in ways
             ]
             if both[0] == both[1]:
                 del ways["as-judged"]
             for against, more in ways.items():
                 where = {"measure": measure, "group": group, "judgments": n, "against": against}
-                title = f"{_pairs_of(result, measure, group)}: {more}"
+                title = f"{_pairs_text(result, measure, group)}: {more}"
                 views.append(View(title=title, names=("method",), columns=shares, where=where))
     return tuple(views)
 
 
-def _views_of_trends(result: Reversals) -> tuple[View, ...]:
+def _trend_views(result: Reversals) -> tuple[View, ...]:
     return tuple(
         View(
-            title=f"{_pairs_of(result, measure, group)}: scores as judgments grow",
+            title=f"{_pairs_text(result, measure, group)}: scores as judgments grow",
             names=("method",),
             columns=(Spread(("value", "rmse", "topic_rmse"), "judgments", label="mean,\n{} judged"),),
             where={"measure": measure, "group": group},
@@ -150,7 +150,7 @@ def _views_of_trends(result: Reversals) -> tuple[View, ...]:
     )
 
 
-_GRADES = View(
+_GRADES_VIEW = View(
     title="announced chances against what all judgments say",
     names=("group", "judgments", "method", "statement"),
     columns=("n", "announced", "happened", "brier", "brier_constant"),
@@ -158,7 +158,7 @@ _GRADES = View(
 )
 
 
-def _pairs_of(result: Reversals, measure: str, group: str) -> str:
+def _pairs_text(result: Reversals, measure: str, group: str) -> str:
     n, n_pairs = len(result.groups[group]), count_pairs(result.groups[group])
     return f"{measure}, {counted(n, f'{group} run')}, {counted(n_pairs, 'pair')}"
 
@@ -191,7 +191,7 @@ def calibration_table(
     """
     import pandas as pd
 
-    stated, outcome = _checked(probability, happened)
+    stated, outcome = _check_statements(probability, happened)
     if n_bins < 1:
         raise InputError(f"{n_bins} bins are too few")
     # a share such as 0.3 is in the bin that starts at 0.3, however the quotient is rounded
@@ -214,11 +214,11 @@ def brier_score(probability: npt.ArrayLike, happened: npt.ArrayLike) -> float:
     >>> brier_score([0.5, 1.0], [True, True])
     0.125
     """
-    stated, outcome = _checked(probability, happened)
+    stated, outcome = _check_statements(probability, happened)
     return float(np.mean((stated - outcome) ** 2)) if len(stated) else float("nan")
 
 
-def _checked(
+def _check_statements(
     probability: npt.ArrayLike, happened: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     stated = np.asarray(probability, dtype=np.float64)
@@ -328,12 +328,13 @@ class Reversals(Result):
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
-        """What to cite for the experiment, the estimators, the test and its control."""
-        return cited_with_tests(self.metadata, (self.test, self.control), "ravana-moffat-2010")
+        """Citations for the experiment, the estimators, the test and its control."""
+        return citations_with_tests(self.metadata, (self.test, self.control), "ravana-moffat-2010")
 
     def gradable(self, measure: object, group: str) -> BoolArray:
-        """Whether the truth of a run is known, shape (run,): where unseen documents are estimated, all
-        judgments may leave at most 1% of its ranks unjudged.
+        """Tell for which runs the truth is known, shape (run,).
+
+        Where unseen documents are estimated, all judgments may leave at most 1% of a run's ranks unjudged.
         """
         most = MAX_SHARE_OF_HOLES if self._estimates_unseen else 1
         return np.asarray(self.holes[str(measure), group] <= most)
@@ -348,9 +349,9 @@ class Reversals(Result):
         for (measure, group), shares in self.holes.items():
             if not shares.any():
                 continue
-            of_one = f"{measure}: " if len(self.measures) > 1 else ""
+            about = f"{measure}: " if len(self.measures) > 1 else ""
             line = (
-                f"{of_one}all judgments leave {percent(float(shares.mean()))} of the {group} runs' ranks "
+                f"{about}all judgments leave {percent(float(shares.mean()))} of the {group} runs' ranks "
                 f"unjudged, something of {int((shares > 0).sum())} of {len(shares)} runs; "
                 f"it counts as nonrelevant{'' if self._estimates_unseen else ' in the estimates, too'}"
             )
@@ -388,7 +389,7 @@ class Reversals(Result):
         import pandas as pd
 
         rows = []
-        for (measure, group, n, method), outcome in self._in_order(self.outcomes):
+        for (measure, group, n, method), outcome in self._sorted_by_measure(self.outcomes):
             all_judged = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].value
             has_draws = (measure, group, n, method.partition(">=")[0]) in self.draws
             true = self.truth[measure, group, n] if has_draws else all_judged
@@ -417,7 +418,7 @@ class Reversals(Result):
         import pandas as pd
 
         rows = []
-        for (measure, group, n, method), few in self._under_fewer(self.outcomes):
+        for (measure, group, n, method), few in self._results_under_fewer(self.outcomes):
             for against, other in (("same method", method), ("as-judged", AS_JUDGED)):
                 full = self.outcomes[measure, group, self.n_judgments[-1], other]
                 n_pairs = count_pairs(few.better)
@@ -433,7 +434,7 @@ class Reversals(Result):
                 taken_back = counts["reversed"] + counts["swapped"]
                 share = taken_back / counts["separability"] if counts["separability"] else np.nan
                 rows.append(
-                    self._named(measure, group, n, method)
+                    self._key_columns(measure, group, n, method)
                     | {"all_judgments": self.n_judgments[-1], "against": against, "n_pairs": n_pairs}
                     | {name: count / n_pairs for name, count in counts.items()}
                     | {"reversed_of_significant": share}
@@ -452,7 +453,7 @@ class Reversals(Result):
         import pandas as pd
 
         frames = []
-        for (measure, group, n, method), few in self._under_fewer(self.outcomes):
+        for (measure, group, n, method), few in self._results_under_fewer(self.outcomes):
             if not np.isnan(few.p).all():
                 full = self.outcomes[measure, group, self.n_judgments[-1], method]
                 frames.append(
@@ -476,7 +477,7 @@ class Reversals(Result):
         import pandas as pd
 
         frames = []
-        for (measure, group, n, method), draws in self._under_fewer(self.draws):
+        for (measure, group, n, method), draws in self._results_under_fewer(self.draws):
             now = self.outcomes[measure, group, n, AS_JUDGED].better
             then = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].better
             taken_back, gradable = now & ~then, self.gradable(measure, group)
@@ -557,11 +558,13 @@ class Reversals(Result):
                 statements.append((named | {"statement": statement}, *numbers))
         return statements
 
-    def _under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
+    def _results_under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
         """Results under fewer than all judgments."""
-        return [(key, value) for key, value in self._in_order(results) if key[2] != self.n_judgments[-1]]
+        return [
+            (key, value) for key, value in self._sorted_by_measure(results) if key[2] != self.n_judgments[-1]
+        ]
 
-    def _in_order(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
+    def _sorted_by_measure(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
         """Results measure by measure."""
         order = [str(measure) for measure in self.measures]
         return sorted(results.items(), key=lambda item: order.index(item[0][0]))
@@ -570,9 +573,9 @@ class Reversals(Result):
         self, measure: str, group: str, n: int, method: str, matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
         """Frame of a group's pairs by one method under one judgment set."""
-        return pair_frame(self.groups[group], self._named(measure, group, n, method), matrices)
+        return pair_frame(self.groups[group], self._key_columns(measure, group, n, method), matrices)
 
-    def _named(self, measure: str, group: str, n: int, method: str) -> dict[str, Any]:
+    def _key_columns(self, measure: str, group: str, n: int, method: str) -> dict[str, Any]:
         """Columns that name a row."""
         return {"measure": measure, "group": group, "method": method, "judgments": n}
 

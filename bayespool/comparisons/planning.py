@@ -1,4 +1,4 @@
-"""Plan before judging: which difference is detected, and what more topics, judgments or labels change."""
+"""Plans before judging: differences that are detected now, and with more topics, judgments or labels."""
 
 from __future__ import annotations
 
@@ -59,42 +59,50 @@ class PairVariances:
     ----------
     n_topics : int
         Topics at hand.
-    of_topics : ndarray of float, shape (pair,)
+    topic_variance : ndarray of float, shape (pair,)
         Variance of a difference over topics, complete.
-    apart, shared : ndarray of float, shape (pair,)
+    topic_specific_error, common_error : ndarray of float, shape (pair,)
         Variance of the mean difference due to unjudged documents: of errors that topics have apart, and of
         errors that they share.
     """
 
     n_topics: int
-    of_topics: FloatArray
-    apart: FloatArray
-    shared: FloatArray
+    topic_variance: FloatArray
+    topic_specific_error: FloatArray
+    common_error: FloatArray
 
     @classmethod
-    def of(cls, values: Values) -> PairVariances:
+    def from_draws(cls, values: Values) -> PairVariances:
         """Variances from joint draws, shape (draw, run, topic), of at most 100 pairs."""
         first, second = np.triu_indices(values.amount.shape[1], 1)
         scores = values.scores()
         rows = [_variances(scores, a, b) for a, b in zip(first, second, strict=True)]
-        of_topics, apart, whole = np.array(rows).T
+        topic_variance, topic_specific_error, whole = np.array(rows).T
         n_topics = values.n_topics
-        order = np.argsort(of_topics / n_topics + whole, kind="stable")
-        kept = order[
+        order = np.argsort(topic_variance / n_topics + whole, kind="stable")
+        places = order[
             np.unique(np.linspace(0, len(order) - 1, min(len(order), _MAX_PAIRS)).round().astype(int))
         ]
-        return cls(n_topics, of_topics[kept], apart[kept], np.maximum(whole - apart, 0)[kept])
+        return cls(
+            n_topics,
+            topic_variance[places],
+            topic_specific_error[places],
+            np.maximum(whole - topic_specific_error, 0)[places],
+        )
 
-    def of_unjudged(self, n_topics: int, judged: float = 0.0) -> FloatArray:
+    def unjudged_variance(self, n_topics: int, judged: float = 0.0) -> FloatArray:
         """Variance due to unjudged documents with so many topics, and a share of these documents judged."""
-        left = 1 - judged
-        return left * self.apart * self.n_topics / n_topics + left**2 * self.shared
+        open_share = 1 - judged
+        return (
+            open_share * self.topic_specific_error * self.n_topics / n_topics
+            + open_share**2 * self.common_error
+        )
 
     def unjudged_share(self, n_topics: int, judged: float = 0.0) -> float:
         """Mean share of the variance that is due to unjudged documents; NaN where nothing varies."""
-        of_unjudged = self.of_unjudged(n_topics, judged)
+        unjudged_variance = self.unjudged_variance(n_topics, judged)
         with np.errstate(invalid="ignore"):
-            return float(np.mean(of_unjudged / (of_unjudged + self.of_topics / n_topics)))
+            return float(np.mean(unjudged_variance / (unjudged_variance + self.topic_variance / n_topics)))
 
     def power(self, difference: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
         r"""Share of cases in which a difference is detected: the t interval leaves out 0 on the right side.
@@ -123,7 +131,7 @@ class PairVariances:
         """
         from scipy.stats import nct, t
 
-        spread = np.sqrt(self.of_topics / n_topics + self.of_unjudged(n_topics, judged))
+        spread = np.sqrt(self.topic_variance / n_topics + self.unjudged_variance(n_topics, judged))
         chance = np.full(len(spread), float(difference > 0))
         varies = spread > 0
         end = t.ppf(1 - level / 2, n_topics - 1)
@@ -134,7 +142,7 @@ class PairVariances:
         """Smallest difference that is detected with a power; 0 where nothing varies."""
         from scipy.optimize import brentq
 
-        most = 10 * float(np.sqrt((self.of_topics + self.of_unjudged(n_topics, judged)).max()))
+        most = 10 * float(np.sqrt((self.topic_variance + self.unjudged_variance(n_topics, judged)).max()))
         if most == 0:
             return 0.0
         while self.power(most, n_topics, judged, level=level) < power:  # as with two topics
@@ -160,14 +168,14 @@ class PairVariances:
 def _variances(scores: FloatArray, a: np.intp, b: np.intp) -> tuple[float, float, float]:
     """Variance of a pair's difference over topics, of its mean due to errors apart, and due to all errors."""
     difference = scores[:, a] - scores[:, b]
-    of_topics = difference.var(axis=1, ddof=1).mean()
-    apart = difference.var(axis=0).sum() / difference.shape[1] ** 2
-    return float(of_topics), float(apart), float(difference.mean(axis=1).var())
+    topic_variance = difference.var(axis=1, ddof=1).mean()
+    topic_specific_error = difference.var(axis=0).sum() / difference.shape[1] ** 2
+    return float(topic_variance), float(topic_specific_error), float(difference.mean(axis=1).var())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """What a collection detects, and what more of it would.
+    """Smallest detectable differences, now and with more topics, judgments or labels.
 
     Attributes
     ----------
@@ -276,7 +284,7 @@ class Plan(Result):
         return scenarios, Table("mixes", "Ways to detect a difference", mixes, _COLUMNS, (cheapest,))
 
     def summary(self) -> tuple[str, ...]:
-        """What is detected now, what would help, and the cheapest way to a difference."""
+        """Smallest detectable difference, what makes it smaller, and the cheapest way to a difference."""
         rows = self.scenarios().to_dict("records")
         now, s = rows[0], self.settings
         share = f"{level(s.power)} of cases (t interval at {s.level:g})"
@@ -357,8 +365,15 @@ def plan(
     if settings.topics_at_hand is not None and settings.sd is not None:
         if collection is not None:
             raise InputError("a collection beside topics at hand", hint="give one or the other")
-        known = PairVariances(settings.topics_at_hand, np.array([settings.sd**2]), np.zeros(1), np.zeros(1))
-        return Plan({False: known}, 0, settings, {"bayespool": __version__, "settings": settings.describe()})
+        variances_at_hand = PairVariances(
+            settings.topics_at_hand, np.array([settings.sd**2]), np.zeros(1), np.zeros(1)
+        )
+        return Plan(
+            {False: variances_at_hand},
+            0,
+            settings,
+            {"bayespool": __version__, "settings": settings.describe()},
+        )
     if collection is None:
         raise InputError("no collection", hint="give one, or the topics at hand and the standard deviation")
     pool, targets, _ = find_targets(collection, run_ids, settings)
@@ -371,7 +386,7 @@ def plan(
         scores = score(part, run_ids, settings=settings.of_score(), report=report)
         (estimates,) = (e for e in scores.estimates if e.draws is not None)
         assert estimates.draws is not None
-        variances[labels] = PairVariances.of(estimates.draws)
+        variances[labels] = PairVariances.from_draws(estimates.draws)
         metadata = dict(scores.metadata) | {"settings": settings.describe()}
     n_unjudged = len(find_unknowns(pool, targets, settings.measures.cutoff, settings.estimand))
     return Plan(variances, n_unjudged, settings, metadata)

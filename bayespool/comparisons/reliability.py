@@ -74,12 +74,12 @@ def variance_components(scores: npt.ArrayLike) -> VarianceComponents:
             f"scores of shape {x.shape} have no variance components", hint="two runs and two topics or more"
         )
     n_runs, n_topics = x.shape[-2:]
-    of_run, of_topic = x.mean(axis=-1), x.mean(axis=-2)
-    mean = of_run.mean(axis=-1)
-    ms_run = n_topics * ((of_run - mean[..., None]) ** 2).sum(axis=-1) / (n_runs - 1)
-    ms_topic = n_runs * ((of_topic - mean[..., None]) ** 2).sum(axis=-1) / (n_topics - 1)
-    left = x - of_run[..., None] - of_topic[..., None, :] + mean[..., None, None]
-    ms_residual = (left**2).sum(axis=(-2, -1)) / ((n_runs - 1) * (n_topics - 1))
+    run_mean, topic_mean = x.mean(axis=-1), x.mean(axis=-2)
+    mean = run_mean.mean(axis=-1)
+    ms_run = n_topics * ((run_mean - mean[..., None]) ** 2).sum(axis=-1) / (n_runs - 1)
+    ms_topic = n_runs * ((topic_mean - mean[..., None]) ** 2).sum(axis=-1) / (n_topics - 1)
+    residual = x - run_mean[..., None] - topic_mean[..., None, :] + mean[..., None, None]
+    ms_residual = (residual**2).sum(axis=(-2, -1)) / ((n_runs - 1) * (n_topics - 1))
     return VarianceComponents(
         run=np.maximum((ms_run - ms_residual) / n_topics, 0),
         topic=np.maximum((ms_topic - ms_residual) / n_runs, 0),
@@ -211,8 +211,8 @@ def reliability(
 
     Examples
     --------
-    >>> of_all = reliability([[0.2, 0.4, 0.3], [0.3, 0.5, 0.5], [0.6, 0.6, 0.9]])
-    >>> round(of_all.generalizability, 3), round(of_all.dependability, 3)
+    >>> coefficients = reliability([[0.2, 0.4, 0.3], [0.3, 0.5, 0.5], [0.6, 0.6, 0.9]])
+    >>> round(coefficients.generalizability, 3), round(coefficients.dependability, 3)
     (0.911, 0.864)
     """
     matrix = np.asarray(scores, dtype=float)
@@ -307,12 +307,12 @@ class SystemScores:
         Posterior means.
     draws : ndarray of float, shape (draw, system)
         Means on these topics, of these runs.
-    there : ndarray of float, shape (draw, system)
+    like_these : ndarray of float, shape (draw, system)
         Means on topics and of runs like these.
-    of_topics, of_replicates, of_unjudged : ndarray of float, shape (system,)
+    topics_variance, replicates_variance, unjudged_variance : ndarray of float, shape (system,)
         Variance of a system's mean due to the choice of topics, of runs and to unjudged documents;
-        ``of_replicates`` is NaN where no system has two runs.
-    of_assessor : ndarray of float, shape (system,), or None
+        ``replicates_variance`` is NaN where no system has two runs.
+    assessor_variance : ndarray of float, shape (system,), or None
         That due to another assessor, of scores by one.
     replicate, system : float
         Variance between runs of a system, and between systems, of means over these topics; ``system`` is at
@@ -323,20 +323,22 @@ class SystemScores:
     n_runs: tuple[int, ...]
     value: FloatArray
     draws: FloatArray
-    there: FloatArray
-    of_topics: FloatArray
-    of_replicates: FloatArray
-    of_unjudged: FloatArray
+    like_these: FloatArray
+    topics_variance: FloatArray
+    replicates_variance: FloatArray
+    unjudged_variance: FloatArray
     replicate: float
     system: float
-    of_assessor: FloatArray | None = None
+    assessor_variance: FloatArray | None = None
 
     @property
     def shares(self) -> FloatArray:
         """Shares of topics, runs and unjudged documents in a system's variance, shape (3, system); runs have
         none where no system has two, and all are NaN where nothing varies.
         """
-        parts = np.array([self.of_topics, np.nan_to_num(self.of_replicates), self.of_unjudged])
+        parts = np.array(
+            [self.topics_variance, np.nan_to_num(self.replicates_variance), self.unjudged_variance]
+        )
         with np.errstate(invalid="ignore"):
             return np.asarray(parts / parts.sum(axis=0))
 
@@ -345,21 +347,25 @@ class SystemScores:
         """Variances by system, replicate, topic, unjudged documents and, of scores by one, another assessor;
         from the third on means over systems.
         """
-        topic, unjudged = float(self.of_topics.mean()), float(self.of_unjudged.mean())
+        topic, unjudged = float(self.topics_variance.mean()), float(self.unjudged_variance.mean())
         parts = {"system": self.system, "replicate": self.replicate, "topic": topic, "unjudged": unjudged}
-        return parts if self.of_assessor is None else parts | {"assessor": float(self.of_assessor.mean())}
+        return (
+            parts
+            if self.assessor_variance is None
+            else parts | {"assessor": float(self.assessor_variance.mean())}
+        )
 
     @property
     def shares_on_these(self) -> FloatArray:
         """Shares of unjudged documents and of another assessor on these topics, shape (2, system)."""
-        assert self.of_assessor is not None
-        parts = np.array([self.of_unjudged, self.of_assessor])
+        assert self.assessor_variance is not None
+        parts = np.array([self.unjudged_variance, self.assessor_variance])
         with np.errstate(invalid="ignore"):
             return np.asarray(parts / parts.sum(axis=0))
 
     def interval(self, ci_prob: float, *, like_these: bool) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval on these topics and runs, or on ones like these, shape (system,) each."""
-        return equal_tailed_interval(self.there if like_these else self.draws, ci_prob)
+        return equal_tailed_interval(self.like_these if like_these else self.draws, ci_prob)
 
 
 def system_scores(
@@ -396,35 +402,37 @@ def system_scores(
     --------
     >>> scores = np.array([[[4, 6], [6, 8], [1, 3]]])  # a draw of three runs on two topics
     >>> found = system_scores(Values(scores, 10), {"a": [0, 1], "b": [2]})
-    >>> found.value.tolist(), round(found.replicate, 4), found.of_replicates.round(4).tolist()
+    >>> found.value.tolist(), round(found.replicate, 4), found.replicates_variance.round(4).tolist()
     ([0.6, 0.2], 0.02, [0.01, 0.02])
     """
     scores, groups = values.scores(), list(systems.values())
-    of_systems = _means_over_runs(scores, groups)
+    system_values = _means_over_runs(scores, groups)
     means, n_runs = scores.mean(axis=2), np.array([len(runs) for runs in groups])
-    draws = np.asarray(of_systems.mean(axis=2))
+    draws = np.asarray(system_values.mean(axis=2))
     squares = sum(((means[:, list(runs)] - draws[:, [s]]) ** 2).sum(axis=1) for s, runs in enumerate(groups))
     freedom = int((n_runs - 1).sum())
     replicate = float(np.mean(squares) / freedom) if freedom else float("nan")
-    of_unjudged, of_assessor = draws.var(axis=0), None
+    unjudged_variance, assessor_variance = draws.var(axis=0), None
     if exchanged is not None:
         share = unjudged_share(draws, _means_over_runs(exchanged.scores(), groups).mean(axis=-1))
-        of_unjudged, of_assessor = (np.nan_to_num(part * of_unjudged) for part in (share, 1 - share))
-    there = population_draws(of_systems, random_seed=random_seed)
+        unjudged_variance, assessor_variance = (
+            np.nan_to_num(part * unjudged_variance) for part in (share, 1 - share)
+        )
+    like_these = population_draws(system_values, random_seed=random_seed)
     if freedom:
         rng = np.random.default_rng([random_seed, 1])
         scale = np.sqrt(squares / rng.chisquare(freedom, size=len(draws)))
-        there += rng.normal(size=draws.shape) * scale[:, None] / np.sqrt(n_runs)
+        like_these += rng.normal(size=draws.shape) * scale[:, None] / np.sqrt(n_runs)
     return SystemScores(
         names=tuple(systems),
         n_runs=tuple(n_runs.tolist()),
         value=draws.mean(axis=0),
         draws=draws,
-        there=there,
-        of_topics=variance_of_topics(of_systems),
-        of_replicates=replicate / n_runs,
-        of_unjudged=of_unjudged,
-        of_assessor=of_assessor,
+        like_these=like_these,
+        topics_variance=variance_of_topics(system_values),
+        replicates_variance=replicate / n_runs,
+        unjudged_variance=unjudged_variance,
+        assessor_variance=assessor_variance,
         replicate=replicate,
         system=_between(draws, replicate, n_runs),
     )
@@ -443,13 +451,13 @@ def _between(draws: FloatArray, replicate: float, n_runs: npt.NDArray[Any]) -> f
     return max(0.0, float(draws.var(axis=1, ddof=1).mean()) - added)
 
 
-OfSystems = Mapping[tuple[Measure, str, bool], SystemScores]
+SystemScoresByKey = Mapping[tuple[Measure, str, bool], SystemScores]
 """By measure, method with draws, and whether these are of scores by another assessor."""
 
 
-def scores_of_systems(
+def all_system_scores(
     systems: Iterable[tuple[str, str]], estimates: Sequence[Estimates], *, random_seed: int
-) -> OfSystems:
+) -> SystemScoresByKey:
     """Scores of systems, of pairs of run and system."""
     pairs, scores = tuple(systems), dict[tuple[Measure, str, bool], SystemScores]()
     for e in estimates:
@@ -467,7 +475,7 @@ def scores_of_systems(
 
 
 def system_frame(
-    of_systems: OfSystems, scopes: Iterable[tuple[Measure, str, str]], ci_prob: float
+    system_values: SystemScoresByKey, scopes: Iterable[tuple[Measure, str, str]], ci_prob: float
 ) -> pd.DataFrame:
     """Frame of `ComparisonFrames.system_scores`."""
     import pandas as pd
@@ -475,9 +483,9 @@ def system_frame(
     names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
     shares = ["topics_variance", "replicates_variance", "unjudged_variance"]
     frames = []
-    for measure, method, scope in scopes if of_systems else ():
+    for measure, method, scope in scopes if system_values else ():
         by_another, like_these = scope == "another-assessor", scope == "population"
-        one = of_systems[measure, method, by_another]
+        one = system_values[measure, method, by_another]
         lower, upper = (np.clip(end, *measure.range) for end in one.interval(ci_prob, like_these=like_these))
         columns: dict[str, Any] = {"measure": str(measure), "method": method, "scope": scope}
         columns |= {"system": one.names, "n_runs": one.n_runs, "value": one.value}
@@ -489,13 +497,13 @@ def system_frame(
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*names, *shares])
 
 
-def variance_frame(of_systems: OfSystems) -> pd.DataFrame:
+def variance_frame(system_values: SystemScoresByKey) -> pd.DataFrame:
     """Frame of `ComparisonFrames.system_variance`."""
     import pandas as pd
 
-    rows, is_asked = [], any(by_another for *_, by_another in of_systems)
-    for (measure, method, by_another), one in of_systems.items():
+    rows, has_another = [], any(by_another for *_, by_another in system_values)
+    for (measure, method, by_another), one in system_values.items():
         total = np.nansum(list(one.components.values())) or np.nan
-        if by_another == is_asked:
+        if by_another == has_another:
             rows += [(str(measure), method, name, v, v / total) for name, v in one.components.items()]
     return pd.DataFrame(rows, columns=["measure", "method", "component", "variance", "share"])

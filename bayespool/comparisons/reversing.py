@@ -27,7 +27,7 @@ from bayespool.comparisons.significance import (
     SignificanceTest,
     SignificantDraws,
     adjust_p_values,
-    control_of,
+    applied_control,
     p_values,
     significant_draws,
 )
@@ -116,11 +116,11 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     rank = judgment_ranks(collection)[judged]
     shuffled = np.random.default_rng(random_seed).permutation(len(judged))
     order = shuffled[np.argsort(rank[shuffled], kind="stable")]
-    gone = collection.judged
-    gone[judged[order[:n_judgments]]] = False
+    is_removed = collection.judged
+    is_removed[judged[order[:n_judgments]]] = False
     deepest = int(rank[order[n_judgments - 1]])
-    kept = collection.without_judgments(gone)
-    return dataclasses.replace(kept, pool=collection.pool.truncated(deepest))
+    fewer = collection.without_judgments(is_removed)
+    return dataclasses.replace(fewer, pool=collection.pool.truncated(deepest))
 
 
 def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Collection, tuple[str, ...]]:
@@ -137,15 +137,15 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
     while any(run.endswith(mark) for run in collection.run_ids):
         mark += "'"
     name = {int(i): collection.run_ids[i] + mark for i in copied}
-    with_them, score = np.append(np.arange(len(collection.run_ids)), copied), collection.score
+    with_copied, score = np.append(np.arange(len(collection.run_ids)), copied), collection.score
     with_copies = dataclasses.replace(
         collection,
         run_ids=(*collection.run_ids, *name.values()),
-        document=rows(collection.document, with_them),
-        score=None if score is None else rows(score, with_them),
-        organization=collection.organization[with_them],
+        document=rows(collection.document, with_copied),
+        score=None if score is None else rows(score, with_copied),
+        organization=collection.organization[with_copied],
         pooled=np.concatenate([collection.pooled, np.zeros(len(copied), dtype=bool)]),
-        pool=collection.pool.of_runs(with_them),
+        pool=collection.pool.of_runs(with_copied),
     )
     return with_copies, tuple(name.get(int(i), collection.run_ids[i]) for i in index)
 
@@ -213,11 +213,11 @@ def reversals(
     """
     measures = with_ideal(settings.measures, "shared")
     test, level, random_seed = settings.test, settings.level, settings.random_seed
-    control = control_of(test, settings.control)
+    control = applied_control(test, settings.control)
     as_judged_first = sorted(settings.estimators, key=lambda e: e.name != AS_JUDGED)
-    chosen = {e.name: e for e in as_judged_first}
+    estimators = {e.name: e for e in as_judged_first}
     groups = _groups(collection, run_ids)
-    given = collection
+    as_given = collection
     if settings.unseen == "nonrelevant":
         collection = collection.judged_at_most(collection.judged)
     n_all = int(collection.judged.sum())
@@ -229,9 +229,9 @@ def reversals(
     say = report or (lambda line: None)
     constants: dict[tuple[str, str], Constants] = {}
     if settings.fitted and "contributing" in groups:
-        wanted = {name: chosen[name] for name in _FITTED if name in chosen}
+        estimators_to_fit = {name: estimators[name] for name in _FITTED if name in estimators}
         for measure in measures:
-            fits = _fit(collection, groups["contributing"], measure, sizes, wanted, random_seed)
+            fits = _fit(collection, groups["contributing"], measure, sizes, estimators_to_fit, random_seed)
             constants |= {(str(measure), name): best for name, best in fits.items()}
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*sizes, n_all)}
     outcomes: dict[Key, Outcome] = {}
@@ -240,13 +240,13 @@ def reversals(
     residual, truth = {}, {}
     for group, runs in groups.items():
         judged = {m: score_bounds(collection, runs, m) for m in measures}
-        holes |= {(str(m), group): score_bounds(given, runs, m).unjudged_share for m in measures}
+        holes |= {(str(m), group): score_bounds(as_given, runs, m).unjudged_share for m in measures}
         for n, subset in subsets.items():
             true = {m: values_on_fuller(subset, collection, runs, m) for m in measures}
             for m in measures:
                 truth[str(m), group, n] = true[m].means()
                 residual[str(m), group, n] = float(score_bounds(subset, runs, m).residual.mean())
-            for name, estimator in chosen.items():
+            for name, estimator in estimators.items():
                 say(f"{group} runs, {n} judgments: {name}")
                 for estimates in _estimate(estimator, subset, runs, measures):
                     m = estimates.measure
@@ -269,9 +269,9 @@ def reversals(
                         outcomes[str(m), group, n, f"{name}>={share:g}"] = dataclasses.replace(
                             outcome, p=unknown, better=better
                         )
-            for name, m in product(chosen, measures):
+            for name, m in product(estimators, measures):
                 if (best := constants.get((str(m), name))) is not None:
-                    fitted = _with_constants(chosen[name], best)
+                    fitted = _with_constants(estimators[name], best)
                     (estimates,) = _estimate(fitted, subset, runs, (m,))
                     outcomes[str(m), group, n, f"{name} fitted"] = _outcome(
                         estimates, judged[m].low.scores(), test, level, control, random_seed
@@ -293,7 +293,7 @@ def reversals(
         control=control,
         metadata={
             "bayespool": __version__,
-            "fingerprint": given.fingerprint,
+            "fingerprint": as_given.fingerprint,
             "measures": [str(m) for m in measures],
             "judgments": [*sizes, n_all],
             "test": test,

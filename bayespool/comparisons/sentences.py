@@ -10,7 +10,7 @@ import numpy as np
 from bayespool.comparisons.frames import ComparisonFrames, count_pairs
 from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.comparisons.significance import effect_sizes
-from bayespool.comparisons.tables import test_words
+from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
 from bayespool.scoring.readable import pool_condition
 from bayespool.tables.formatting import (
@@ -77,7 +77,7 @@ def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[st
         value = comparison.scores[AS_JUDGED, measure].value
         p = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b])
         line = f"{measure} of {pair[0]} − {pair[1]}: as judged {difference(value[a] - value[b], 3)}, {_p(p)}"
-        line += f" ({test_words(comparison, test)})"
+        line += f" ({test_text(comparison, test)})"
         method = next((name for of, name, _ in comparison.draws if of == measure), None)
         if method is not None and (draws := comparison.draws.get((measure, method, "these-topics"))):
             ends = interval(draws.lower[a, b], draws.upper[a, b], 3, signed=True)
@@ -180,8 +180,8 @@ def _as_judged_sentence(comparison: ComparisonFrames, run_a: str, run_b: str, me
 
 
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
-    """Sentence on a pair of runs on several measures, from a row of `ComparisonFrames.across_measures`, likelier
-    order first.
+    """Sentence on a pair of runs on several measures, from a row of
+    `ComparisonFrames.across_measures`, the likelier order first.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
 
 
 def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> str:
-    """Sentence on the best of some runs, from rows of `ComparisonFrames.leaderboard` in one scope, highest first.
+    """Sentence on the best of some runs, from rows of the leaderboard in one scope, highest first.
 
     Examples
     --------
@@ -276,7 +276,7 @@ def _on_topics(n: int) -> str:
 
 
 def _is_fully_judged(comparison: ComparisonFrames, measure: Measure, a: int, b: int) -> bool:
-    """Whether nothing of the two runs, nor of their ideal rankings, is unjudged."""
+    """Tell whether nothing of the two runs, nor of their ideal rankings, is unjudged."""
     bounds = comparison.scores.bounds[comparison.measures.index(measure)]
     return not bounds.has_unjudged[[a, b]].any()
 
@@ -291,7 +291,7 @@ def _significance_clause(
     *,
     is_certain: bool,
 ) -> str:
-    p, named = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_words(comparison, test)
+    p, named = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_text(comparison, test)
     if np.isnan(p):
         return f" On the existing judgments the two have the same score on every topic ({named})."
     value = comparison.scores[AS_JUDGED, measure].value
@@ -313,15 +313,15 @@ def _significance_clause(
     return text + f"; the chance that judging the unjudged documents takes it back is {_chance(risk)}."
 
 
-def _position(known: Sequence[str], wanted: object | None, kind: str) -> int:
+def _position(names: Sequence[str], wanted: object | None, kind: str) -> int:
     if wanted is None:
         return 0
-    if str(wanted) not in known:
+    if str(wanted) not in names:
         raise InputError(
             f"no {kind} {str(wanted)!r} in the comparison",
-            hint=known_names(str(wanted), known, before="it has "),
+            hint=known_names(str(wanted), names, before="it has "),
         )
-    return list(known).index(str(wanted))
+    return list(names).index(str(wanted))
 
 
 def _amount(x: float) -> str:

@@ -40,8 +40,8 @@ _LEVEL = Option(
     help="Significant is an adjusted p-value of at most this.", above=0, below=1, group="Comparison"
 )
 _CONTROL = Option(
-    help="Adjustment of p-values over all pairs: holm, of all claims none is wrong with the level's chance; "
-    "benjamini-hochberg, few of the claims are wrong, for many pairs; tukey-hsd needs none.",
+    help="Adjustment of p-values over all pairs: holm controls the family-wise error rate; "
+    "benjamini-hochberg controls the false discovery rate, for many pairs; tukey-hsd needs none.",
     details="The family is all pairs of the runs given, or of a group of them.",
     group="Comparison",
 )
@@ -106,7 +106,7 @@ class ComparingSettings(ScoringSettings):
 
     @property
     def of_another_assessor(self) -> bool:
-        """Whether what another assessor would have given is asked for."""
+        """Tell whether levels of another assessor are asked for."""
         return "another-assessor" in self.scopes
 
     def _wanted(self) -> Iterable[str | Estimator]:
@@ -121,7 +121,7 @@ class ComparingSettings(ScoringSettings):
 
 _WITHOUT_COLLECTION = (
     *("topics_at_hand", "sd", "more_topics", "difference", "power", "level", "price_topic"),
-    *("measures", "random_seed", "progress"),  # change nothing, and promise nothing
+    *("measures", "random_seed", "progress"),  # have no effect without a collection
 )
 """Settings of a plan without a collection."""
 

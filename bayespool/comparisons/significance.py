@@ -199,7 +199,7 @@ def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
 
 
 def tukey_significant(scores: npt.ArrayLike, level: float = 0.05) -> BoolArray:
-    """Whether pairs differ significantly by Tukey's test, from one critical value, shape (run, run)."""
+    """Tell which pairs differ significantly by Tukey's test, from one critical value, shape (run, run)."""
     statistic, degrees = _tukey_statistic(scores)
     if len(statistic) < 2:
         return np.zeros(statistic.shape, dtype=bool)
@@ -271,7 +271,7 @@ def check_control(control: Control) -> None:
         raise InputError(f"no control {control!r}", hint=known_names(control, get_args(Control)))
 
 
-def control_of(test: SignificanceTest, control: Control) -> Control:
+def applied_control(test: SignificanceTest, control: Control) -> Control:
     """Adjustment of a test's p-values; Tukey's need none."""
     return "none" if test == "tukey-hsd" else control
 
@@ -343,11 +343,11 @@ def _differences(scores: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     return matrix, np.round(matrix[first] - matrix[second], _DECIMALS)
 
 
-def _symmetric(of_pairs: FloatArray, n_runs: int) -> FloatArray:
+def _symmetric(pair_values: FloatArray, n_runs: int) -> FloatArray:
     """Values of pairs on both sides of a NaN diagonal, shape (run, run)."""
     matrix = np.full((n_runs, n_runs), np.nan)
-    matrix[np.triu_indices(n_runs, 1)] = of_pairs
-    matrix.T[np.triu_indices(n_runs, 1)] = of_pairs
+    matrix[np.triu_indices(n_runs, 1)] = pair_values
+    matrix.T[np.triu_indices(n_runs, 1)] = pair_values
     return matrix
 
 
@@ -367,10 +367,10 @@ def _tukey_statistic(scores: npt.ArrayLike) -> tuple[FloatArray, int]:
     matrix = _matrix(scores)
     n_runs, n_topics = matrix.shape
     degrees = (n_runs - 1) * (n_topics - 1)
-    of_run = matrix.mean(axis=1)
-    residual = matrix - of_run[:, None] - matrix.mean(axis=0) + matrix.mean()
+    run_mean = matrix.mean(axis=1)
+    residual = matrix - run_mean[:, None] - matrix.mean(axis=0) + matrix.mean()
     error = (np.round(residual, _DECIMALS) ** 2).sum() / max(degrees, 1)
-    difference = np.abs(np.round(of_run[:, None] - of_run, _DECIMALS))
+    difference = np.abs(np.round(run_mean[:, None] - run_mean, _DECIMALS))
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = difference / np.sqrt(error / n_topics)
     np.fill_diagonal(statistic, np.nan)
@@ -496,8 +496,8 @@ def _paired_t(part: FloatArray, difference: FloatArray, level: float, control: C
 
     n_runs, n_topics = part.shape[1:]
     gram = part @ part.transpose(0, 2, 1)
-    own = np.einsum("drr->dr", gram)
-    squares = own[:, :, None] + own[:, None, :] - 2 * gram
+    squares_of_runs = np.einsum("drr->dr", gram)
+    squares = squares_of_runs[:, :, None] + squares_of_runs[:, None, :] - 2 * gram
     if control == "none":
         critical = float(stdtrit(n_topics - 1, 1 - level / 2)) ** 2
         enough = difference**2 * (n_topics - 1 + critical) >= critical * n_topics * squares
@@ -534,12 +534,12 @@ def _tukey(part: FloatArray, total: FloatArray, difference: FloatArray, level: f
     if n_runs < 2:
         return np.zeros(difference.shape, dtype=bool)
     degrees = (n_runs - 1) * (n_topics - 1)
-    of_topic = part.sum(axis=1)
+    topic_total = part.sum(axis=1)
     # the sum of squared residuals times R·T is a whole number
     residual = (
         n_runs * n_topics * np.einsum("drt,drt->d", part, part)
         - n_runs * np.einsum("dr,dr->d", total, total)
-        - n_topics * np.einsum("dt,dt->d", of_topic, of_topic)
+        - n_topics * np.einsum("dt,dt->d", topic_total, topic_total)
         + total.sum(axis=1) ** 2
     )
     error: FloatArray = residual / (n_runs * n_topics * degrees)

@@ -104,7 +104,7 @@ _COLUMNS = PAIR | {
     "rank_lower": Column("first rank", "count", "First rank that the run may have, with all runs at once."),
     "rank_upper": Column("last rank", "count", "Last rank that the run may have, with all runs at once."),
     "tier": Column("tier", "count", "Tier, 1 the best: its runs are not distinguished from its first one."),
-    "among_best": Column("among\nthe best", "flag", "Whether no run is shown to be better."),
+    "among_best": Column("among\nthe best", "flag", "Whether no run is significantly better."),
     "prob_best": Column("chance to\nbe best", "chance", "Chance of rank 1; tied runs share it equally."),
     "expected": Column("expected\nscore", "score", "The score without the winner's curse."),
     "system": Column("system", "text", "The system that runs are replicates of."),
@@ -117,7 +117,7 @@ _COLUMNS = PAIR | {
     "assessor_variance": Column(
         "due to\nassessor", "share", "Share of the variance due to another assessor."
     ),
-    "component": Column("component", "text", "What a score varies with."),
+    "component": Column("component", "text", "Source of the variance of a score."),
     "variance": Column("variance", "score", "Its variance.", 6),
     "share": Column("share", "share", "Its share of the sum."),
     "effect_size": Column(
@@ -138,8 +138,12 @@ _COLUMNS = PAIR | {
     "prob_significant": Column(
         "chance, all\njudged", "chance", "Chance that the pair is significant with all documents judged."
     ),
-    "prob_significant_greater": Column("chance,\na higher", "chance", "That chance, run a scoring higher."),
-    "prob_significant_less": Column("chance,\na lower", "chance", "That chance, run a scoring lower."),
+    "prob_significant_greater": Column(
+        "chance,\na higher", "chance", "Chance that run a is significantly higher."
+    ),
+    "prob_significant_less": Column(
+        "chance,\na lower", "chance", "Chance that run a is significantly lower."
+    ),
     "reversal_risk": Column(
         "risk of\nreversal", "chance", "Chance that judging takes a difference significant as judged back."
     ),
@@ -147,15 +151,15 @@ _COLUMNS = PAIR | {
         "coefficient", "text", "generalizability: Eρ² of the order of runs; dependability: Φ."
     ),
 }
-_POSTERIOR = Column("a − b\nposterior", "difference", "Posterior mean of the difference.")
-_OF_RUNS = {
+_POSTERIOR_COLUMN = Column("a − b\nposterior", "difference", "Posterior mean of the difference.")
+_RUN_COLUMNS = {
     "test": _COLUMNS["test"],
     "label": Column("", "text", "A letter for the run; none where there are more than 25."),
     "better_than": Column(
         "better\nthan", "text", "Letters of the runs that it is significantly better than, as judged."
     ),
 }
-_OVERVIEW = {
+_OVERVIEW_COLUMNS = {
     "prob_significant": Column("chance, all judged:\nmean", "chance", "Mean over pairs of that chance."),
     "reversal_risk": Column("risk of reversal:\nmean", "chance", "Mean over pairs of the risk of reversal."),
 }
@@ -166,7 +170,7 @@ _CAPTIONS = {
     "across_measures": "Pairs of runs on several measures at once",
     "leaderboard": "Leaderboard",
     "system_scores": "Scores of systems",
-    "system_variance": "What scores vary with",
+    "system_variance": "Variance components of scores",
     "ranks": "Chances of ranks",
     "significance": "Significance tests",
     "overview": "Significant pairs",
@@ -176,54 +180,58 @@ _CAPTIONS = {
 """Captions of the tables, each called like the method that gives its frame."""
 
 
-def comparison_tables(comparison: ComparisonFrames, chosen: Arrangement) -> tuple[Table, ...]:
+def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) -> tuple[Table, ...]:
     """Tables of a comparison, with pairs in the order and number chosen."""
-    chosen.check(PAIR_COLUMNS, PAIR_KEYS)
+    arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
     order = None
-    if chosen.sort or chosen.top:
-        order = {str(m): comparison.pairs_in_order(m, chosen) for m in comparison.measures}
-    frames = {name: _in_order(getattr(comparison, name)(), order) for name in _CAPTIONS}
+    if arrangement.sort or arrangement.top:
+        order = {str(m): comparison.pairs_in_order(m, arrangement) for m in comparison.measures}
+    frames = {name: _sorted_rows(getattr(comparison, name)(), order) for name in _CAPTIONS}
     n_pairs, measures = count_pairs(comparison.run_ids), [str(measure) for measure in comparison.measures]
     groups = list(dict.fromkeys(frames["across_measures"]["measures"]))
-    lists_pairs = (chosen.top or n_pairs) <= _MAX_PAIRS_LISTED
+    lists_pairs = (arrangement.top or n_pairs) <= _MAX_PAIRS_LISTED
     views: dict[str, Iterable[View]] = {
-        "pairs": _views_of_pairs(comparison, frames["pairs"], chosen),
-        "runs": _views_of_runs(comparison, frames["runs"]),
-        "significance": _views_of_tests(comparison, frames["significance"], lists_pairs),
+        "pairs": _pair_views(comparison, frames["pairs"], arrangement),
+        "runs": _run_views(comparison, frames["runs"]),
+        "significance": _test_views(comparison, frames["significance"], lists_pairs),
     }
     if lists_pairs:
-        views["differences"] = _by_scope(comparison, _OF_DIFFERENCES, "measure", measures)
+        views["differences"] = _views_by_scope(comparison, _DIFFERENCES_VIEW, "measure", measures)
     else:
-        views["overview"] = _by_test(comparison, _OF_OVERVIEW)
+        views["overview"] = _views_by_test(comparison, _OVERVIEW_VIEW)
     if n_pairs <= _MAX_PAIRS_LISTED:
-        views["across_measures"] = _by_scope(comparison, _LISTED_ACROSS, "measures", groups)
+        views["across_measures"] = _views_by_scope(comparison, _ACROSS_VIEW, "measures", groups)
     else:
-        views["across_overview"] = _by_scope(comparison, _SHORT_ACROSS, "measures", groups)
+        views["across_overview"] = _views_by_scope(comparison, _ACROSS_OVERVIEW_VIEW, "measures", groups)
     if len(comparison.run_ids) > 2:  # the variance between two is noise
-        views["reliability"] = _views_of_reliability(comparison)
+        views["reliability"] = _reliability_views(comparison)
     if comparison.systems:
         views["system_scores"] = [
-            replace(view, columns=_BY_ANOTHER, note="A system scores the mean of its runs.")
+            replace(view, columns=_COLUMNS_BY_ANOTHER, note="A system scores the mean of its runs.")
             if view.where["scope"] == "another-assessor"
             else view
-            for view in _by_scope(comparison, _OF_SYSTEMS, "measure", measures)
+            for view in _views_by_scope(comparison, _SYSTEMS_VIEW, "measure", measures)
         ]
-        whose = " by another assessor" if "another-assessor" in comparison.metadata["scopes"] else ""
+        assessor_text = " by another assessor" if "another-assessor" in comparison.metadata["scopes"] else ""
         views["system_variance"] = [
-            replace(_OF_VARIANCE, where={"measure": m}, title=_OF_VARIANCE.title.format(measure=m, by=whose))
+            replace(
+                _VARIANCE_VIEW,
+                where={"measure": m},
+                title=_VARIANCE_VIEW.title.format(measure=m, by=assessor_text),
+            )
             for m in measures
         ]
     if len(comparison.run_ids) > 2 and comparison.draws:
-        views["leaderboard"] = _views_of_leaderboards(comparison)
-        views["ranks"] = _by_scope(comparison, _OF_RANKS, "measure", measures)
+        views["leaderboard"] = _leaderboard_views(comparison)
+        views["ranks"] = _views_by_scope(comparison, _RANKS_VIEW, "measure", measures)
     within = Column(
         f"within\n±{comparison.rope:g}", "chance", "Chance that the difference is at most the rope."
     )
     columns = {
         "differences": _COLUMNS | {"prob_equivalent": within},
-        "pairs": _COLUMNS | {"difference": _POSTERIOR},
-        "runs": _OF_RUNS,
-        "overview": _COLUMNS | _OVERVIEW,
+        "pairs": _COLUMNS | {"difference": _POSTERIOR_COLUMN},
+        "runs": _RUN_COLUMNS,
+        "overview": _COLUMNS | _OVERVIEW_COLUMNS,
         "reliability": {"coefficient": _COLUMNS["coefficient"]},
     }
     return tuple(
@@ -232,20 +240,22 @@ def comparison_tables(comparison: ComparisonFrames, chosen: Arrangement) -> tupl
     )
 
 
-def _in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[Pair]] | None) -> pd.DataFrame:
+def _sorted_rows(frame: pd.DataFrame, order: Mapping[str, Sequence[Pair]] | None) -> pd.DataFrame:
     """Rows of the pairs in the order given for their measure; those of other frames as they are."""
     if order is None or not {"measure", "run_a"} <= set(frame):
         return frame
     place = {(measure, *pair): i for measure, pairs in order.items() for i, pair in enumerate(pairs)}
-    of_rows = [
+    places = [
         place.get(key, -1) for key in zip(frame["measure"], frame["run_a"], frame["run_b"], strict=True)
     ]
-    rows = frame.assign(_place=of_rows).sort_values("_place", kind="stable")
+    rows = frame.assign(_place=places).sort_values("_place", kind="stable")
     return rows[rows["_place"] >= 0].drop(columns="_place")
 
 
-def cited_with_tests(metadata: Mapping[str, Any], tests: Sequence[str], *keys: str) -> tuple[Citation, ...]:
-    """What to cite for a result, its tests and their control, and for what else has a key."""
+def citations_with_tests(
+    metadata: Mapping[str, Any], tests: Sequence[str], *keys: str
+) -> tuple[Citation, ...]:
+    """Return the citations for a result, its tests and their control, and for further keys."""
     return cite([*cited_by(metadata), *(TESTS_CITED[name] for name in tests if name in TESTS_CITED), *keys])
 
 
@@ -256,19 +266,21 @@ def control_name(control: str, test: str, n_pairs: int) -> str:
     return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
 
 
-def test_words(comparison: ComparisonFrames, test: str) -> str:
+def test_text(comparison: ComparisonFrames, test: str) -> str:
     """Name of a test, with its control over the pairs of the comparison."""
     return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, count_pairs(comparison.run_ids))}"
 
 
-def _by_scope(comparison: ComparisonFrames, view: View, of: str, measures: Iterable[str]) -> tuple[View, ...]:
-    """The view for all rows of each measure, or of several in the column ``of``, and of each scope."""
+def _views_by_scope(
+    comparison: ComparisonFrames, view: View, column: str, measures: Iterable[str]
+) -> tuple[View, ...]:
+    """Return the view for each scope and each value of ``column``, measures one by one or together."""
     n = len(comparison.scores.query_ids)
     return tuple(
         replace(
             view,
             title=view.title.format(measure=measure, scope=words.format(n=n)),
-            where={of: measure, "scope": scope},
+            where={column: measure, "scope": scope},
         )
         for measure in measures
         for scope, words in _SCOPES.items()
@@ -276,17 +288,17 @@ def _by_scope(comparison: ComparisonFrames, view: View, of: str, measures: Itera
     )
 
 
-def _by_test(comparison: ComparisonFrames, view: View) -> Iterator[View]:
-    """The view for the rows of each measure and test."""
+def _views_by_test(comparison: ComparisonFrames, view: View) -> Iterator[View]:
+    """Yield the view for each measure and test."""
     for measure in map(str, comparison.measures):
         for test in comparison.tests:
             title = view.title.format(
-                measure=measure, level=comparison.level, test=test_words(comparison, test)
+                measure=measure, level=comparison.level, test=test_text(comparison, test)
             )
             yield replace(view, title=title, where={"measure": measure, "test": test})
 
 
-_OF_DIFFERENCES = View(
+_DIFFERENCES_VIEW = View(
     title="{measure}, {scope}",
     names=("run_a", "run_b", "method"),
     columns=("difference", Ends(signed=True), "prob_greater", "prob_equal", "prob_less", "prob_equivalent"),
@@ -294,7 +306,7 @@ _OF_DIFFERENCES = View(
     medium="terminal",
 )
 _RANKS_SHOWN = tuple(range(1, _MAX_RANKS_SHOWN + 1))
-_OF_RANKS = View(
+_RANKS_VIEW = View(
     title="{measure}, ranks, {scope}",
     names=("run_id", "method"),
     columns=("value", "expected_rank", Spread(("prob_rank",), "rank", label="rank {}", values=_RANKS_SHOWN)),
@@ -302,15 +314,15 @@ _OF_RANKS = View(
     spare=tuple(map(str, _RANKS_SHOWN[:0:-1])),
     medium="terminal",
 )
-_OF_SYSTEMS = View(
+_SYSTEMS_VIEW = View(
     title="{measure}, systems, {scope}",
     names=("system", "method"),
     columns=("n_runs", "value", Ends(), "topics_variance", "replicates_variance", "unjudged_variance"),
     note="A system scores the mean of its runs; for a population its runs are a sample, too.",
 )
-_BY_ANOTHER = ("n_runs", "value", Ends(), "unjudged_variance", "assessor_variance")
-_OF_VARIANCE = View(
-    title="{measure}: what a score{by} varies with",
+_COLUMNS_BY_ANOTHER = ("n_runs", "value", Ends(), "unjudged_variance", "assessor_variance")
+_VARIANCE_VIEW = View(
+    title="{measure}: variance components of a score{by}",
     names=("component", "method"),
     columns=("variance", "share"),
     medium="terminal",
@@ -320,7 +332,7 @@ _LEADERBOARD_NOTE = (
     "distinguished from its first one."
 )
 _EXPECTED_NOTE = " The expected score leaves out what of a lead is due to the choice of topics."
-_OF_TESTS = View(
+_TESTS_VIEW = View(
     title="{measure}, a population of topics: significance at {level:g} ({test})",
     names=("run_a", "run_b", "method"),
     columns=(
@@ -330,31 +342,33 @@ _OF_TESTS = View(
     spare=("p_value", "significant", "effect_size", "prob_significant"),
     medium="terminal",
 )
-_OF_OVERVIEW = replace(
-    _OF_TESTS,
+_OVERVIEW_VIEW = replace(
+    _TESTS_VIEW,
     names=("method",),
     columns=("n_pairs", "n_significant", "prob_significant", "reversal_risk"),
     spare=(),
 )
-_LISTED_ACROSS = View(
+_ACROSS_VIEW = View(
     title="{measure} at once, {scope}",
     names=("run_a", "run_b", "method"),
     columns=("prob_all_greater", "prob_all_less", "prob_disagree", "prob_tied"),
     spare=("prob_tied",),
     medium="terminal",
 )
-_SHORT_ACROSS = replace(_LISTED_ACROSS, names=("method",), columns=("n_pairs", "n_sure", "prob_disagree"))
+_ACROSS_OVERVIEW_VIEW = replace(
+    _ACROSS_VIEW, names=("method",), columns=("n_pairs", "n_sure", "prob_disagree")
+)
 
 
-def _views_of_tests(
+def _test_views(
     comparison: ComparisonFrames, significance: pd.DataFrame, lists_pairs: bool
 ) -> Iterator[View]:
     """All pairs, or those with the largest risk of reversal."""
     if lists_pairs:
-        yield from _by_test(comparison, _OF_TESTS)
+        yield from _views_by_test(comparison, _TESTS_VIEW)
         return
     at_risk = significance[significance["reversal_risk"] > 0]
-    for view in _by_test(comparison, _OF_TESTS):
+    for view in _views_by_test(comparison, _TESTS_VIEW):
         is_shown = np.all([at_risk[name] == value for name, value in view.where.items()], axis=0)
         if top := min(_MAX_RISKIEST_PAIRS, int(is_shown.sum())):
             what = f"the {top} pairs with the largest risk of reversal"
@@ -362,7 +376,7 @@ def _views_of_tests(
             yield replace(view, title=title, sort="-reversal_risk", top=top)
 
 
-def _views_of_leaderboards(comparison: ComparisonFrames) -> Iterator[View]:
+def _leaderboard_views(comparison: ComparisonFrames) -> Iterator[View]:
     """A table for each measure, method with draws and scope."""
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
     for measure, method, scope in comparison.draws:
@@ -377,7 +391,7 @@ def _views_of_leaderboards(comparison: ComparisonFrames) -> Iterator[View]:
         )
 
 
-def _views_of_reliability(comparison: ComparisonFrames) -> tuple[View, ...]:
+def _reliability_views(comparison: ComparisonFrames) -> tuple[View, ...]:
     return tuple(
         View(
             title=f"{measure}, a population of topics: reliability of the comparison",
@@ -390,8 +404,8 @@ def _views_of_reliability(comparison: ComparisonFrames) -> tuple[View, ...]:
     )
 
 
-def _views_of_pairs(
-    comparison: ComparisonFrames, pairs: pd.DataFrame, chosen: Arrangement
+def _pair_views(
+    comparison: ComparisonFrames, pairs: pd.DataFrame, arrangement: Arrangement
 ) -> tuple[View, ...]:
     """A table of a paper for each measure, of the first test and the first method with draws."""
     views = []
@@ -399,8 +413,8 @@ def _views_of_pairs(
         rows = pairs[(pairs["measure"] == measure) & (pairs["test"] == comparison.tests[0])]
         method = str(rows["method"].iloc[0])
         n_shown = int((rows["method"] == method).sum())
-        of_width = _COLUMN_OF_PAIRS if chosen.width == "column" else PAIR_COLUMNS
-        names = tuple(chosen.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else of_width))
+        columns_by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else PAIR_COLUMNS
+        names = tuple(arrangement.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else columns_by_width))
         parts: dict[str, str | Ends] = {"as-judged": "as_judged", "interval": Ends(signed=True)}
         views.append(
             View(
@@ -415,7 +429,7 @@ def _views_of_pairs(
     return tuple(views)
 
 
-def _views_of_runs(comparison: ComparisonFrames, runs: pd.DataFrame) -> tuple[View, ...]:
+def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> tuple[View, ...]:
     """A table of a paper of all runs, of the first test, where more than two have letters."""
     if len(comparison.run_ids) <= 2 or not runs["label"].all():
         return ()
@@ -423,7 +437,7 @@ def _views_of_runs(comparison: ComparisonFrames, runs: pd.DataFrame) -> tuple[Vi
     title = (
         f"{counted(len(comparison.run_ids), 'run')} on {n_topics}. As judged: unjudged documents are "
         f"nonrelevant. Letters: significantly better as judged than these runs at {comparison.level:g} "
-        f"({test_words(comparison, test)})."
+        f"({test_text(comparison, test)})."
     )
     if runs["value"].notna().any():
         title += (
@@ -459,7 +473,7 @@ def _caption(
     if "risk" in names:
         sentences.append("Risk: the chance that judging them takes a significant difference back.")
     if "p" in names:
-        sentences.append(f"p: {test_words(comparison, comparison.tests[0])}.")
+        sentences.append(f"p: {test_text(comparison, comparison.tests[0])}.")
     if condition := pool_condition(comparison.scores.metadata):
         sentences.append(f"{condition[0].upper()}{condition[1:]}.")
     return " ".join(sentences)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, Levels, OrderArray
 from bayespool.compiled import compiled
 from bayespool.measures.base import DrawnRankings, Tally, register_measure
 from bayespool.measures.extremes import average_precision_extremes
@@ -50,13 +49,13 @@ class AveragePrecision(Normalized):
     name = "AP"
     label = "mean precision at the ranks of the relevant documents"
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
+    def evaluate(self, levels: AnyArray) -> FloatArray:
         """Sums of precisions at the ranks of relevant documents, shape (...)."""
         relevant = levels[..., : self.cutoff] >= self.rel
         precision = relevant.cumsum(axis=-1) / np.arange(1, relevant.shape[-1] + 1)
         return np.asarray(np.where(relevant, precision, 0.0).sum(axis=-1))
 
-    def of_draws(self, rankings: DrawnRankings) -> Callable[[npt.NDArray[np.uint8]], FloatArray]:
+    def of_draws(self, rankings: DrawnRankings) -> Callable[[Levels], FloatArray]:
         """Sums of precisions by draw, from the ranks of relevant documents alone."""
         ranked = rankings.ranked[:, : self.cutoff]
         n_runs, n_ranks = ranked.shape
@@ -67,7 +66,7 @@ class AveragePrecision(Normalized):
         document, run, rank = (x[order] for x in (rankings.unknown, rankings.run, rankings.rank))
         lowest_level = int(np.searchsorted(rankings.levels, self.rel))
 
-        def sums_of(block: npt.NDArray[np.uint8]) -> FloatArray:
+        def sums_of(block: Levels) -> FloatArray:
             start = np.searchsorted(document, np.arange(block.shape[1] + 1))
             sums = np.zeros((len(block), n_runs))
             _add_precisions(block, lowest_level, start, run, rank, certain, _PLACES, sums)
@@ -80,7 +79,7 @@ class AveragePrecision(Normalized):
         return n_relevant(tally, self.rel)
 
     def extremes(
-        self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
+        self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
         """Sharp bounds over completions, two arrays of shape (run, topic).
 
@@ -104,13 +103,13 @@ _PLACES[[(_DE_BRUIJN << i & 2**64 - 1) >> 58 for i in range(64)]] = np.arange(64
 
 @compiled
 def _add_precisions(
-    block: npt.NDArray[np.uint8],
+    block: Levels,
     least: int,
-    start: npt.NDArray[np.intp],
-    run: npt.NDArray[np.int32],
-    rank: npt.NDArray[np.int32],
+    start: OrderArray,
+    run: IntArray,
+    rank: IntArray,
     certain: npt.NDArray[np.uint64],
-    places: npt.NDArray[np.int64],
+    places: IndexArray,
     sums: FloatArray,
 ) -> None:
     """Add sums of precisions, shape (draw, run), of documents at the places of each."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import AnyArray, FloatArray, IntArray, LevelArray, Levels
 from bayespool.errors import InputError
 from bayespool.measures.values import Values
 from bayespool.tables.citations import cite
@@ -43,17 +43,17 @@ class Tally(NamedTuple):
         The positive relevance levels, ascending.
     """
 
-    n: npt.NDArray[Any]
+    n: AnyArray
     levels: tuple[int, ...]
 
 
 class DrawnRankings(NamedTuple):
     """Rankings of a topic, shape (run, rank), and places of documents that are drawn, shape (place,)."""
 
-    ranked: npt.NDArray[np.int16]  # relevance of judged documents down to the cutoff (`Measure.read`)
-    run: npt.NDArray[np.int32]
-    rank: npt.NDArray[np.int32]  # from 0
-    unknown: npt.NDArray[np.int32]
+    ranked: LevelArray  # relevance of judged documents down to the cutoff (`Measure.read`)
+    run: IntArray
+    rank: IntArray  # from 0
+    unknown: IntArray
     levels: tuple[int, ...]  # ascending from 0; draws are positions in them
 
 
@@ -154,7 +154,7 @@ class Measure(ABC):
         return self.unit > 1
 
     @abstractmethod
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def evaluate(self, levels: AnyArray) -> AnyArray:
         """Amounts of rankings.
 
         Parameters
@@ -170,9 +170,7 @@ class Measure(ABC):
             False.
         """
 
-    def extremes(
-        self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Bounds of the amounts over all completions, of which a family may have its own.
 
         Parameters
@@ -202,7 +200,7 @@ class Measure(ABC):
         least, most = (np.where(is_open, end * self.unit, low).astype(low.dtype) for end in self.range)
         return least, most
 
-    def open_end(self, n_ranks: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+    def open_end(self, n_ranks: AnyArray) -> FloatArray | None:
         """Value that ranks beyond the end of a run could still add, of the shape of ``n_ranks``.
 
         ``n_ranks`` are the documents that each run returns. None, for nothing, unless the measure is defined
@@ -210,11 +208,11 @@ class Measure(ABC):
         """
         return None
 
-    def of_draws(self, rankings: DrawnRankings) -> Callable[[npt.NDArray[np.uint8]], npt.NDArray[Any]] | None:
+    def of_draws(self, rankings: DrawnRankings) -> Callable[[Levels], AnyArray] | None:
         """Fast function from drawn levels, shape (draw, unknown), to amounts, shape (draw, run), or None."""
         return None
 
-    def amounts(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def amounts(self, levels: AnyArray) -> AnyArray:
         """Amounts of `evaluate`, int32 where they are whole numbers and float otherwise, shape (...).
 
         An `evaluate` that does not return a number for each ranking is an `InputError`.
@@ -228,15 +226,15 @@ class Measure(ABC):
             raise InputError(f"{self}: evaluate does not give a number for each ranking")
         return np.asarray(amounts.astype(np.int32 if self.is_exact else np.float64, copy=False))
 
-    def read(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def read(self, levels: AnyArray) -> AnyArray:
         """Levels as `evaluate` takes them, from levels with unjudged documents as negative numbers."""
         return levels if self.reads_unjudged else np.maximum(levels, 0)
 
-    def normalize(self, amounts: npt.NDArray[Any], tally: Tally) -> npt.NDArray[Any]:
+    def normalize(self, amounts: AnyArray, tally: Tally) -> AnyArray:
         """Amounts of shape (..., run, topic); a `Normalized` measure divides them by the ideal ones."""
         return amounts
 
-    def values(self, levels: npt.NDArray[Any], tally: Tally | None = None) -> Values:
+    def values(self, levels: AnyArray, tally: Tally | None = None) -> Values:
         """Values of rankings with levels of shape (..., run, topic, rank); `Normalized` ones need a tally."""
         amounts = self.amounts(levels)
         return Values(amounts if tally is None else self.normalize(amounts, tally), self.unit)
@@ -249,14 +247,14 @@ class Additive(Measure):
     """
 
     @abstractmethod
-    def weights(self) -> npt.NDArray[Any]:
+    def weights(self) -> AnyArray:
         """Weights of the ranks down to the cutoff, shape (rank,): whole numbers if amounts are."""
 
     @abstractmethod
-    def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def gains(self, levels: AnyArray) -> AnyArray:
         """Gain of each level, of the shape of ``levels``; 0 for a document of unknown relevance."""
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def evaluate(self, levels: AnyArray) -> AnyArray:
         """Weighted sums of gains, shape (...)."""
         weights = self.weights()[: levels.shape[-1]]
         # no matrix product, whose last bit depends on how many rankings there are

@@ -84,7 +84,7 @@ def passed_over(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
 
 
 def system_rank_error(
-    truth: npt.ArrayLike, value: npt.ArrayLike, significant: npt.NDArray[np.bool_] | None = None
+    truth: npt.ArrayLike, value: npt.ArrayLike, significant: BoolArray | None = None
 ) -> float:
     """SRE: ranks that each run moves when its estimate replaces its true score, summed over runs; with
     ``significant`` SRE*.

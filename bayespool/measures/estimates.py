@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures.base import Measure
@@ -293,9 +292,7 @@ class Estimates(Shown):
         values: FloatArray | None = getattr(self, name)
         return np.full(len(self.run_ids), np.nan) if values is None else values
 
-    def columns(
-        self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False
-    ) -> dict[str, npt.NDArray[Any]]:
+    def columns(self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False) -> dict[str, AnyArray]:
         """Columns of a table by run (or run and topic), named after the method."""
         columns = {self.method: (self.per_topic if per_topic else self.value).ravel()}
         if self.draws is not None:
@@ -358,10 +355,7 @@ class Estimator(Protocol):
         """Name of the method, as in `Estimates.method` and on the command line."""
 
     def estimate(
-        self,
-        collection: Collection,
-        run_ids: str | Iterable[str] | None,
-        measures: object,
+        self, collection: Collection, run_ids: str | Iterable[str] | None, measures: object
     ) -> tuple[Estimates, ...]:
         """One `Estimates` per measure, for the given runs."""
 
@@ -458,12 +452,12 @@ def draws_container(
     estimates: Sequence[Estimates],
     *,
     per_topic: bool = False,
-    constant_data: Mapping[str, npt.NDArray[Any]] | None = None,
+    constant_data: Mapping[str, AnyArray] | None = None,
 ) -> Any:
     """Draws under several measures as an ``xarray.DataTree`` (`Estimates.to_arviz`), with constant data."""
     first = estimates[0]
     n_chains, dims = _n_chains(estimates), dict[str, tuple[str, ...]]()
-    posterior, texts = dict[str, npt.NDArray[Any]](), dict[str, dict[str, str]]()
+    posterior, texts = dict[str, AnyArray](), dict[str, dict[str, str]]()
     for e in estimates:
         if e.draws is None:
             raise InputError(f"{e.method} is a point correction and has no draws")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IndexArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray
 from bayespool.compiled import compiled
 
 
 def average_precision_extremes(
-    relevant: BoolArray, opened: BoolArray, n_relevant: npt.NDArray[Any], n_elsewhere: npt.NDArray[Any]
+    relevant: BoolArray, opened: BoolArray, n_relevant: AnyArray, n_elsewhere: AnyArray
 ) -> tuple[FloatArray, FloatArray]:
     """Bounds of average precision, shape (run, topic), from masks of shape (run, topic, rank)."""
     least, most = np.zeros(relevant.shape[:2]), np.zeros(relevant.shape[:2])
@@ -26,8 +23,8 @@ def gain_extremes(
     opened: BoolArray,
     discount: FloatArray,
     steps: FloatArray,
-    at_least: npt.NDArray[Any],
-    n_elsewhere: npt.NDArray[Any],
+    at_least: AnyArray,
+    n_elsewhere: AnyArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Bounds of discounted gain over that of the ideal ranking, two arrays of shape (run, topic)."""
     # Let m_k of the unjudged documents of the ranking reach level k, m_1 ≥ m_2 ≥ …. The value is (J + Σ δ_k

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.measures.base import MAX_RELEVANCE, Additive, Measure, Tally, register_measure, whole_number
 from bayespool.measures.extremes import gain_extremes
@@ -56,7 +55,7 @@ class _Gain(Additive):
         """1/log2(rank + 1), shape (rank,)."""
         return _discounts(self.cutoff)
 
-    def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
+    def gains(self, levels: AnyArray) -> FloatArray:
         """Gain of each level: that of ``gain_of``, or the level, or 2^level − 1; 0 below ``rel``.
 
         A level that gains less than the one below it, or overflows, is an `InputError`.
@@ -161,7 +160,7 @@ class NDCG(Normalized, _Gain):
         return np.asarray((summed[np.minimum(at_least, self.cutoff)] * steps).sum(axis=-1))
 
     def extremes(
-        self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
+        self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
         """Sharp bounds over completions, shape (run, topic) (`bayespool.measures.extremes.gain_extremes`)."""
         if self.ideal == "judged" or not self.can_be_relevant(tally):
@@ -171,7 +170,7 @@ class NDCG(Normalized, _Gain):
         opened = levels[..., : self.cutoff] == -1
         return gain_extremes(gained, opened, self.weights(), steps, at_least, n_elsewhere)
 
-    def _steps(self, tally: Tally) -> tuple[FloatArray, npt.NDArray[Any]]:
+    def _steps(self, tally: Tally) -> tuple[FloatArray, AnyArray]:
         """Gain of each level above the one below, shape (level,), and documents that reach it."""
         gains = self.gains(np.array(tally.levels, dtype=np.int64))
         at_least = np.flip(np.cumsum(np.flip(tally.n, axis=-1), axis=-1), axis=-1)
@@ -198,12 +197,12 @@ class ScaledGain(Measure):
             )
         object.__setattr__(self, "is_graded", self.max_rel > self.rel)
 
-    def steps(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def steps(self, levels: AnyArray) -> IndexArray:
         """Levels above ``min_rel``, at most up to ``max_rel``, of the shape of ``levels``."""
         above = np.clip(levels, self.min_rel, self.max_rel).astype(np.int64) - self.min_rel
         return np.where(levels >= self.rel, above, 0)
 
-    def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
+    def gains(self, levels: AnyArray) -> FloatArray:
         """Position between ``min_rel`` and ``max_rel``, from 0 to 1, of the shape of ``levels``."""
         return self.steps(levels) / (self.max_rel - self.min_rel)
 

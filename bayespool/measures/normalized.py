@@ -6,12 +6,11 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.base import Measure, Tally
 from bayespool.measures.values import Values
@@ -51,7 +50,7 @@ class Normalized(Measure):
         It never falls with more documents or higher levels.
         """
 
-    def normalize(self, amounts: npt.NDArray[Any], tally: Tally) -> FloatArray:
+    def normalize(self, amounts: AnyArray, tally: Tally) -> FloatArray:
         """Amounts of shape (..., run, topic) over those of the ideal rankings; 0 where these are 0.
 
         The tally has the shape (topic, level) where all runs share one ideal ranking, and else (..., run,
@@ -59,7 +58,7 @@ class Normalized(Measure):
         """
         return over(amounts, self.best(tally))
 
-    def values(self, levels: npt.NDArray[Any], tally: Tally | None = None) -> Values:
+    def values(self, levels: AnyArray, tally: Tally | None = None) -> Values:
         """Values of rankings with levels of shape (..., run, topic, rank); a tally has to be given."""
         if tally is None:
             raise InputError(f"{self} is over an ideal ranking", hint="give a tally of the judged documents")
@@ -70,7 +69,7 @@ class Normalized(Measure):
         return any(level >= self.rel for level in tally.levels)
 
     def extremes(
-        self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
+        self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
         """Bounds of the values over all completions, shape (run, topic) each; see `Measure.extremes`.
 
@@ -118,14 +117,14 @@ def n_relevant(tally: Tally, rel: int) -> FloatArray:
     return np.asarray(tally.n[..., relevant].sum(axis=-1), dtype=np.float64)
 
 
-def over(amounts: npt.NDArray[Any], best: npt.NDArray[Any]) -> FloatArray:
+def over(amounts: AnyArray, best: AnyArray) -> FloatArray:
     """Amounts divided by those of ideal rankings, 0 where these are 0."""
     return np.where(best > 0, amounts / np.where(best > 0, best, 1), 0.0)
 
 
-def inserted(levels: npt.NDArray[Any], tally: Tally) -> npt.NDArray[Any]:
+def inserted(levels: AnyArray, tally: Tally) -> AnyArray:
     """Rankings with missing relevant documents at the first unjudged ranks (Ravana & Moffat 2010, §3)."""
-    filled: npt.NDArray[Any] = np.maximum(levels, 0)
+    filled: AnyArray = np.maximum(levels, 0)
     opened = levels == -1
     place = np.cumsum(opened, axis=-1) - 1
     first = np.zeros(levels.shape[:2], dtype=np.int64)

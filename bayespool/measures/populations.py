@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.measures.estimates import Estimates
 from bayespool.measures.values import DEFAULT_CI_PROB, equal_tailed_interval
@@ -115,7 +114,7 @@ def _resampled(per_topic: FloatArray, seed: int) -> FloatArray:
     return np.asarray(counts @ per_topic.T / n_topics)
 
 
-def variance_of_topics(draws: npt.NDArray[Any]) -> FloatArray:
+def variance_of_topics(draws: AnyArray) -> FloatArray:
     """Mean over draws, shape (draw, run, topic), of the variance of a mean over topics, shape (run,)."""
     n_topics = draws.shape[-1]
     refuse_one_topic(n_topics)
@@ -129,7 +128,7 @@ def refuse_one_topic(n_topics: int) -> None:
         raise InputError("one topic says nothing about a population of topics")
 
 
-def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatArray:
+def population_draws(draws: AnyArray, *, random_seed: int = 1) -> FloatArray:
     """Draw the runs' means over the population that the topics are a sample of.
 
     Parameters
@@ -182,7 +181,7 @@ def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatA
 _MOST_PAIRS = 400
 
 
-def exchanged_pairs(n_draws: int) -> npt.NDArray[np.int64]:
+def exchanged_pairs(n_draws: int) -> IndexArray:
     """Draws that exchange their completed judgments, in pairs at random, shape (pair, 2).
 
     No draw is in two pairs, and the same number of draws gives the same pairs, at most 400.
@@ -246,5 +245,5 @@ def unjudged_share(drawn: npt.NDArray[np.number], exchanged: npt.NDArray[np.numb
     of_unjudged = np.maximum(of_unjudged, 0.0)
     total = of_unjudged + of_assessor
     share = np.divide(of_unjudged, total, out=np.zeros(total.shape), where=total > 0)
-    varies: npt.NDArray[np.bool_] = drawn.max(axis=0) > drawn.min(axis=0)
+    varies: BoolArray = drawn.max(axis=0) > drawn.min(axis=0)
     return np.where(varies, share, np.nan)

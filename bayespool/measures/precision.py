@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray, IntArray
 from bayespool.measures.base import MISSING_RANK, Additive, Measure, register_measure
 from bayespool.measures.normalized import over
 
@@ -26,7 +24,7 @@ class ShareOfTop(Additive):
         """True, since amounts are numbers of documents."""
         return True
 
-    def weights(self) -> npt.NDArray[np.int32]:
+    def weights(self) -> IntArray:
         """1 for each rank, shape (rank,)."""
         return np.ones(self.cutoff, dtype=np.int32)
 
@@ -56,11 +54,11 @@ class Precision(ShareOfTop):
     name = "P"
     label = "share of relevant documents in the top n"
 
-    def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    def gains(self, levels: AnyArray) -> IntArray:
         """1 for a relevant document, else 0, of the shape of ``levels``."""
         return (levels >= self.rel).astype(np.int32)
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def evaluate(self, levels: AnyArray) -> AnyArray:
         """Numbers of relevant documents, int32, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).sum(axis=-1, dtype=np.int32))
 
@@ -104,7 +102,7 @@ class Judged(Measure):
         """Parameters allowed in parentheses: none."""
         return {}
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
+    def evaluate(self, levels: AnyArray) -> FloatArray:
         """Judged documents over documents, shape (...)."""
         top = levels[..., : self.cutoff]
         return over((top >= 0).sum(axis=-1), (top != MISSING_RANK).sum(axis=-1))
@@ -144,12 +142,12 @@ class NonrelevantShare(ShareOfTop):
     reads_unjudged = True
     rises, falls = False, True
 
-    def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    def gains(self, levels: AnyArray) -> IntArray:
         """1 for a nonrelevant document and a missing rank, else 0, of the shape of ``levels``."""
         known = (levels >= 0) | (levels == MISSING_RANK)
         return np.asarray(known & (levels < self.rel), dtype=np.int32)
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def evaluate(self, levels: AnyArray) -> AnyArray:
         """Numbers of judged nonrelevant documents and missing ranks, int32, shape (...)."""
         top = levels[..., : self.cutoff]
         n_missing = self.cutoff - top.shape[-1]
@@ -177,6 +175,6 @@ class Success(Measure):
     name = "Success"
     label = "whether anything in the top n is relevant"
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def evaluate(self, levels: AnyArray) -> AnyArray:
         """1.0 or 0.0, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float))

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.base import Additive, Measure, register_measure
 from bayespool.measures.gain import ScaledGain
@@ -80,7 +79,7 @@ class RBP(Additive):
         """RBP of rankings without an end, with ``rel`` and ``p``."""
         return cls(_deepest(_persistence(parameters.get("p", cls.p))), tail=True, **parameters)
 
-    def open_end(self, n_ranks: npt.NDArray[Any]) -> FloatArray | None:
+    def open_end(self, n_ranks: AnyArray) -> FloatArray | None:
         """Weight of ranks beyond the end of a run, p to the power of its length; None with a cutoff."""
         if not self.tail:
             return None
@@ -91,7 +90,7 @@ class RBP(Additive):
         weights: FloatArray = (1 - self.p) * np.power(self.p, np.arange(self.cutoff, dtype=np.float64))
         return weights if self.tail else weights / (1 - self.p**self.cutoff)
 
-    def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
+    def gains(self, levels: AnyArray) -> FloatArray:
         """1 for a relevant document, else 0, of the shape of ``levels``."""
         return (levels >= self.rel).astype(np.float64)
 
@@ -150,7 +149,7 @@ class INST(ScaledGain):
         super().__post_init__()
         object.__setattr__(self, "T", _wanted(self.T))
 
-    def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
+    def evaluate(self, levels: AnyArray) -> FloatArray:
         """Expected gains per document, shape (...)."""
         gains = np.zeros((*levels.shape[:-1], self.cutoff))
         top = levels[..., : self.cutoff]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.measures.base import Additive, Tally, register_measure
 from bayespool.measures.normalized import Normalized, n_relevant, over
 
@@ -48,7 +46,7 @@ class Recall(Normalized, Additive):
         """1 for each rank, shape (rank,)."""
         return np.ones(self.cutoff)
 
-    def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
+    def gains(self, levels: AnyArray) -> FloatArray:
         """1 for a relevant document, else 0, of the shape of ``levels``."""
         return (levels >= self.rel).astype(np.float64)
 
@@ -57,7 +55,7 @@ class Recall(Normalized, Additive):
         return n_relevant(tally, self.rel)
 
     def extremes(
-        self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
+        self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
         """Sharp bounds over completions, two arrays of shape (run, topic).
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
 from bayespool.tables.formatting import counted
 from bayespool.tables.markup import Shown, one_line
@@ -45,7 +44,7 @@ class Values(Shown):
     ([0.35], [[0.3, 0.4]])
     """
 
-    amount: npt.NDArray[Any]
+    amount: AnyArray
     unit: int = 1
 
     def __post_init__(self) -> None:
@@ -77,7 +76,7 @@ class Values(Shown):
         """Values on each topic, shape (..., run, topic)."""
         return self.amount / self.unit
 
-    def totals(self) -> npt.NDArray[Any]:
+    def totals(self) -> AnyArray:
         """Amounts summed over topics, shape (..., run): int64, or floats rounded to twelve decimals."""
         if self.is_exact:
             return np.asarray(self.amount.sum(axis=-1, dtype=np.int64))
@@ -119,14 +118,12 @@ class Values(Shown):
         """Mean over draws on each topic, shape (run, topic)."""
         return np.asarray(self.amount.mean(axis=0) / self.unit)
 
-    def on_grid(self) -> npt.NDArray[Any]:
+    def on_grid(self) -> AnyArray:
         """Amounts whose squares and products sum without rounding: floats on a grid of about a millionth."""
         return self.amount if self.is_exact else np.round(self.amount * _GRID)
 
 
-def equal_tailed_interval(
-    draws: npt.NDArray[Any], ci_prob: float
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def equal_tailed_interval(draws: AnyArray, ci_prob: float) -> tuple[AnyArray, AnyArray]:
     """Ends of the central interval over the first axis, two arrays of shape (...); both are drawn values.
 
     Parameters

@@ -93,13 +93,13 @@ def judged_more(whole: Collection, chosen: list[str], draws: int) -> Iterator[tu
         rest = rest.unpool(organization=organization)
     unknown = find_unknowns(rest, runs, MEASURE.cutoff, "pooled").pair
     unknown = unknown[whole.judged[unknown]]
-    now = PairVariances.of(estimated(rest, draws, run_ids=runs).draws)
+    now = PairVariances.from_draws(estimated(rest, draws, run_ids=runs).draws)
     n = now.n_topics
     for share, seed in itertools.product((0.25, 0.5), (1, 2)):
         more = unknown[np.random.default_rng(seed).random(len(unknown)) < share]
         judged = rest.with_added(more, whole.relevance[more])
-        then = PairVariances.of(estimated(judged, draws, run_ids=runs).draws)
-        of = (now.of_unjudged(n), now.of_unjudged(n, share), then.of_unjudged(n))
+        then = PairVariances.from_draws(estimated(judged, draws, run_ids=runs).draws)
+        of = (now.unjudged_variance(n), now.unjudged_variance(n, share), then.unjudged_variance(n))
         smallest = (now.smallest(0.8, n), now.smallest(0.8, n, share), then.smallest(0.8, n))
         yield share, *(float(np.sqrt(each).mean()) for each in of), *smallest
 
@@ -115,7 +115,7 @@ def of_half(
     draws: np.ndarray, truth: np.ndarray, here: Any, there: Any, rng: Any
 ) -> Iterator[tuple[float, ...]]:
     """Size, predicted power, difference and found power, from one half of the topics to the other."""
-    planned = PairVariances.of(Values(draws[:, :, here], MEASURE.unit))
+    planned = PairVariances.from_draws(Values(draws[:, :, here], MEASURE.unit))
     pairs = np.array(list(itertools.combinations(range(len(truth)), 2)))
     pairs = pairs[rng.permutation(len(pairs))[:N_PAIRS]]
     wide = np.sqrt(len(there) / (len(there) - 1))  # a half is less spread than what it is drawn from

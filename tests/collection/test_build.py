@@ -27,7 +27,7 @@ from bayespool.collection import (
 )
 from bayespool.collection.rankings import tie_notes
 from bayespool.collection.records import RankConflict
-from bayespool.collection.topics import join_hint
+from bayespool.collection.scope import join_hint
 from bayespool.errors import InputWarning
 
 

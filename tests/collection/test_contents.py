@@ -169,7 +169,7 @@ def test_listed_documents_are_in_the_pool_and_unjudged(example: Path) -> None:
 
 def test_a_list_that_says_nothing_clear_is_refused(tmp_path: Path) -> None:
     for text, reason in {
-        "run_id,system\na,x\na,y\n": "run 'a' is 'y' here and 'x' before",
+        "run_id,system\na,x\na,y\n": "run 'a' has system 'y' here and 'x' on line 2",
         "run_id,system\na,\n": "run 'a' has no system",
         "run_id,system\n": "lists no run",
     }.items():

@@ -16,7 +16,7 @@ from small import small
 from bayespool.collection import (
     Collection,
     build_collection,
-    memory,
+    files as memory,
     qrels_from_frame,
     rankings as module,
     rows,

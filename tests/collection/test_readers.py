@@ -102,7 +102,7 @@ BAD_ORGANIZATIONS = {
     "empty organization": (b"run_id,organization\n\na,\n", 3, "run 'a' has no organization"),
     "empty run": (b"run_id,organization\n,A\n", 2, "no run id beside organization 'A'"),
     "two organizations": (
-        b"run_id,organization\na,A\nb,B\na,B\n", 4, "run 'a' belongs to 'B' here and to 'A' on line 2",
+        b"run_id,organization\na,A\nb,B\na,B\n", 4, "run 'a' has organization 'B' here and 'A' on line 2",
     ),
     "too few columns": (b"run_id,organization\na\n", 2, "expected 2 columns as in the header, found 1"),
     "quote left open": (b'run_id,organization\na,"A\n', 2, "is no proper CSV (unexpected end of data)"),
@@ -116,7 +116,7 @@ BAD_ORGANIZATIONS = {
     "XML with entities, which may stand for gigabytes": (
         b'<!DOCTYPE set [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + XML, None, "declares entities, which are",
     ),
-    "XML, two organizations": (XML.replace(b" a ", b"b"), None, "run 'b' belongs to 'Z' here and to"),
+    "XML, two organizations": (XML.replace(b" a ", b"b"), None, "run 'b' has organization 'Z' here and"),
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from bayespool.comparisons import compare_runs_by_draws, generalizability, separate_runs
+from bayespool.comparisons import compare_runs_by_draws, generalizability, simultaneous_order
 from bayespool.measures.populations import population_draws
 
 pytestmark = [
@@ -24,7 +24,7 @@ RUNS = ("new-a", "new-b", "north-1", "north-2")
     st.sampled_from([0.5, 0.8, 0.95]),
 )
 def test_what_is_told_holds_in_the_share_of_draws_that_is_stated(values: np.ndarray, ci_prob: float) -> None:
-    told = separate_runs(values, ci_prob=ci_prob)
+    told = simultaneous_order(values, ci_prob=ci_prob)
     assert not (told & told.T).any()
     greater = values[:, :, None] > values[:, None, :]
     assert (greater | ~told).all(axis=(1, 2)).mean() >= ci_prob

@@ -41,18 +41,18 @@ def test_the_smallest_difference_has_the_power() -> None:
 def test_parts_of_the_variance_by_hand() -> None:
     # differences of two topics in two draws: (2, 0) and (4, 2), tenths
     draws = np.array([[[5, 3], [3, 3]], [[6, 5], [2, 3]]], dtype=np.int32)
-    found = PairVariances.of(Values(draws, 10))
-    np.testing.assert_allclose(found.of_topics, [0.02])
-    np.testing.assert_allclose(found.apart, [(0.01 + 0.01) / 4])
-    np.testing.assert_allclose(found.shared, [0.01 - 0.005])
+    found = PairVariances.from_draws(Values(draws, 10))
+    np.testing.assert_allclose(found.topic_variance, [0.02])
+    np.testing.assert_allclose(found.topic_specific_error, [(0.01 + 0.01) / 4])
+    np.testing.assert_allclose(found.common_error, [0.01 - 0.005])
 
 
 def test_topics_do_not_take_shared_errors_away_and_judgments_do() -> None:
     pair = PairVariances(50, np.array([0.04]), np.array([4e-4]), np.array([4e-4]))
-    np.testing.assert_allclose(pair.of_unjudged(50), [8e-4])
-    np.testing.assert_allclose(pair.of_unjudged(100), [6e-4])
-    np.testing.assert_allclose(pair.of_unjudged(50, 0.5), [3e-4])
-    np.testing.assert_allclose(pair.of_unjudged(50, 1), [0])
+    np.testing.assert_allclose(pair.unjudged_variance(50), [8e-4])
+    np.testing.assert_allclose(pair.unjudged_variance(100), [6e-4])
+    np.testing.assert_allclose(pair.unjudged_variance(50, 0.5), [3e-4])
+    np.testing.assert_allclose(pair.unjudged_variance(50, 1), [0])
     assert pair.unjudged_share(50) == pytest.approx(0.5)
     assert pair.topics_for(0.02, 0.8) is None, "the shared errors alone hide it"
     assert pair.topics_for(0.04, 0.8, 1.0) < pair.topics_for(0.06, 0.8, 0.0)  # type: ignore[operator]

@@ -26,11 +26,11 @@ def test_parts_of_the_variance_by_hand() -> None:
     found = system_scores(Values(draws, 10), {"a": [0, 1], "b": [2]})
     np.testing.assert_allclose(found.draws, [[0.6, 0.2], [0.7, 0.4]])
     np.testing.assert_allclose(found.value, [0.65, 0.3])
-    np.testing.assert_allclose(found.of_topics, [0.02 / 2, 0.02 / 2])
+    np.testing.assert_allclose(found.topics_variance, [0.02 / 2, 0.02 / 2])
     # means .5 and .7, then .5 and .9: squares .02 and .08, one degree of freedom
     assert found.replicate == pytest.approx(0.05)
-    np.testing.assert_allclose(found.of_replicates, [0.025, 0.05])
-    np.testing.assert_allclose(found.of_unjudged, [0.0025, 0.01])
+    np.testing.assert_allclose(found.replicates_variance, [0.025, 0.05])
+    np.testing.assert_allclose(found.unjudged_variance, [0.0025, 0.01])
     # variance between .6 and .2, .7 and .4, less what replicates add
     assert found.system == pytest.approx((0.08 + 0.045) / 2 - 0.0375)
 
@@ -39,8 +39,8 @@ def test_single_runs_say_nothing_of_replicates() -> None:
     draws = np.random.default_rng(1).integers(0, 10, size=(50, 2, 8))
     found = system_scores(Values(draws, 10), {"a": [0], "b": [1]})
     assert np.isnan(found.replicate)
-    assert np.isnan(found.of_replicates).all()
-    assert np.isfinite(found.there).all()
+    assert np.isnan(found.replicates_variance).all()
+    assert np.isfinite(found.like_these).all()
 
 
 def test_intervals_hold_the_mean_over_topics_and_runs() -> None:
@@ -84,7 +84,7 @@ def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:
     variance = found.system_variance()
     assert variance["component"].tolist() == ["system", "replicate", "topic", "unjudged", "assessor"]
     assert variance["share"].sum() == pytest.approx(1)
-    assert "P@10: what a score by another assessor varies with" in [t.caption for t in found.read()]
+    assert "P@10: variance components of a score by another assessor" in [t.caption for t in found.read()]
     sentence = next(text for text in found.summary() if "of these runs, the P@10 of new" in text)
     assert sentence.endswith(f"{100 * new['assessor_variance']:.1f} % to the assessor.")
     found.save(tmp_path / "found.json")

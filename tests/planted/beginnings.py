@@ -152,10 +152,10 @@ FAULTS = (
         "a lenient reading keeps the wrong line of a repeated document",
     ),
     Fault(
-        "first member of a gzip file alone",
+        "first stream of an xz file alone",
         "collection/files.py",
-        'data = member.unused_data.lstrip(b"\\0")',
-        'data = b""',
+        "data, is_first = stream.unused_data, False",
+        'data, is_first = b"", False',
         "collection/test_files.py",
         "the later topics of files joined by cat are dropped",
     ),
@@ -337,7 +337,7 @@ FAULTS = (
     ),
     Fault(
         "chance of stopping",
-        "measures/err.py",
+        "measures/reciprocal_rank.py",
         "np.exp2(top - self.max_rel) - 2.0**-self.max_rel",
         "np.exp2(top - self.max_rel)",
         "measures/test_of_rankings.py",

@@ -82,8 +82,8 @@ FAULTS = (
     Fault(
         "no label as the lowest one",
         "collection/records.py",
-        "    is_level = label >= 0\n",
-        "    is_level = label >= -1\n",
+        "is_label = self.label >= 0\n",
+        "is_label = self.label >= -1\n",
         "collection/test_formats.py",
         "what a language model failed to label counts as labeled nonrelevant",
     ),

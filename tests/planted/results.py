@@ -10,7 +10,7 @@ FAULTS = (
     Fault(
         "chances that know later judgments",
         "auditing/sequences.py",
-        "l0, l1, total = level[known[t]], slope[known[t]], 0.0",
+        "l0, l1, total = level[n_known[t]], slope[n_known[t]], 0.0",
         "l0, l1, total = level[t], slope[t], 0.0",
         "auditing/test_urns.py",
         "documents of a batch are drawn with what their own batch's judgments say",
@@ -74,8 +74,8 @@ FAULTS = (
     Fault(
         "degrees of freedom of topics",
         "comparisons/reliability.py",
-        "((of_topic - mean[..., None]) ** 2).sum(axis=-1) / (n_topics - 1)",
-        "((of_topic - mean[..., None]) ** 2).sum(axis=-1) / n_topics",
+        "((topic_mean - mean[..., None]) ** 2).sum(axis=-1) / (n_topics - 1)",
+        "((topic_mean - mean[..., None]) ** 2).sum(axis=-1) / n_topics",
         "comparisons/test_reliability.py",
         "dependability is overstated",
     ),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayespool import budgets, load_example
-from bayespool.collection import IntArray
+from bayespool.arrays import IntArray
 from bayespool.errors import InputError
 from bayespool.pooling import (
     STRATEGIES,

@@ -296,7 +296,7 @@ def test_what_cannot_be_meant_is_refused(folder: Path) -> None:
         (read, (qrels, RanxLike(of_ranx, "relevance", None)), "looks like judgments or labels"),
         (labeled, (ONE, RUN), "a judge of a DataFrame has no name"),
         (partial(read, judges=["llm.txt", "more/llm.txt"]), (ONE, RUN), "two judges are called 'llm'"),
-        (partial(in_pool, organizations=twice), (ONE, RUN), "run 'a' belongs to 'y' and to 'x'"),
+        (partial(in_pool, organizations=twice), (ONE, RUN), "run 'a' belongs to 'y' here and to 'x'"),
         (score, (run,), "a Run where a Collection is expected"),
         (partial(score, pool=[run]), (small(),), "unknown settings ['pool']"),
     ):

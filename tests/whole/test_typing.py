@@ -14,7 +14,6 @@ import pytest
 
 import bayespool
 from bayespool import read_collection
-from bayespool.collection.build import Building, build_collection
 from bayespool.errors import InputError
 from bayespool.experiments import vary_common_topics, vary_pool_width
 from bayespool.pooling.loading import ReadOptions
@@ -113,5 +112,3 @@ def test_typed_arguments_are_those_of_the_functions() -> None:
     asked = parameters_of(read_collection)
     assert set(asked) - set(written) == {"progress", "scores"}, "which score has no use for"
     assert written == {name: asked[name] for name in written}
-    written = {name: hint.__forward_arg__ for name, hint in Building.__annotations__.items()}
-    assert written == parameters_of(build_collection)

@@ -1,0 +1,51 @@
+from .build import (
+    build_collection as build_collection,
+    collection_of as collection_of,
+    encoding_of as encoding_of,
+    unjudged_collection as unjudged_collection,
+)
+from .contents import Collection as Collection
+from .frames import (
+    labels_from_frame as labels_from_frame,
+    qrels_from_frame as qrels_from_frame,
+    run_from_frame as run_from_frame,
+)
+from .judges import Judge as Judge, add_judges as add_judges, judged_where_labeled as judged_where_labeled
+from .own import (
+    SecondAssessors as SecondAssessors,
+    add_second_assessors as add_second_assessors,
+    with_confusion as with_confusion,
+)
+from .pools import Pool as Pool
+from .rankings import rows as rows
+from .readers import (
+    Reading as Reading,
+    read_labels as read_labels,
+    read_organizations as read_organizations,
+    read_qrels as read_qrels,
+    read_run as read_run,
+    read_run_types as read_run_types,
+    read_runs as read_runs,
+)
+from .records import (
+    LISTED as LISTED,
+    NEVER_JUDGED as NEVER_JUDGED,
+    UNJUDGED as UNJUDGED,
+    Labels as Labels,
+    Negative as Negative,
+    Order as Order,
+    Qrels as Qrels,
+    Run as Run,
+    Skipped as Skipped,
+)
+from .sources import (
+    Judgments as Judgments,
+    Organizations as Organizations,
+    Runs as Runs,
+    qrels_of as qrels_of,
+)
+from .writers import (
+    write_organizations as write_organizations,
+    write_qrels as write_qrels,
+    write_run as write_run,
+)

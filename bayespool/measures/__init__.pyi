@@ -1,0 +1,36 @@
+from .average_precision import AveragePrecision as AveragePrecision
+from .base import (
+    MEASURES as MEASURES,
+    Additive as Additive,
+    Measure as Measure,
+    Tally as Tally,
+    register_measure as register_measure,
+)
+from .errors import (
+    kendall_tau_b as kendall_tau_b,
+    mean_absolute_error as mean_absolute_error,
+    mean_error as mean_error,
+    passed_over as passed_over,
+    root_mean_squared_error as root_mean_squared_error,
+    system_rank_error as system_rank_error,
+)
+from .estimates import (
+    Diagnostics as Diagnostics,
+    Estimates as Estimates,
+    Estimator as Estimator,
+    side_by_side as side_by_side,
+)
+from .gain import DCG as DCG, NDCG as NDCG, SDCG as SDCG
+from .normalized import Ideal as Ideal, Normalized as Normalized
+from .parsing import parse_measure as parse_measure, parse_measures as parse_measures
+from .populations import population_draws as population_draws, population_of as population_of
+from .precision import (
+    Judged as Judged,
+    NonrelevantShare as NonrelevantShare,
+    Precision as Precision,
+    Success as Success,
+)
+from .rank_biased import INST as INST, RBP as RBP
+from .recall import Recall as Recall
+from .reciprocal_rank import ERR as ERR, ReciprocalRank as ReciprocalRank
+from .values import Values as Values, equal_tailed_interval as equal_tailed_interval
