@@ -129,7 +129,7 @@ FAULTS = (
     ),
     Fault(
         "a run in its own pool",
-        "experiments/design.py",
+        "experiments/random_pools.py",
         "others = [unit for unit in drawn_from if unit != unit_of[first]]",
         "others = list(drawn_from)",
         "experiments/test_random_pools.py",
