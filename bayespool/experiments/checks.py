@@ -54,9 +54,7 @@ if TYPE_CHECKING:
 
 _RUN_COUNTS = {"n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs.")}
 _CALIBRATION = _RUN_COUNTS | {
-    "pit_inside": Column(
-        "PIT in", "chance", "Share of runs with a PIT in the central part of this probability."
-    ),
+    "pit_inside": Column("PIT in", "chance", "Share of runs with a PIT in the central part of this size."),
     "se": Column("±", "chance", "Its standard error by organization; none for a share of 0 or 1."),
     "covered": Column("truth in", "chance", "Share of runs whose interval has the truth, ends included."),
     "width": Column("width", "score", "Mean width of the intervals of the measure."),
@@ -69,9 +67,7 @@ _ELPD = _RUN_COUNTS | {
     "weight": Column("weight", "size", "Stacking weight over all models but combined."),
     "se": Column("±", "size", "Standard error of the elpd.", 1),
     "dse": Column("±", "size", "Standard error of the difference, by organization.", 1),
-    "weight_combined": Column(
-        "weight in\ncombined", "size", "Weight in the combined estimator, on the first step."
-    ),
+    "weight_combined": Column("weight in\ncombined", "size", "Weight in combined, at the first threshold."),
 }
 _RUNS = {
     "n_hidden": Column("hidden", "count", "Documents that the run's organization alone contributed."),

@@ -261,9 +261,7 @@ _AGREEMENT = _SHARED | {
     "promised": Column(
         "promised", "count", "Relevant documents expected if label rates were those of the other documents."
     ),
-    "auc": Column(
-        "AUC", "chance", "Chance that a relevant document has a higher label than another; ties half."
-    ),
+    "auc": Column("AUC", "chance", "Chance that a relevant document is labeled higher; ties half."),
     "kappa": Column("κ", "chance", "Cohen's κ of relevance and of a label of label_from or more."),
     "label_from": Column("label\nfrom", "threshold", "Where κ of other documents, if any, is greatest."),
 }
@@ -275,9 +273,7 @@ _COVERAGE = _SHARED | {
 _ORGANIZATIONS = _SHARED | {
     "given": Column("given", "count", "Lowest relevance of the documents that are compared."),
     "n": Column("documents", "count", "Judged and labeled ones in the top 10 of its runs."),
-    "lift": Column(
-        "lift", "difference", "How often they have higher labels than others as relevant, less ½."
-    ),
+    "lift": Column("lift", "difference", "Chance of a higher label than others as relevant, less ½."),
     "se": Column("±", "score", "Standard error of the lift."),
     "favored": Column("favored", "flag", "Whether the judge favors the organization."),
 }

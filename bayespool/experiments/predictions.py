@@ -241,9 +241,7 @@ def predict_held_out(
             densities[k, list(density_of_run)] = list(density_of_run.values())
             log_odds.append(target.document_log_odds(row, odds, fold[rankings.organization] == f))
         drawn.draw(np.flatnonzero(fold[hidden.organization] == f), log_odds, rng)
-    return _prediction(
-        steps[0].model, drawn, fold[hidden.organization], densities, tuple(problems), random_seed
-    )
+    return drawn.predict(steps[0].model, fold[hidden.organization], densities, tuple(problems), random_seed)
 
 
 def predict_mixture(
@@ -281,7 +279,7 @@ def predict_mixture(
                 mixed[which == m] = odds[which == m]
             log_odds.append(mixed)
         drawn.draw(np.flatnonzero(in_fold), log_odds, rng)
-    return _prediction("combined", drawn, run_fold, densities, _all_problems(predictions), random_seed)
+    return drawn.predict("combined", run_fold, densities, _all_problems(predictions), random_seed)
 
 
 def _n_draws(fits: Fits) -> int:
@@ -326,43 +324,38 @@ class _Drawn:
             values = self.rankings.values(runs, documents, block, self.counted)
             self.n_relevant[:, runs] = excess_total(values, self.judged[runs])
 
+    def predict(
+        self, model: str, fold: IndexArray, densities: FloatArray, problems: tuple[str, ...], random_seed: int
+    ) -> HeldOutPrediction:
+        """Return the prediction of a model from what was drawn."""
+        rankings, hidden = self.rankings, self.rankings.hidden
+        observed = excess_total(rankings.observed_values(self.every), self.known)
+        relevant = excess_total(rankings.observed_values(self.every, self.counted), self.judged)
+        n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
+        pit = randomized_pit(self.amount, observed, _generator(random_seed, hidden.measure, 2**20))
+        return HeldOutPrediction(
+            model=model,
+            measure=hidden.measure,
+            run_ids=hidden.counts.run_ids,
+            organizations=tuple(hidden.organizations[o] for o in hidden.organization),
+            per_mean=self.unit * len(hidden.counts.query_ids),
+            known=self.known,
+            n_hidden=n_hidden,
+            n_hidden_relevant=relevant,
+            observed=observed,
+            fold=fold,
+            draws=self.amount,
+            n_predicted=self.n_relevant.mean(axis=0),
+            pit=np.where(n_hidden > 0, pit, np.nan),
+            densities=densities,
+            problems=problems,
+        )
+
 
 def excess_total(values: Values, known: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return totals of values less the known part, as whole numbers, or floats rounded as totals are."""
     added = values.totals() - known
     return np.asarray(added.astype(np.int32) if values.is_exact else np.round(added, 12))
-
-
-def _prediction(
-    model: str,
-    drawn: _Drawn,
-    fold: IndexArray,
-    densities: FloatArray,
-    problems: tuple[str, ...],
-    random_seed: int,
-) -> HeldOutPrediction:
-    rankings, hidden = drawn.rankings, drawn.rankings.hidden
-    observed = excess_total(rankings.observed_values(drawn.every), drawn.known)
-    relevant = excess_total(rankings.observed_values(drawn.every, drawn.counted), drawn.judged)
-    n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
-    pit = randomized_pit(drawn.amount, observed, _generator(random_seed, hidden.measure, 2**20))
-    return HeldOutPrediction(
-        model=model,
-        measure=hidden.measure,
-        run_ids=hidden.counts.run_ids,
-        organizations=tuple(hidden.organizations[o] for o in hidden.organization),
-        per_mean=drawn.unit * len(hidden.counts.query_ids),
-        known=drawn.known,
-        n_hidden=n_hidden,
-        n_hidden_relevant=relevant,
-        observed=observed,
-        fold=fold,
-        draws=drawn.amount,
-        n_predicted=drawn.n_relevant.mean(axis=0),
-        pit=np.where(n_hidden > 0, pit, np.nan),
-        densities=densities,
-        problems=problems,
-    )
 
 
 def _weigh(

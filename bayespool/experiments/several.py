@@ -31,9 +31,7 @@ _REFERENCE = "as-judged"
 _ROUNDING = 1e-12
 _COLUMNS = {
     "collection": Column("collection", "text", "Name of the collection."),
-    "mae_change": Column(
-        "change,\n%", "difference", "Change of the MAE against the runs as judged, in %.", 1
-    ),
+    "mae_change": Column("change,\n%", "difference", "Change of the MAE against as-judged, in %.", 1),
 }
 _OVERALL = {
     "n_collections": Column("collections", "count", "Number of collections in which the MAE is known."),

@@ -346,7 +346,7 @@ FAULTS = (
     Fault(
         "weights that see the fold",
         "experiments/predictions.py",
-        "np.flatnonzero(np.isfinite(densities).all(axis=1) & ~mine)",
+        "np.flatnonzero(np.isfinite(densities).all(axis=1) & ~in_fold)",
         "np.flatnonzero(np.isfinite(densities).all(axis=1))",
         "experiments/test_checks.py",
         "the combined model is graded on what its weights were chosen by",
