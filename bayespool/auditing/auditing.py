@@ -35,7 +35,7 @@ from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import digest
 from bayespool.tables.formatting import counted, interval, level, number, p_value
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Ends, Table, View
+from bayespool.tables.table import IntervalColumn, Table, View
 
 _DEFAULT_BUDGET = 50  # documents of the first round
 _N_SHOWN = 20  # steps
@@ -357,7 +357,7 @@ class Audit(ListForAssessors):
         }
 
     def urn_text(self) -> str:
-        """Urns, runs, measure and seed as text: all that decides what is drawn before any judgment."""
+        """Return urns, runs, measure and seed as text: all that decides what is drawn before any judgment."""
         texts = []
         for each in self.differences:
             values = (getattr(each.urn, field.name) for field in dataclasses.fields(Urn))
@@ -366,7 +366,9 @@ class Audit(ListForAssessors):
         return json.dumps(texts) if self._has_leader else texts[0]
 
     def tables(self) -> tuple[Table, ...]:
-        """Documents drawn, and all that could be; before them the differences of a leader, a row each."""
+        """Return tables of the documents drawn and of all that could be, before them the differences of a
+        leader.
+        """
         import pandas as pd
 
         n = self.n_judged
@@ -389,8 +391,8 @@ class Audit(ListForAssessors):
                 "probability",
                 "relevance",
                 "estimate",
-                Ends(label="guaranteed\n{level}", signed=signed),
-                Ends("posterior_lower", "posterior_upper", "posterior\n{level}", signed=signed),
+                IntervalColumn(label="guaranteed\n{level}", signed=signed),
+                IntervalColumn("posterior_lower", "posterior_upper", "posterior\n{level}", signed=signed),
                 "evidence",
             ),
             where={"is_judged": True},
@@ -432,7 +434,7 @@ class Audit(ListForAssessors):
             names=("other",),
             columns=(
                 "difference",
-                Ends(label="guaranteed\n{level}", signed=True),
+                IntervalColumn(label="guaranteed\n{level}", signed=True),
                 "posterior",
                 "p_better",
                 "p_worse",
@@ -444,19 +446,19 @@ class Audit(ListForAssessors):
         return Table("differences", "What is guaranteed now", rows, DIFFERENCES, (view,))
 
     def qrels(self) -> Qrels:
-        """Documents in the order in which they were drawn, with relevance −1 where nobody judged."""
+        """Return documents in the order in which they were drawn, with relevance −1 where nobody judged."""
         documents = self.differences[0].walked.documents.tolist()
         topics = pa.array([self.urn.query_ids[i] for i in documents], pa.string()).dictionary_encode()
         doc_ids = pa.array([self.urn.doc_ids[i] for i in documents], pa.string())
         return Qrels(topics, doc_ids, self.relevance[documents].astype(np.int16))
 
-    def in_format(self, suffix: str) -> bytes:
+    def to_format(self, suffix: str) -> bytes:
         """List in qrels format, with probabilities in the second column, compressed for ``.gz``."""
         second = [f"{p:.6g}" for p in self.differences[0].walked.probability]
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool, empty and wide intervals, a refuted posterior, judgments out of turn."""
+        """Return notes on the pool, empty and wide intervals, a refuted posterior, judgments out of turn."""
         notes = list(self.details.get("pool_notes", ()))
         if any(each.width < -ROUNDING for each in self.differences):
             notes.append(
@@ -481,7 +483,7 @@ class Audit(ListForAssessors):
         return tuple(notes)
 
     def summary(self) -> tuple[str, ...]:
-        """Guarantees, the reason to stop, and the digest that anybody can check."""
+        """Return guarantees, the reason to stop, and the digest that anybody can check."""
         sentences = self._leader_sentences() if self._has_leader else self._value_sentences()
         n_waiting, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"
         if self._has_leader:
@@ -501,16 +503,18 @@ class Audit(ListForAssessors):
     def _value_sentences(self) -> list[str]:
         """Return sentences on the interval, the posterior's interval, and the order of a pair."""
         (difference,), n = self.differences, self.n_judged
-        proven = "the bounds, before any judgment"
+        guarantee = "the bounds, before any judgment"
         if n:
             estimate = number(float(difference.estimates[-1]))
-            proven = f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
+            guarantee = (
+                f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
+            )
         mean = float(difference.forecast.mean[-1]) if n else self.urn.mean
         lower, upper = (float(ends[-1]) for ends in difference.posterior_ends())
-        believed = interval(lower, upper, signed=difference.is_pair)
+        posterior_text = interval(lower, upper, signed=difference.is_pair)
         sentences = [
-            f"{self._about}: {difference.interval_text()}, {proven}",
-            f"the posterior says {number(mean)} ({believed}), if it is right",
+            f"{self._about}: {difference.interval_text()}, {guarantee}",
+            f"the posterior says {number(mean)} ({posterior_text}), if it is right",
         ]
         if difference.is_pair and n:
             less, more = difference.p_values
@@ -528,22 +532,22 @@ class Audit(ListForAssessors):
             ", ".join(run for run, verdict in verdicts.items() if verdict == word)
             for word in ("better", "worse", "equal", "open")
         )
-        held = f"guaranteed at {level(self.ci_prob)} for all together, by {counted(n, 'judgment')}"
+        guarantee = f"guaranteed at {level(self.ci_prob)} for all together, by {counted(n, 'judgment')}"
         sentences = [f"{self.measure}: {leader} led by the posterior before any judgment"]
         if worse:
-            sentences.append(f"{leader} is not the best: it is worse than {worse}; {held}")
+            sentences.append(f"{leader} is not the best: it is worse than {worse}; {guarantee}")
         elif not (equal or open_):
-            sentences.append(f"{leader} is the best of {counted(len(self.run_ids), 'run')}; {held}")
+            sentences.append(f"{leader} is the best of {counted(len(self.run_ids), 'run')}; {guarantee}")
         if better and (worse or equal or open_):
-            sentences.append(f"{leader} is better than {better}; {held}")
+            sentences.append(f"{leader} is better than {better}; {guarantee}")
         if equal:
-            sentences.append(f"{leader} is equal to {equal}; {held}")
+            sentences.append(f"{leader} is equal to {equal}; {guarantee}")
         if open_:
             sentences.append(f"{leader} cannot be separated yet from {open_}")
         return sentences
 
     def figures(self) -> tuple[Figure, ...]:
-        """Intervals by the number of judgments, a panel for each difference, the closest first."""
+        """Return intervals by the number of judgments, a panel for each difference, the closest first."""
         caption = f"{self._about}: what is guaranteed after each judgment"
         return (Figure("audit", caption, self.draw),)
 
@@ -555,10 +559,10 @@ class Audit(ListForAssessors):
     def draw(self) -> Any:
         """Draw the figure."""
         from bayespool.plots import plot_audit
-        from bayespool.plots.checks import draw_audits
+        from bayespool.plots.experiments import draw_audits
 
         return draw_audits(self) if self._has_leader else plot_audit(self).figure
 
     def citations(self) -> tuple[Citation, ...]:
-        """Citations for the interval, the posterior, and bayespool itself."""
+        """Return citations for the interval, the posterior, and bayespool itself."""
         return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])

@@ -11,8 +11,8 @@ import numpy as np
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.auditing.sequences import Walk, capital, confidence_sequence, uniforms, walk
 from bayespool.auditing.urns import Urn
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import interval
+from bayespool.tables.table import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -272,7 +272,7 @@ class AuditedDifference:
         return foretell(self.urn, documents, self.worth[documents])
 
     def posterior_ends(self) -> tuple[FloatArray, FloatArray]:
-        """Ends of the posterior's interval before and after each judged step, of shape (judged step + 1,)."""
+        """Return ends of the posterior's interval, first before any judgment, shape (judged step + 1,)."""
         from scipy.special import ndtri
 
         u, w = self.urn, self.walked
@@ -304,18 +304,18 @@ class AuditedDifference:
         return min(self.n_differences * not_better, 1.0), min(self.n_differences * not_worse, 1.0)
 
     def interval_text(self) -> str:
-        """Text of `interval`."""
+        """Return the text of `interval`."""
         return interval(*self.interval, signed=self.is_pair)
 
     def steps_frame(self) -> pd.DataFrame:
-        """One row per document drawn, with what each judgment proves."""
+        """Return one row per document drawn, with what each judgment proves."""
         import pandas as pd
 
         u, w, n = self.urn, self.walked, self.n_judged
         lower, upper = self.posterior_ends()
         after = (*self.intervals, self.forecast.mean, lower[1:], upper[1:], self.forecast.evidence)
         names = ("estimate", "lower", "upper", "posterior", "posterior_lower", "posterior_upper", "evidence")
-        unknown = np.full(len(self.n_known) - n, np.nan)
+        missing = np.full(len(self.n_known) - n, np.nan)
         steps = np.arange(len(self.n_known)) + 1
         return pd.DataFrame(
             {
@@ -327,7 +327,7 @@ class AuditedDifference:
                 "relevance": self.relevance[w.documents],
                 "is_judged": steps <= n,
                 **{
-                    name: np.append(values, unknown)
+                    name: np.append(values, missing)
                     for name, values in zip(names, (self.estimates, *after), strict=True)
                 },
                 "ci_prob": self.interval_ci_prob,
@@ -336,16 +336,16 @@ class AuditedDifference:
 
     def row(self) -> dict[str, Any]:
         """Return what is guaranteed of a leader's difference now, a row of the table of differences."""
-        now: Any = self.steps_frame().iloc[self.n_judged - 1] if self.n_judged else {}
+        last_step: Any = self.steps_frame().iloc[self.n_judged - 1] if self.n_judged else {}
         return {
             "leader": self.run_ids[0],
             "other": self.run_ids[1],
-            "difference": now.get("estimate", np.nan),
+            "difference": last_step.get("estimate", np.nan),
             "lower": self.interval[0],
             "upper": self.interval[1],
-            "posterior": now.get("posterior", self.urn.mean),
-            "posterior_lower": now.get("posterior_lower", np.nan),
-            "posterior_upper": now.get("posterior_upper", np.nan),
+            "posterior": last_step.get("posterior", self.urn.mean),
+            "posterior_lower": last_step.get("posterior_lower", np.nan),
+            "posterior_upper": last_step.get("posterior_upper", np.nan),
             "p_better": self.p_values[0],
             "p_worse": self.p_values[1],
             "evidence": float(self.forecast.evidence.max(initial=1.0)),
@@ -354,7 +354,7 @@ class AuditedDifference:
         }
 
     def documents_frame(self) -> pd.DataFrame:
-        """One row per document that is drawn from."""
+        """Return one row per document that is drawn from."""
         import pandas as pd
 
         names = ("query_id", "doc_id", *URN_COLUMNS)

@@ -46,7 +46,7 @@ class Walk(NamedTuple):
 
 
 def uniforms(random_seed: int, n: int) -> FloatArray:
-    """Numbers in [0, 1) that draw the documents, one per step, shape (n,); a larger n only appends."""
+    """Return numbers in [0, 1) that draw the documents, one per step, shape (n,); a larger n only appends."""
     return np.array([(key_of(random_seed, "audit", step) >> 11) / 2**53 for step in range(n)])
 
 
@@ -184,7 +184,8 @@ def _walk(
 def confidence_sequence(
     walked: Walk, least: float, most: float, base_low: float, base_high: float, ci_prob: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Ends of the interval after each judged step, which hold at all steps at once, each of shape (step,).
+    """Return ends of the interval after each judged step, which hold at all steps at once, each of shape
+    (step,).
 
     Parameters
     ----------
@@ -229,12 +230,12 @@ def confidence_sequence(
 def _largest_refuted(
     z: FloatArray, least: FloatArray, start: float, stop: float, refuting: float
 ) -> FloatArray:
-    """Largest candidate refuted by each step, ``start`` before any is, shape (step,)."""
+    """Return the largest candidate refuted by each step, ``start`` before any is, shape (step,)."""
     return _bet_against(z, least, np.linspace(start, stop, CANDIDATES), refuting)[0]
 
 
 def capital(z: FloatArray, least: FloatArray, value: float) -> FloatArray:
-    """Capital of a bet against values of at most ``value``, after each step, shape (step,).
+    """Return the capital of a bet against values of at most ``value``, after each step, shape (step,).
 
     One over its maximum so far is a p-value at any time.
     """
@@ -244,7 +245,9 @@ def capital(z: FloatArray, least: FloatArray, value: float) -> FloatArray:
 def _bet_against(
     z: FloatArray, least: FloatArray, candidates: FloatArray, refuting: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Largest candidate refuted by each step, and the capital against the last one, each of shape (step,)."""
+    """Return the largest candidate refuted by each step, and the capital against the last one, each of shape
+    (step,).
+    """
     ends, capitals = np.zeros(len(z)), np.zeros(len(z))
     z, least = np.ascontiguousarray(z), np.ascontiguousarray(least)
     _bet(z, least, candidates, np.array(BETS), refuting, ends, capitals)

@@ -35,10 +35,10 @@ class AuditSettings(TargetSettings):
     ci_prob: float = option(0.95, CI_PROB, details="The guaranteed one holds at all times at once.")
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import posterior_of
+        from bayespool.scoring.estimators import parse_posterior
 
         super().__post_init__()
         from bayespool.auditing.urns import check_auditable
 
         check_auditable(self.measures)
-        self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
+        self._hold("estimator", parse_posterior(self.estimator, self, **self.target_settings()))

@@ -17,8 +17,8 @@ from bayespool.collection.contents import warn_of_no_pool
 from bayespool.errors import InputError
 from bayespool.measures.normalized import with_ideal
 from bayespool.options import describe_estimator, takes
-from bayespool.report.reading import StoredResult, read_result
-from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
+from bayespool.report.saving import StoredResult, read_result
+from bayespool.scoring.scoring import expect_collection, pool_metadata, resolve_targets
 from bayespool.tables.files import PathLike
 
 if TYPE_CHECKING:
@@ -76,9 +76,7 @@ def audit(
     warn_of_no_pool(collection, rel=settings.measures.rel)
     (measure,) = with_ideal([settings.measures], settings.ideal or "own")
     whole = collection
-    collection, targets, unpooled = find_suited_targets(
-        whole, run_ids, settings, (measure,), settings.estimand
-    )
+    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, (measure,), settings.estimand)
     if len(targets) > 1 and not settings.ideal:
         (measure,) = with_ideal([measure], "shared")
     say = report or (lambda line: None)
@@ -170,11 +168,11 @@ def read_audit(path: PathLike) -> Audit:
 
 def _stored_audit(stored: StoredResult) -> Audit:
     """Return the audit of which a certificate has the seed, the documents and the judgments."""
-    made: dict[str, Any] = dict(stored.metadata)
+    numbers: dict[str, Any] = dict(stored.metadata)
     steps, documents = stored.to_frame("steps"), stored.to_frame("documents")
-    others = [str(run) for run in made["runs"][1:]] if "urns" in made else []
+    others = [str(run) for run in numbers["runs"][1:]] if "urns" in numbers else []
     frames = [documents[documents["other"] == run] for run in others] or [documents]
-    urns = tuple(map(_stored_urn, frames, made["urns"] if others else [made["urn"]]))
+    urns = tuple(map(_stored_urn, frames, numbers["urns"] if others else [numbers["urn"]]))
     relevances = [frame["relevance"].to_numpy(dtype=np.int64) for frame in frames]
     if any((urn.query_ids, urn.doc_ids) != (urns[0].query_ids, urns[0].doc_ids) for urn in urns) or any(
         not np.array_equal(relevance, relevances[0]) for relevance in relevances
@@ -186,27 +184,27 @@ def _stored_audit(stored: StoredResult) -> Audit:
         raise ValueError("a step knows of later ones")
     return Audit(
         urns=urns,
-        run_ids=tuple(map(str, made["runs"])),
-        measure=str(made["measure"]),
+        run_ids=tuple(map(str, numbers["runs"])),
+        measure=str(numbers["measure"]),
         relevance=relevances[0],
         n_known=n_known,
-        random_seed=int(made["random_seed"]),
-        ci_prob=float(made["ci_prob"]),
-        until=None if made["until"] is None else float(made["until"]),
-        details={name: made[name] for name in _DETAILS if name in made},
+        random_seed=int(numbers["random_seed"]),
+        ci_prob=float(numbers["ci_prob"]),
+        until=None if numbers["until"] is None else float(numbers["until"]),
+        details={name: numbers[name] for name in _DETAILS if name in numbers},
     )
 
 
-def _stored_urn(documents: pd.DataFrame, made: Mapping[str, Any]) -> Urn:
+def _stored_urn(documents: pd.DataFrame, numbers: Mapping[str, Any]) -> Urn:
     """Return the urn of its documents and the numbers beside them."""
     columns: dict[str, Any] = {name: documents[name].to_numpy(dtype=np.float64) for name in URN_COLUMNS}
-    numbers: dict[str, Any] = {name: float(made[name]) for name in URN_NUMBERS}
+    scalars: dict[str, Any] = {name: float(numbers[name]) for name in URN_NUMBERS}
     return Urn(
         query_ids=tuple(map(str, documents["query_id"])),
         doc_ids=tuple(map(str, documents["doc_id"])),
         **columns,
-        **numbers,
-        worth=tuple(map(float, made["worth"])),
+        **scalars,
+        worth=tuple(map(float, numbers["worth"])),
     )
 
 

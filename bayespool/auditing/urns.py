@@ -59,7 +59,7 @@ def check_auditable(measure: Measure) -> None:
 
 
 def envelope(measure: Measure, topic: TopicOfRun) -> Envelope:
-    """Sums below and above a topic's value under any completion of its judgments.
+    """Return sums below and above a topic's value under any completion of its judgments.
 
     Notes
     -----
@@ -91,7 +91,7 @@ def envelope(measure: Measure, topic: TopicOfRun) -> Envelope:
 
 
 def _highest_gains(measure: Additive, topic: TopicOfRun) -> FloatArray:
-    """Weight of the rank × gain of the highest level of each unjudged document in the ranking."""
+    """Return the weight of the rank × gain of the highest level of each unjudged document in the ranking."""
     weights = np.asarray(measure.weights(), dtype=float)
     highest = float(measure.gains(np.array(topic.tally.levels[-1:]))[0])
     return np.where(topic.rank < len(weights), weights[topic.rank.clip(max=len(weights) - 1)], 0.0) * highest
@@ -131,7 +131,7 @@ def _ratio_envelope(measure: Normalized, topic: TopicOfRun) -> Envelope:
 
 
 def _ideal(measure: Normalized, tally: Tally, n_more: int = 0, level: int = 0) -> float:
-    """Amount of the ideal ranking with more documents of a level."""
+    """Return the amount of the ideal ranking with more documents of a level."""
     n = tally.n.copy()
     n[..., level] += n_more
     return float(measure.best(Tally(n, tally.levels))[0])
@@ -144,7 +144,7 @@ def _makes_ideal(measure: Normalized, tally: Tally, level: int) -> bool:
 
 
 def _precision_contributions(measure: AveragePrecision, topic: TopicOfRun) -> tuple[FloatArray, FloatArray]:
-    """Contributions of unjudged documents to the sum of precisions, without and with pairs of them."""
+    """Return contributions of unjudged documents to the sum of precisions, without and with pairs of them."""
     relevant = topic.levels >= measure.rel
     at = 1 / np.arange(1, len(relevant) + 1)
     above = np.cumsum(relevant)
@@ -216,7 +216,7 @@ class Urn:
 
 
 def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tuple[Urn, ...]:
-    """Urns of several values, all of the documents that any of them depends on.
+    """Return urns of several values, all of the documents that any of them depends on.
 
     ``signs``: of each run in each value, 0 for a run that has no part in it, shape (value, run).
     """
@@ -283,7 +283,7 @@ def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tu
 
 
 def _shared_changes(centered: npt.NDArray[np.float32], contribution: FloatArray) -> FloatArray:
-    """Change of each chance with a standard deviation of the sum, from draws about their mean."""
+    """Return the change of each chance with a standard deviation of the sum, from draws about their mean."""
     total = centered.astype(np.float64) @ contribution
     return np.asarray(
         centered.T.astype(np.float64) @ total / max(float(np.sqrt(total @ total * len(total))), 1e-300)
@@ -299,7 +299,7 @@ def _topic_of_run(
     tally: Tally,
     chance: FloatArray,
 ) -> TopicOfRun:
-    """A run's ranking of a topic, with its unjudged documents."""
+    """Return a run's ranking of a topic, with its unjudged documents."""
     unknowns = completion.unknowns
     run_index, rank, document = (a.astype(np.intp) for a in unknowns.places_on(topic))
     is_of_run = run_index == run
@@ -313,5 +313,5 @@ def _topic_of_run(
 
 
 def _negate(sums: Envelope) -> Envelope:
-    """Envelope of the value with its sign turned."""
+    """Return the envelope of the value with its sign turned."""
     return Envelope(-sums.base_high, -sums.base_low, -sums.high, -sums.low)

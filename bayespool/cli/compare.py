@@ -49,9 +49,7 @@ def _table(*names: str) -> Callable[[Command], Command]:
         "system_variance",
         "ranks",
         "significance",
-        "overview",
         "reliability",
-        "across_overview",
     ),
     own_option(
         "--columns",

@@ -101,7 +101,7 @@ class Files:
 
     def check_assessors(self, settings: ScoringSettings) -> None:
         """Raise `InputError` for judgments of second assessors that no scope uses."""
-        if self.second_assessors and not settings.of_another_assessor:
+        if self.second_assessors and not settings.asks_another_assessor:
             raise InputError(
                 "--second-assessors, and no scope that speaks of them", hint="add --scope another-assessor"
             )

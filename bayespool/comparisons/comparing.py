@@ -32,10 +32,10 @@ from bayespool.measures import Estimates, Measure
 from bayespool.measures.populations import population_draws
 from bayespool.options import takes
 from bayespool.randomness import key_of
-from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
+from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores, score
-from bayespool.scoring.score_tables import FAR_NOTE, far_runs, lines_of_all, note_lines
+from bayespool.scoring.score_tables import FAR_NOTE, collection_notes, far_runs, note_lines
 from bayespool.scoring.scoring import expect_collection
 from bayespool.scoring.settings import Scope
 from bayespool.tables import Citation
@@ -89,21 +89,21 @@ class Comparison(ComparisonFrames, Result):
         return one_line("Comparison", f"{some_of(self.measures, 3)} of {runs} on {topics}")
 
     def tables(self) -> tuple[Table, ...]:
-        """Tables of the methods of these names, and ``pairs``, what a paper has of each pair."""
+        """Return the tables that the methods of these names give."""
         return comparison_tables(self, Arrangement())
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Tables as people read them, with the columns, order and number of pairs that are arranged."""
+        """Return tables as people read them, with columns, order and number of pairs as arranged."""
         arranged = self.arrangement if arrangement is None else arrangement
         width = Arrangement(width=arranged.width)
         return tuple(self.marked(t) for table in comparison_tables(self, arranged) for t in table.read(width))
 
     def marked(self, text: TextTable) -> TextTable:
-        """A table with a dagger after runs unlike the pool."""
+        """Return a table with a dagger after runs unlike the pool."""
         return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
 
     def summary(self, *pair: str) -> tuple[str, ...]:
-        """A sentence on each pair under each measure, and across measures, of three pairs at most.
+        """Return a sentence on each pair under each measure, and across measures, of three pairs at most.
 
         Parameters
         ----------
@@ -118,28 +118,30 @@ class Comparison(ComparisonFrames, Result):
         return tuple(pair_lines(self, pair) if pair else comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
-        """Differences of up to fifteen pairs, or chances of ranks; the leaderboard of three runs or more."""
+        """Return differences of up to fifteen pairs, or chances of ranks; the leaderboard of three runs or
+        more.
+        """
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Citations for the estimators, the tests, their control, and the reliability."""
+        """Return citations for the estimators, the tests, their control, and the reliability."""
         return citations_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool and the runs, as those of scores, and on measures that share no draws."""
+        """Return notes on the pool and the runs, as those of scores, and on measures that share no draws."""
         scores = self.scores
-        lines = lines_of_all(scores.metadata)
+        lines = collection_notes(scores.metadata)
         lines += note_lines(scores.statements, scores.run_ids, scores.measures)
         if len(self.measures) < 2:
             return tuple(lines)
         for method in dict.fromkeys(method for _, method, _ in self.draws):
             groups = self._across_frame.loc[self._across_frame["method"] == method, "measures"]
-            compared = {measure for text in groups for measure in text.split(", ")}
-            apart = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in compared]
-            if len(apart) > 1 or (apart and compared):
+            joint = {measure for text in groups for measure in text.split(", ")}
+            others = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in joint]
+            if len(others) > 1 or (others and joint):
                 lines.append(
-                    f"{method}: draws of {', '.join(apart)} are of completed judgments of their own, so that "
-                    "nothing is said across measures; --joint completes them together"
+                    f"{method}: draws of {', '.join(others)} come from completed judgments of their own, so "
+                    "that nothing is said across measures; --joint completes them together"
                 )
         return tuple(lines)
 
@@ -149,7 +151,7 @@ class StoredComparison(StoredResult):
     """A comparison of an earlier call, as it was written, whose figure is drawn from its tables."""
 
     def figures(self) -> tuple[Figure, ...]:
-        """Figure of the comparison, where the file has all its tables."""
+        """Return the figure of the comparison, where the file has all its tables."""
         names = [table.name for table in self.tables()]
         return _figures(self) if {"differences", "ranks", "leaderboard"} <= set(names) else super().figures()
 
@@ -238,9 +240,9 @@ def compare_scores(
             f"no uncorrected scores to compare with: {AS_JUDGED} is missing",
             hint=f"score with {AS_JUDGED} among the estimators",
         )
-    if apart := [e for e in scores.estimates if e.apart]:
+    if separate := [e for e in scores.estimates if e.apart]:
         raise InputError(
-            f"{apart[0].method} scored each run as if it were alone: draws of a difference say nothing",
+            f"{separate[0].method} scored each run as if it were alone: draws of a difference say nothing",
             hint="score with together=True, or call compare",
         )
     random_seed = settings.random_seed
@@ -266,8 +268,8 @@ def compare_scores(
                 draws[e.measure, e.method, scope] = _compare_over_draws(
                     e, scope, scores.ci_prob, settings.rope, random_seed
                 )
-    stated = ("scopes", "tests", "control", "level", "rope", "random_seed")
-    values = {name: getattr(settings, name) for name in stated}
+    setting_names = ("scopes", "tests", "control", "level", "rope", "random_seed")
+    values = {name: getattr(settings, name) for name in setting_names}
     return Comparison(
         scores=scores,
         draws=draws,

@@ -132,8 +132,8 @@ def compare_runs_by_draws(
         n_greater[a, b], n_greater[b, a] = (difference > 0).sum(axis=0), (difference < 0).sum(axis=0)
         n_equal[a, b] = n_equal[b, a] = (difference == 0).sum(axis=0)
         # a difference of whole amounts is a multiple of 1/unit, and the region is meant to hold its ends
-        near = np.abs(difference) <= rope * unit * (1 + 1e-12)
-        n_equivalent[a, b] = n_equivalent[b, a] = near.sum(axis=0)
+        is_equivalent = np.abs(difference) <= rope * unit * (1 + 1e-12)
+        n_equivalent[a, b] = n_equivalent[b, a] = is_equivalent.sum(axis=0)
         mean[a, b] = difference.mean(axis=0) / unit
         low, high = equal_tailed_interval(difference, ci_prob)
         lower[a, b], upper[a, b] = low / unit, high / unit
@@ -199,7 +199,7 @@ def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray
 def _differences(
     values: Sequence[npt.NDArray[Any]], max_cells: int
 ) -> Iterator[tuple[OrderArray, OrderArray, Iterator[npt.NDArray[Any]]]]:
-    """Some pairs of runs at a time, and their differences in values of shape (draw, run), one by one."""
+    """Yield some pairs of runs at a time, and their differences in values of shape (draw, run)."""
     n_draws, n_runs = values[0].shape
     first, second = np.triu_indices(n_runs, 1)
     step = max(1, max_cells // n_draws)
@@ -210,7 +210,7 @@ def _differences(
 
 
 def rank_probabilities(values: npt.NDArray[Any]) -> FloatArray:
-    """Chance of each rank for each run, 1 the best.
+    """Return the chance of each rank for each run, 1 the best.
 
     Parameters
     ----------
@@ -315,12 +315,12 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
     n_draws, n_runs = values[0].shape
     n_greater, n_disagree = (np.zeros((n_runs, n_runs), dtype=np.int64) for _ in range(2))
     for a, b, differences in _differences(values, _MAX_CELLS_OF_AGREEMENT):
-        above = below = np.ones((n_draws, len(a)), dtype=bool)
+        is_above = is_below = np.ones((n_draws, len(a)), dtype=bool)
         once_above = once_below = np.zeros((n_draws, len(a)), dtype=bool)
         for difference in differences:
-            above, below = above & (difference > 0), below & (difference < 0)
+            is_above, is_below = is_above & (difference > 0), is_below & (difference < 0)
             once_above, once_below = once_above | (difference > 0), once_below | (difference < 0)
-        n_greater[a, b], n_greater[b, a] = above.sum(axis=0), below.sum(axis=0)
+        n_greater[a, b], n_greater[b, a] = is_above.sum(axis=0), is_below.sum(axis=0)
         n_disagree[a, b] = n_disagree[b, a] = (once_above & once_below).sum(axis=0)
     return Agreement(n_draws, n_greater, n_disagree)
 
@@ -329,10 +329,10 @@ def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed:
     """Compare runs by a group of `groups_with_shared_draws`; for a population, measures share the sample of
     topics.
     """
-    drawn = [e.draws for e in (estimates_in_scope(e, scope) for e in estimates) if e.draws is not None]
+    values = [e.draws for e in (estimates_in_scope(e, scope) for e in estimates) if e.draws is not None]
     if scope != "population":
-        return agree_on_draws([draws.totals() for draws in drawn])
-    return agree_on_draws([population_draws(draws.amount, random_seed=random_seed) for draws in drawn])
+        return agree_on_draws([draws.totals() for draws in values])
+    return agree_on_draws([population_draws(draws.amount, random_seed=random_seed) for draws in values])
 
 
 def estimates_in_scope(e: Estimates, scope: Scope) -> Estimates:
@@ -341,22 +341,23 @@ def estimates_in_scope(e: Estimates, scope: Scope) -> Estimates:
 
 
 def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
-    """Groups of two or more estimates of one method that share their completed judgments, draw by draw.
+    """Return groups of two or more estimates of one method that share their completed judgments, draw by
+    draw.
 
     A measure without uncertainty is in every group; one of the judgments, or that falls (AntiP), in none.
     """
-    compared = [e for e in estimates if e.draws is not None and is_compared_across(e.measure)]
-    fixed = [e for e in compared if _is_fixed(e)]
+    comparable = [e for e in estimates if e.draws is not None and is_compared_across(e.measure)]
+    fixed = [e for e in comparable if _is_fixed(e)]
     groups_by_fits: dict[frozenset[tuple[object, int]], list[Estimates]] = {}
-    for e in compared:
+    for e in comparable:
         if e.fits:  # the very same fits, not equal ones
             groups_by_fits.setdefault(frozenset((name, id(fit)) for name, fit in e.fits.items()), []).append(
                 e
             )
     groups = list(groups_by_fits.values()) or [[]]
     order = {id(e): place for place, e in enumerate(estimates)}
-    together = [sorted([*group, *fixed], key=lambda e: order[id(e)]) for group in groups]
-    same_length = [group for group in together if len({len(e.draws.amount) for e in group if e.draws}) == 1]
+    wider = [sorted([*group, *fixed], key=lambda e: order[id(e)]) for group in groups]
+    same_length = [group for group in wider if len({len(e.draws.amount) for e in group if e.draws}) == 1]
     return [group for group in same_length if len(group) > 1]
 
 

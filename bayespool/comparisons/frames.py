@@ -41,23 +41,21 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 TestKey = tuple[Measure, str, SignificanceTest]
 
-_MIN_CHANCE_OF_SURE_ORDER = 0.95
-
 
 def pair_frame(
-    run_ids: Sequence[str], named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
+    run_ids: Sequence[str], keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
 ) -> pd.DataFrame:
-    """Frame with each pair of runs once, a before b, from values of all and matrices of shape (run, run)."""
+    """Return a frame with each pair of runs once, from values of all and matrices of shape (run, run)."""
     import pandas as pd
 
     first, second = np.triu_indices(len(run_ids), 1)
     ids = np.array(run_ids, dtype=object)
-    columns: dict[str, Any] = {**named, "run_a": ids[first], "run_b": ids[second]}
+    columns: dict[str, Any] = {**keys, "run_a": ids[first], "run_b": ids[second]}
     return pd.DataFrame(columns | {name: matrix[first, second] for name, matrix in matrices.items()})
 
 
 def count_pairs(runs: Sized) -> int:
-    """Number of pairs of runs."""
+    """Return the number of pairs of runs."""
     return math.comb(len(runs), 2)
 
 
@@ -90,7 +88,7 @@ class ComparisonFrames:
         return self.scores.measures
 
     def differences(self) -> pd.DataFrame:
-        """Differences of pairs, and the chance of each order.
+        """Return differences of pairs, and the chance of each order.
 
         Returns
         -------
@@ -115,14 +113,14 @@ class ComparisonFrames:
                     matrices = {"difference": d.difference, "lower": d.lower, "upper": d.upper}
                     matrices |= {"prob_greater": d.prob_greater, "prob_equal": d.prob_equal}
                     matrices |= {"prob_less": d.prob_greater.T, "prob_equivalent": d.prob_equivalent}
-                    named = {"scope": scope, "ci_prob": self.ci_prob, "rope": self.rope}
-                    frames.append(self._pairs(e, named, matrices))
+                    keys = {"scope": scope, "ci_prob": self.ci_prob, "rope": self.rope}
+                    frames.append(self._pairs(e, keys, matrices))
         columns = ["measure", "method", "scope", "run_a", "run_b", "difference", "lower", "upper", "ci_prob"]
         columns += ["prob_greater", "prob_equal", "prob_less", "rope", "prob_equivalent"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
     def pairs(self) -> pd.DataFrame:
-        """Table of pairs for a paper: as judged, and by the posterior on these topics.
+        """Return the table of pairs for a paper: as judged, and by the posterior on these topics.
 
         Returns
         -------
@@ -149,14 +147,14 @@ class ComparisonFrames:
                         matrices["chance"] = d.prob_greater
                     if s := self.significant.get((measure, method, test)):
                         matrices["risk"] = s.reversal_risk(self.better_as_judged(measure, test))
-                    named = {"test": test, "ci_prob": self.ci_prob if drawn else np.nan}
-                    frames.append(self._pairs(self.scores[method, measure], named, matrices))
+                    keys = {"test": test, "ci_prob": self.ci_prob if drawn else np.nan}
+                    frames.append(self._pairs(self.scores[method, measure], keys, matrices))
         columns = ["measure", "method", "test", "run_a", "run_b", "as_judged", "p", "difference", "lower"]
         columns += ["upper", "ci_prob", "chance", "risk"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
     def runs(self) -> pd.DataFrame:
-        """Runs, each with those that it is significantly better than, for a table with raised letters.
+        """Return runs, each with those that it is significantly better than, for a table with raised letters.
 
         Returns
         -------
@@ -185,7 +183,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True)
 
     def pairs_in_order(self, measure: Measure, arrangement: Arrangement) -> list[Pair]:
-        """Pairs as arranged by the first test and method with draws; the first ones by difference."""
+        """Return pairs as arranged by the first test and method with draws; the first ones by difference."""
         rows = self.pairs()
         rows = rows[(rows["measure"] == str(measure)) & (rows["test"] == self.tests[0])]
         rows = rows[rows["method"] == rows["method"].iloc[0]]
@@ -202,7 +200,7 @@ class ComparisonFrames:
         return [pairs[i] for i in order[: arrangement.top]]
 
     def across_measures(self) -> pd.DataFrame:
-        """Chance that a run is better than another on several measures at once.
+        """Return the chance that a run is better than another on several measures at once.
 
         It covers measures whose draws come from the same completed judgments: those completed together
         (``joint``), or that share a completion, such as P@5 and P@10; not AntiP, where lower is better, and
@@ -230,37 +228,19 @@ class ComparisonFrames:
             for group in groups_with_shared_draws(estimates):
                 for scope in [s for of, by, s in self.draws if (of, by) == (group[0].measure, method)]:
                     agreement = compare_across(group, scope, random_seed=self.metadata["random_seed"])
-                    named: dict[str, object] = {"measures": ", ".join(str(e.measure) for e in group)}
-                    named |= {"n_measures": len(group), "method": method, "scope": scope}
+                    keys: dict[str, object] = {"measures": ", ".join(str(e.measure) for e in group)}
+                    keys |= {"n_measures": len(group), "method": method, "scope": scope}
                     matrices = {"prob_all_greater": agreement.prob_all_greater}
                     matrices |= {"prob_all_less": agreement.prob_all_greater.T}
                     matrices |= {"prob_disagree": agreement.prob_disagree, "prob_tied": agreement.prob_tied}
-                    frames.append(pair_frame(self.run_ids, named, matrices))
+                    frames.append(pair_frame(self.run_ids, keys, matrices))
         names = ["measures", "n_measures", "method", "scope", "run_a", "run_b", "prob_all_greater"]
         names += ["prob_all_less", "prob_disagree", "prob_tied"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
-    def across_overview(self) -> pd.DataFrame:
-        """`across_measures` summarized over pairs.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per group of measures, method and scope: ``measures``, ``method``, ``scope``, ``n_pairs``,
-            ``n_sure`` (pairs with one order on all of the measures with a chance over 0.95), and
-            ``prob_disagree``, its mean over pairs.
-        """
-        table = self._across_frame.assign(
-            sure=self._across_frame[["prob_all_greater", "prob_all_less"]].max(axis=1)
-            > _MIN_CHANCE_OF_SURE_ORDER
-        )
-        by_group = table.groupby(["measures", "method", "scope"], sort=False)
-        return by_group.agg(
-            n_pairs=("sure", "size"), n_sure=("sure", "sum"), prob_disagree=("prob_disagree", "mean")
-        ).reset_index()
-
     def ranks(self) -> pd.DataFrame:
-        """Chance of each rank for each run; runs that tie in a draw share the ranks they cover equally.
+        """Return the chance of each rank for each run; runs that tie in a draw share the ranks they cover
+        equally.
 
         Returns
         -------
@@ -288,7 +268,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
     def leaderboard(self) -> pd.DataFrame:
-        """Runs with the ranks that they may have, for all runs at once; the highest first.
+        """Return runs with the ranks that they may have, for all runs at once; the highest first.
 
         Returns
         -------
@@ -335,7 +315,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
     def system_scores(self) -> pd.DataFrame:
-        """Scores of systems, means over the runs that are replicates of them.
+        """Return scores of systems, means over the runs that are replicates of them.
 
         Returns
         -------
@@ -350,7 +330,7 @@ class ComparisonFrames:
         return system_frame(self._system_scores, self.draws, self.ci_prob)
 
     def system_variance(self) -> pd.DataFrame:
-        """Variance components of a run's score: system, replicate, topics and unjudged documents.
+        """Return the variance components of a run's score: system, replicate, topics and unjudged documents.
 
         Returns
         -------
@@ -369,7 +349,7 @@ class ComparisonFrames:
         )
 
     def significance(self) -> pd.DataFrame:
-        """Significance tests of each method's values, and how many completed judgments pass them.
+        """Return significance tests of each method's values, and how many completed judgments pass them.
 
         The tests take the topics as a sample of a population and the values as known; for
         ``prob_significant`` and ``reversal_risk`` the unjudged documents are uncertain, too.
@@ -385,11 +365,6 @@ class ComparisonFrames:
             significantly greater, less than b), and ``reversal_risk`` of pairs significant as judged: the
             chance that completed judgments do not confirm it in that direction.
         """
-        return self._significance_frame.copy()
-
-    @cached_property
-    def _significance_frame(self) -> pd.DataFrame:
-        """Frame of `significance`."""
         import pandas as pd
 
         frames = []
@@ -399,8 +374,8 @@ class ComparisonFrames:
             matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
             varies = (np.zeros(len(p)) if e.draws is None else np.asarray(e.std)) > 0
-            unknown = np.isnan(adjusted) | np.logical_or.outer(varies, varies)
-            significant = np.where(unknown, np.nan, adjusted <= self.level)
+            is_undefined = np.isnan(adjusted) | np.logical_or.outer(varies, varies)
+            significant = np.where(is_undefined, np.nan, adjusted <= self.level)
             matrices |= {"p_adjusted": adjusted, "significant": significant}
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
@@ -411,31 +386,13 @@ class ComparisonFrames:
                     "reversal_risk": s.reversal_risk(self.better_as_judged(measure, test)),
                 }
             control = "tukey-hsd" if test == "tukey-hsd" else self.control
-            named = {"scope": "population", "test": test, "control": control, "level": self.level}
-            frames.append(self._pairs(e, named, matrices))
+            keys = {"scope": "population", "test": test, "control": control, "level": self.level}
+            frames.append(self._pairs(e, keys, matrices))
         columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference"]
         columns += ["effect_size", "p_value", "control", "p_adjusted", "level", "significant"]
         columns += [f"prob_significant{way}" for way in ("", "_greater", "_less")] + ["reversal_risk"]
         frame = pd.concat(frames, ignore_index=True).reindex(columns=columns)
         return frame.astype({"significant": "boolean"})
-
-    def overview(self) -> pd.DataFrame:
-        """`significance` summarized over pairs.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per measure, method and test: ``measure``, ``method``, ``test``, ``n_pairs``,
-            ``n_significant``, and means over pairs: ``prob_significant``, ``reversal_risk``; NaN without any.
-        """
-        by_test = self._significance_frame.groupby(["measure", "method", "test"], sort=False)
-        frame = by_test.agg(
-            n_pairs=("significant", "size"),
-            n_significant=("significant", lambda significant: significant.sum(min_count=1)),
-            prob_significant=("prob_significant", "mean"),
-            reversal_risk=("reversal_risk", "mean"),
-        )
-        return frame.reset_index().astype({"n_pairs": int, "n_significant": "Int64"})
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Tell which row's run is significantly better on the uncorrected scores, shape (run, run)."""
@@ -444,7 +401,7 @@ class ComparisonFrames:
         return significant & (np.subtract.outer(value, value) > 0)
 
     def reliability(self) -> pd.DataFrame:
-        """Reliability of the whole comparison.
+        """Return the reliability of the whole comparison.
 
         Returns
         -------
@@ -475,14 +432,14 @@ class ComparisonFrames:
         return pd.DataFrame(rows, columns=columns)
 
     def _pairs(
-        self, e: Estimates, named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
+        self, e: Estimates, keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
-        """Frame of the pairs by one method under one measure."""
-        return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **named}, matrices)
+        """Return the frame of the pairs by one method under one measure."""
+        return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **keys}, matrices)
 
 
 def _expected_values(e: Estimates) -> FloatArray:
-    """Values on topics like these, without the part of a lead that is due to the choice of topics."""
+    """Return values on topics like these, without the part of a lead that is due to the choice of topics."""
     assert e.draws is not None
     by_draw = generalizability(e.draws.amount)
     defined = by_draw[~np.isnan(by_draw)]  # none where all runs are equal

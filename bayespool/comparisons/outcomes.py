@@ -19,13 +19,12 @@ from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure
 from bayespool.measures.errors import root_mean_squared_error
-from bayespool.report.reading import StoredResult
 from bayespool.report.result import Figure, Result
+from bayespool.report.saving import StoredResult
 from bayespool.tables import Citation
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, number, percent, some_of
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Spread, Table, View
+from bayespool.tables.table import Column, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +96,7 @@ _CAPTIONS = {
 
 
 def reversal_tables(result: Reversals) -> tuple[Table, ...]:
-    """Tables of reversals."""
+    """Return tables of reversals."""
     frames = {name: getattr(result, name)() for name in _CAPTIONS}
     views = {"rates": _rate_views(result, frames["rates"]), "trends": _trend_views(result)}
     if not frames["grades"].empty:
@@ -110,9 +109,7 @@ def reversal_tables(result: Reversals) -> tuple[Table, ...]:
 
 
 def _rate_views(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
-    """Views of each group and number of judgments; one where both ways of counting agree, as they do where
-    everything is judged in the end.
-    """
+    """Return views of each group and number of judgments, one where both ways of counting agree."""
     shares = ("separability", "separability_all", "kept", "reversed", "swapped", "gained")
     views = []
     for measure, group in product(map(str, result.measures), result.groups):
@@ -143,7 +140,7 @@ def _trend_views(result: Reversals) -> tuple[View, ...]:
         View(
             title=f"{_pairs_text(result, measure, group)}: scores as judgments grow",
             names=("method",),
-            columns=(Spread(("value", "rmse", "topic_rmse"), "judgments", label="mean,\n{} judged"),),
+            columns=(Pivot(("value", "rmse", "topic_rmse"), "judgments", label="mean,\n{} judged"),),
             where={"measure": measure, "group": group},
         )
         for measure, group in product(map(str, result.measures), result.groups)
@@ -191,43 +188,49 @@ def calibration_table(
     """
     import pandas as pd
 
-    stated, outcome = _check_statements(probability, happened)
+    probabilities, outcome = _check_statements(probability, happened)
     if n_bins < 1:
         raise InputError(f"{n_bins} bins are too few")
     # a share such as 0.3 is in the bin that starts at 0.3, however the quotient is rounded
-    place = np.minimum(np.floor(stated * n_bins + 1e-9).astype(int), n_bins - 1)
+    place = np.minimum(np.floor(probabilities * n_bins + 1e-9).astype(int), n_bins - 1)
     n = np.bincount(place, minlength=n_bins)
     with np.errstate(invalid="ignore"):
-        announced = np.bincount(place, stated, n_bins) / n
+        mean = np.bincount(place, probabilities, n_bins) / n
         share = np.bincount(place, outcome, n_bins) / n
     edges = np.arange(n_bins + 1) / n_bins
     return pd.DataFrame(
-        {"bin_lower": edges[:-1], "bin_upper": edges[1:], "n": n, "announced": announced, "happened": share}
+        {
+            "bin_lower": edges[:-1],
+            "bin_upper": edges[1:],
+            "n": n,
+            "announced": mean,
+            "happened": share,
+        }
     )
 
 
 def brier_score(probability: npt.ArrayLike, happened: npt.ArrayLike) -> float:
-    """Mean squared difference between probability and outcome; 0 is perfect; NaN without any.
+    """Return the mean squared difference between probability and outcome; 0 is perfect; NaN without any.
 
     Examples
     --------
     >>> brier_score([0.5, 1.0], [True, True])
     0.125
     """
-    stated, outcome = _check_statements(probability, happened)
-    return float(np.mean((stated - outcome) ** 2)) if len(stated) else float("nan")
+    probabilities, outcome = _check_statements(probability, happened)
+    return float(np.mean((probabilities - outcome) ** 2)) if len(probabilities) else float("nan")
 
 
 def _check_statements(
     probability: npt.ArrayLike, happened: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    stated = np.asarray(probability, dtype=np.float64)
+    probabilities = np.asarray(probability, dtype=np.float64)
     outcome = np.asarray(happened, dtype=np.float64)
-    if stated.shape != outcome.shape or stated.ndim != 1:
-        raise InputError(f"{stated.shape} probabilities cannot be graded by {outcome.shape} outcomes")
-    if len(stated) and not ((stated >= 0) & (stated <= 1)).all():
+    if probabilities.shape != outcome.shape or probabilities.ndim != 1:
+        raise InputError(f"{probabilities.shape} probabilities cannot be graded by {outcome.shape} outcomes")
+    if len(probabilities) and not ((probabilities >= 0) & (probabilities <= 1)).all():
         raise InputError("a probability is not between 0 and 1")
-    return stated, outcome
+    return probabilities, outcome
 
 
 MAX_SHARE_OF_HOLES = 0.01
@@ -312,23 +315,23 @@ class Reversals(Result):
         )
 
     def tables(self) -> tuple[Table, ...]:
-        """Tables `rates`, `trends`, `p_values`, `risks`, `calibration` and `grades`."""
+        """Return the tables `rates`, `trends`, `p_values`, `risks`, `calibration` and `grades`."""
         return reversal_tables(self)
 
     def summary(self) -> tuple[str, ...]:
-        """The constants that were fitted."""
+        """Return the fitted constants."""
         return tuple(
-            f"{method}, {measure}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
-            f"(RMSE {number(fitted.rmse, 3)})."
-            for (measure, method), fitted in self.constants.items()
+            f"{method}, {measure}: fitted constants C = {number(c.c, 2)}, E = {number(c.e, 3)} "
+            f"(RMSE {number(c.rmse, 3)})."
+            for (measure, method), c in self.constants.items()
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """P-values, announced chances and separability, a row for each group of runs."""
+        """Return p-values, announced chances and separability, a row for each group of runs."""
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Citations for the experiment, the estimators, the test and its control."""
+        """Return citations for the experiment, the estimators, the test and its control."""
         return citations_with_tests(self.metadata, (self.test, self.control), "ravana-moffat-2010")
 
     def gradable(self, measure: object, group: str) -> BoolArray:
@@ -344,7 +347,7 @@ class Reversals(Result):
         return bool(self.metadata["unseen"] == "estimated")
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on unjudged documents, graded runs, and pools shallower than the measure."""
+        """Return notes on unjudged documents, graded runs, and pools shallower than the measure."""
         lines, is_graded = [], len(self.grades()) > 0
         for (measure, group), shares in self.holes.items():
             if not shares.any():
@@ -374,7 +377,7 @@ class Reversals(Result):
         return tuple(lines)
 
     def trends(self) -> pd.DataFrame:
-        """Mean scores as judgments grow, as in the paper's table 1.
+        """Return the mean scores as judgments grow, as in the paper's table 1.
 
         Returns
         -------
@@ -401,7 +404,7 @@ class Reversals(Result):
         return pd.DataFrame(rows, columns=[*columns, "topic_rmse", "separability"])
 
     def rates(self) -> pd.DataFrame:
-        """Separability and reversals, as in the paper's table 2.
+        """Return the separability and reversals, as in the paper's table 2.
 
         Returns
         -------
@@ -422,14 +425,14 @@ class Reversals(Result):
             for against, other in (("same method", method), ("as-judged", AS_JUDGED)):
                 full = self.outcomes[measure, group, self.n_judgments[-1], other]
                 n_pairs = count_pairs(few.better)
-                now, then = few.better | few.better.T, full.better | full.better.T
+                significant_now, significant_all = few.better | few.better.T, full.better | full.better.T
                 counts = {
                     "separability": few.better.sum(),
                     "separability_all": full.better.sum(),
                     "kept": (few.better & full.better).sum(),
-                    "reversed": (few.better & ~then).sum(),
+                    "reversed": (few.better & ~significant_all).sum(),
                     "swapped": (few.better & full.better.T).sum(),
-                    "gained": (full.better & ~now).sum(),
+                    "gained": (full.better & ~significant_now).sum(),
                 }
                 taken_back = counts["reversed"] + counts["swapped"]
                 share = taken_back / counts["separability"] if counts["separability"] else np.nan
@@ -442,7 +445,7 @@ class Reversals(Result):
         return pd.DataFrame(rows)
 
     def p_values(self) -> pd.DataFrame:
-        """P-values of every pair under fewer and under all judgments, as in the paper's figure 5.
+        """Return p-values of every pair under fewer and under all judgments, as in the paper's figure 5.
 
         Returns
         -------
@@ -462,7 +465,7 @@ class Reversals(Result):
         return pd.concat(frames, ignore_index=True)
 
     def risks(self) -> pd.DataFrame:
-        """Announced probabilities for each pair under fewer judgments, and the outcome under all.
+        """Return announced probabilities for each pair under fewer judgments, and the outcome under all.
 
         Returns
         -------
@@ -478,23 +481,22 @@ class Reversals(Result):
 
         frames = []
         for (measure, group, n, method), draws in self._results_under_fewer(self.draws):
-            now = self.outcomes[measure, group, n, AS_JUDGED].better
-            then = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].better
-            taken_back, gradable = now & ~then, self.gradable(measure, group)
+            significant_now = self.outcomes[measure, group, n, AS_JUDGED].better
+            significant_all = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].better
+            taken_back, gradable = significant_now & ~significant_all, self.gradable(measure, group)
             matrices = {
-                "significant": now | now.T,
-                "reversal_risk": draws.reversal_risk(now),
+                "significant": significant_now | significant_now.T,
+                "reversal_risk": draws.reversal_risk(significant_now),
                 "reversed": taken_back | taken_back.T,
                 "prob_significant": draws.prob_significant,
-                "significant_all": then | then.T,
+                "significant_all": significant_all | significant_all.T,
                 "gradable": np.logical_and.outer(gradable, gradable),
             }
             frames.append(self._pairs(measure, group, n, method, matrices))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
-        """Announced probabilities against outcomes under all judgments, by bins: a reliability plot as a
-        table.
+        """Return announced probabilities against outcomes, by bins: a reliability plot as a table.
 
         Returns
         -------
@@ -506,15 +508,15 @@ class Reversals(Result):
         import pandas as pd
 
         frames = []
-        for named, probability, happened in self._statements():
+        for keys, probability, happened in self._statements():
             frame = calibration_table(probability, happened, n_bins=n_bins)
-            for place, (name, value) in enumerate(named.items()):
+            for place, (name, value) in enumerate(keys.items()):
                 frame.insert(place, name, value)
             frames.append(frame)
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def grades(self) -> pd.DataFrame:
-        """Grades of the announced probabilities.
+        """Return grades of the announced probabilities.
 
         Returns
         -------
@@ -526,10 +528,10 @@ class Reversals(Result):
         import pandas as pd
 
         rows = []
-        for named, probability, happened in self._statements():
+        for keys, probability, happened in self._statements():
             share = float(happened.mean()) if len(happened) else np.nan
             rows.append(
-                named
+                keys
                 | {
                     "n": len(happened),
                     "announced": float(probability.mean()) if len(happened) else np.nan,
@@ -541,42 +543,42 @@ class Reversals(Result):
         return pd.DataFrame(rows)
 
     def _statements(self) -> list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-        """Announced probabilities and outcomes of gradable pairs, with the key columns of each statement."""
+        """Return probabilities and outcomes of gradable pairs, with the key columns of each statement."""
         statements: list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
         risks = self.risks()
         if risks.empty:
             return statements
         for key, pairs in risks.groupby(["measure", "group", "method", "judgments"], sort=False):
-            named = dict(zip(("measure", "group", "method", "judgments"), key, strict=True))
+            keys = dict(zip(("measure", "group", "method", "judgments"), key, strict=True))
             pairs = pairs[pairs["gradable"]]
-            now = pairs[pairs["significant"]]
+            significant_now = pairs[pairs["significant"]]
             for statement, part, probability, happened in (
-                ("reversed", now, "reversal_risk", "reversed"),
+                ("reversed", significant_now, "reversal_risk", "reversed"),
                 ("significant", pairs, "prob_significant", "significant_all"),
             ):
                 numbers = part[probability].to_numpy(float), part[happened].to_numpy(bool)
-                statements.append((named | {"statement": statement}, *numbers))
+                statements.append((keys | {"statement": statement}, *numbers))
         return statements
 
     def _results_under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
-        """Results under fewer than all judgments."""
+        """Return results under fewer than all judgments."""
         return [
             (key, value) for key, value in self._sorted_by_measure(results) if key[2] != self.n_judgments[-1]
         ]
 
     def _sorted_by_measure(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
-        """Results measure by measure."""
+        """Return results measure by measure."""
         order = [str(measure) for measure in self.measures]
         return sorted(results.items(), key=lambda item: order.index(item[0][0]))
 
     def _pairs(
         self, measure: str, group: str, n: int, method: str, matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
-        """Frame of a group's pairs by one method under one judgment set."""
+        """Return the frame of a group's pairs by one method under one judgment set."""
         return pair_frame(self.groups[group], self._key_columns(measure, group, n, method), matrices)
 
     def _key_columns(self, measure: str, group: str, n: int, method: str) -> dict[str, Any]:
-        """Columns that name a row."""
+        """Return columns that name a row."""
         return {"measure": measure, "group": group, "method": method, "judgments": n}
 
 
@@ -585,7 +587,7 @@ class StoredReversals(StoredResult):
     """Reversals of an earlier call, as they were written, whose figure is drawn from their tables."""
 
     def figures(self) -> tuple[Figure, ...]:
-        """Figure of the reversals, where the file has all their tables."""
+        """Return the figure of the reversals, where the file has all their tables."""
         return _figures(self) if len(self.tables()) > 1 else super().figures()
 
 

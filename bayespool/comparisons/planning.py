@@ -21,10 +21,9 @@ from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
 from bayespool.scoring import score
 from bayespool.scoring.scoring import find_targets
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import Column, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +72,7 @@ class PairVariances:
 
     @classmethod
     def from_draws(cls, values: Values) -> PairVariances:
-        """Variances from joint draws, shape (draw, run, topic), of at most 100 pairs."""
+        """Return variances from joint draws, shape (draw, run, topic), of at most 100 pairs."""
         first, second = np.triu_indices(values.amount.shape[1], 1)
         scores = values.scores()
         rows = [_variances(scores, a, b) for a, b in zip(first, second, strict=True)]
@@ -91,7 +90,9 @@ class PairVariances:
         )
 
     def unjudged_variance(self, n_topics: int, judged: float = 0.0) -> FloatArray:
-        """Variance due to unjudged documents with so many topics, and a share of these documents judged."""
+        """Return the variance due to unjudged documents with so many topics, and a share of these documents
+        judged.
+        """
         open_share = 1 - judged
         return (
             open_share * self.topic_specific_error * self.n_topics / n_topics
@@ -99,13 +100,14 @@ class PairVariances:
         )
 
     def unjudged_share(self, n_topics: int, judged: float = 0.0) -> float:
-        """Mean share of the variance that is due to unjudged documents; NaN where nothing varies."""
+        """Return the mean share of variance that is due to unjudged documents; NaN where nothing varies."""
         unjudged_variance = self.unjudged_variance(n_topics, judged)
         with np.errstate(invalid="ignore"):
             return float(np.mean(unjudged_variance / (unjudged_variance + self.topic_variance / n_topics)))
 
     def power(self, difference: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
-        r"""Share of cases in which a difference is detected: the t interval leaves out 0 on the right side.
+        r"""Return the share of cases in which a difference is detected: the t interval leaves out 0 on the
+        right side.
 
         Parameters
         ----------
@@ -139,7 +141,7 @@ class PairVariances:
         return float(chance.mean())
 
     def smallest(self, power: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
-        """Smallest difference that is detected with a power; 0 where nothing varies."""
+        """Return the smallest difference that is detected with a power; 0 where nothing varies."""
         from scipy.optimize import brentq
 
         most = 10 * float(np.sqrt((self.topic_variance + self.unjudged_variance(n_topics, judged)).max()))
@@ -154,7 +156,9 @@ class PairVariances:
     def topics_for(
         self, difference: float, power: float, judged: float = 0.0, *, level: float = 0.05
     ) -> int | None:
-        """Least number of topics, those at hand or more, that detect a difference; None where none does."""
+        """Return the least number of topics, those at hand or more, that detect a difference; None where none
+        does.
+        """
         low, high = self.n_topics, _MOST_TOPICS * self.n_topics
         if self.power(difference, high, judged, level=level) < power:
             return None
@@ -166,7 +170,9 @@ class PairVariances:
 
 
 def _variances(scores: FloatArray, a: np.intp, b: np.intp) -> tuple[float, float, float]:
-    """Variance of a pair's difference over topics, of its mean due to errors apart, and due to all errors."""
+    """Return the variance of a pair's difference over topics, of its mean due to errors apart, and due to all
+    errors.
+    """
     difference = scores[:, a] - scores[:, b]
     topic_variance = difference.var(axis=1, ddof=1).mean()
     topic_specific_error = difference.var(axis=0).sum() / difference.shape[1] ** 2
@@ -201,7 +207,7 @@ class Plan(Result):
         return one_line("Plan", f"{self.settings.measures}, {unjudged}")
 
     def scenarios(self) -> pd.DataFrame:
-        """Smallest differences that are detected.
+        """Return the smallest differences that are detected.
 
         Returns
         -------
@@ -230,7 +236,7 @@ class Plan(Result):
         return pd.DataFrame(rows, columns=names)
 
     def mixes(self) -> pd.DataFrame:
-        """Ways to detect the difference asked for, the cheapest first; empty where none was asked for.
+        """Return ways to detect the difference asked for, the cheapest first; empty where none was asked for.
 
         Returns
         -------
@@ -262,7 +268,7 @@ class Plan(Result):
                 yield difference, labels, n_topics, n, n_labels, price
 
     def tables(self) -> tuple[Table, ...]:
-        """``scenarios``, and ``mixes`` where a difference was asked for."""
+        """Return ``scenarios``, and ``mixes`` where a difference was asked for."""
         power, test = level(self.settings.power), f"at {self.settings.level:g}"
         measure = self.settings.measures
         view = View(
@@ -284,16 +290,21 @@ class Plan(Result):
         return scenarios, Table("mixes", "Ways to detect a difference", mixes, _COLUMNS, (cheapest,))
 
     def summary(self) -> tuple[str, ...]:
-        """Smallest detectable difference, what makes it smaller, and the cheapest way to a difference."""
+        """Return the smallest detectable difference, what makes it smaller, and the cheapest way to a
+        difference.
+        """
         rows = self.scenarios().to_dict("records")
-        now, s = rows[0], self.settings
+        base, s = rows[0], self.settings
         share = f"{level(s.power)} of cases (t interval at {s.level:g})"
-        smallest, on = number(now["smallest"], 3), counted(now["n_topics"], "topic")
+        smallest, on = number(base["smallest"], 3), counted(base["n_topics"], "topic")
         text = f"On {on} a difference of {smallest} is detected in {share}."
         others = [row for row in rows[1:] if not row["labels"] or len(self.variances) == 1]
         if others:
-            first, *rest = [(row["scenario"], number(row["smallest"], 3)) for row in others]
-            changes = [f"With {first[0]} it is {first[1]}", *(f"with {what} {it}" for what, it in rest)]
+            first, *more = [(row["scenario"], number(row["smallest"], 3)) for row in others]
+            changes = [
+                f"With {first[0]} it is {first[1]}",
+                *(f"with {what} {it}" for what, it in more),
+            ]
             text += f" {', '.join(changes)}."
         sentences = [text]
         mixes = self.mixes().to_dict("records")
@@ -306,7 +317,7 @@ class Plan(Result):
             )
         elif s.difference is not None:
             sentences.append(
-                f"No number of topics up to {_MOST_TOPICS * now['n_topics']:,} detects {s.difference:g}."
+                f"No number of topics up to {_MOST_TOPICS * base['n_topics']:,} detects {s.difference:g}."
             )
         return tuple(sentences)
 

@@ -49,7 +49,7 @@ class VarianceComponents:
 
 
 def variance_components(scores: npt.ArrayLike) -> VarianceComponents:
-    """Variance components of the two-way random model without replication.
+    """Return the variance components of the two-way random model without replication.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def variance_components(scores: npt.ArrayLike) -> VarianceComponents:
 
 
 def generalizability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatArray:
-    """Eρ²: share of run variance in the variance of runs' means relative to one another.
+    """Return Eρ²: share of run variance in the variance of runs' means relative to one another.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def generalizability(scores: npt.ArrayLike, n_topics: int | None = None) -> Floa
 
 
 def dependability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatArray:
-    """Φ: share of run variance in the variance of runs' means on an absolute scale.
+    """Return Φ: share of run variance in the variance of runs' means on an absolute scale.
 
     Parameters
     ----------
@@ -183,7 +183,8 @@ class Reliability:
 def reliability(
     scores: npt.ArrayLike, *, n_topics: int | None = None, ci_prob: float = DEFAULT_CI_PROB
 ) -> Reliability:
-    """Generalizability coefficient Eρ² and index of dependability Φ of runs × topics, with intervals.
+    """Return the generalizability coefficient Eρ² and index of dependability Φ of runs × topics, with
+    intervals.
 
     Parameters
     ----------
@@ -260,7 +261,7 @@ class _MeanSquares:
         )
 
     def generalizability_end(self, n: int, tail: float) -> float:
-        """End of the interval for Eρ², from that of σ²_run/σ²_rest, exact by the F distribution."""
+        """Return the end of the interval of Eρ², from that of σ²_run/σ²_rest, by the F distribution."""
         from scipy.special import fdtri
 
         if self.rest == 0 or self.run == 0:
@@ -271,7 +272,7 @@ class _MeanSquares:
         return n * ratio / (1 + n * ratio)
 
     def dependability_end(self, n: int, tail: float) -> float:
-        """End of the interval for Φ, from that of σ²_run/(σ²_run + σ²_topic + σ²_rest)."""
+        """Return the end of the interval for Φ, from that of σ²_run/(σ²_run + σ²_topic + σ²_rest)."""
         from scipy.special import chdtri, fdtri
 
         if self.rest == 0 or self.run == 0:
@@ -364,7 +365,7 @@ class SystemScores:
             return np.asarray(parts / parts.sum(axis=0))
 
     def interval(self, ci_prob: float, *, like_these: bool) -> tuple[FloatArray, FloatArray]:
-        """Ends of the interval on these topics and runs, or on ones like these, shape (system,) each."""
+        """Return the interval's ends on these topics and runs, or ones like these, shape (system,) each."""
         return equal_tailed_interval(self.like_these if like_these else self.draws, ci_prob)
 
 
@@ -439,12 +440,14 @@ def system_scores(
 
 
 def _means_over_runs(scores: FloatArray, groups: Sequence[Sequence[int]]) -> FloatArray:
-    """Means over the runs of systems, shape (..., system, topic), of scores of shape (..., run, topic)."""
+    """Return means over the runs of systems, shape (..., system, topic), of scores of shape (..., run,
+    topic).
+    """
     return np.stack([scores[..., list(runs), :].mean(axis=-2) for runs in groups], axis=-2)
 
 
 def _between(draws: FloatArray, replicate: float, n_runs: npt.NDArray[Any]) -> float:
-    """Variance between systems: that of their means less what replicates add; NaN for one system."""
+    """Return the variance between systems: of their means, less what replicates add; NaN for one system."""
     if draws.shape[1] < 2:
         return float("nan")
     added = 0.0 if np.isnan(replicate) else float((replicate / n_runs).mean())
@@ -458,7 +461,7 @@ SystemScoresByKey = Mapping[tuple[Measure, str, bool], SystemScores]
 def all_system_scores(
     systems: Iterable[tuple[str, str]], estimates: Sequence[Estimates], *, random_seed: int
 ) -> SystemScoresByKey:
-    """Scores of systems, of pairs of run and system."""
+    """Return the scores of systems, from pairs of run and system."""
     pairs, scores = tuple(systems), dict[tuple[Measure, str, bool], SystemScores]()
     for e in estimates:
         runs = dict[str, list[int]]()
@@ -477,7 +480,7 @@ def all_system_scores(
 def system_frame(
     system_values: SystemScoresByKey, scopes: Iterable[tuple[Measure, str, str]], ci_prob: float
 ) -> pd.DataFrame:
-    """Frame of `ComparisonFrames.system_scores`."""
+    """Return the frame of `ComparisonFrames.system_scores`."""
     import pandas as pd
 
     names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
@@ -498,7 +501,7 @@ def system_frame(
 
 
 def variance_frame(system_values: SystemScoresByKey) -> pd.DataFrame:
-    """Frame of `ComparisonFrames.system_variance`."""
+    """Return the frame of `ComparisonFrames.system_variance`."""
     import pandas as pd
 
     rows, has_another = [], any(by_another for *_, by_another in system_values)

@@ -46,7 +46,7 @@ _RANK_OF_UNEXPLAINED = np.iinfo(np.int32).max
 
 
 def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
-    """Smallest rank at which a pooled run retrieved each document, at any depth; shape (pair,).
+    """Return the smallest rank at which a pooled run retrieved each document, at any depth; shape (pair,).
 
     The largest int32 for documents that no pooled run retrieved.
     """
@@ -58,7 +58,7 @@ def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
 
 
 def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: int = 1) -> Collection:
-    """The collection with its first judgments only, in the order of a pool that grows rank by rank.
+    """Return the collection with its first judgments only, in the order of a pool that grows rank by rank.
 
     Parameters
     ----------
@@ -130,21 +130,21 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
     the effect of a new organization. The pooled runs remain evidence.
     """
     index = collection.run_index(run_ids)
-    copied = index[collection.pooled[index]]
-    if not len(copied):
+    copied_runs = index[collection.pooled[index]]
+    if not len(copied_runs):
         return collection, tuple(collection.run_ids[i] for i in index)
     mark = " (scored)"
     while any(run.endswith(mark) for run in collection.run_ids):
         mark += "'"
-    name = {int(i): collection.run_ids[i] + mark for i in copied}
-    with_copied, score = np.append(np.arange(len(collection.run_ids)), copied), collection.score
+    name = {int(i): collection.run_ids[i] + mark for i in copied_runs}
+    with_copied, score = np.append(np.arange(len(collection.run_ids)), copied_runs), collection.score
     with_copies = dataclasses.replace(
         collection,
         run_ids=(*collection.run_ids, *name.values()),
         document=rows(collection.document, with_copied),
         score=None if score is None else rows(score, with_copied),
         organization=collection.organization[with_copied],
-        pooled=np.concatenate([collection.pooled, np.zeros(len(copied), dtype=bool)]),
+        pooled=np.concatenate([collection.pooled, np.zeros(len(copied_runs), dtype=bool)]),
         pool=collection.pool.of_runs(with_copied),
     )
     return with_copies, tuple(name.get(int(i), collection.run_ids[i]) for i in index)
@@ -250,29 +250,29 @@ def reversals(
                 say(f"{group} runs, {n} judgments: {name}")
                 for estimates in _estimate(estimator, subset, runs, measures):
                     m = estimates.measure
-                    drawn = estimates.draws is not None and test in DRAW_TESTS
-                    aim = (true[m] if drawn else judged[m].low).scores()
+                    has_draws = estimates.draws is not None and test in DRAW_TESTS
+                    aim = (true[m] if has_draws else judged[m].low).scores()
                     outcome = _outcome(estimates, aim, test, level, control, random_seed)
                     outcomes[str(m), group, n, name] = outcome
-                    if estimates.draws is None or not drawn:
+                    if estimates.draws is None or not has_draws:
                         continue
                     significance = significant_draws(
                         estimates.draws.on_grid(), test=test, level=level, control=control
                     )
                     draws[str(m), group, n, name] = significance
-                    unknown = np.full(significance.n_greater.shape, np.nan)
+                    no_p_values = np.full(significance.n_greater.shape, np.nan)
                     for share in settings.announce:
-                        often = significance.n_greater >= share * significance.n_draws
-                        better = often & (
+                        is_frequent = significance.n_greater >= share * significance.n_draws
+                        better = is_frequent & (
                             significance.n_greater > significance.n_greater.T
                         )  # half and half is neither
                         outcomes[str(m), group, n, f"{name}>={share:g}"] = dataclasses.replace(
-                            outcome, p=unknown, better=better
+                            outcome, p=no_p_values, better=better
                         )
             for name, m in product(estimators, measures):
                 if (best := constants.get((str(m), name))) is not None:
-                    fitted = _with_constants(estimators[name], best)
-                    (estimates,) = _estimate(fitted, subset, runs, (m,))
+                    with_constants = _with_constants(estimators[name], best)
+                    (estimates,) = _estimate(with_constants, subset, runs, (m,))
                     outcomes[str(m), group, n, f"{name} fitted"] = _outcome(
                         estimates, judged[m].low.scores(), test, level, control, random_seed
                     )
@@ -308,7 +308,7 @@ def reversals(
 
 
 def _groups(collection: Collection, run_ids: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
-    """Runs of the contributing and the non-contributing group, of two or more each."""
+    """Return runs of the contributing and the non-contributing group, of two or more each."""
     index = collection.run_index(run_ids if run_ids is None else list(dict.fromkeys(run_ids)))
     groups = {
         name: tuple(collection.run_ids[i] for i in index if collection.pooled[i] == pooled)
@@ -328,13 +328,14 @@ def _fit(
     methods: Mapping[str, Estimator],
     random_seed: int,
 ) -> dict[str, Constants]:
-    """Constants of each method, fitted to the lower bounds under all judgments."""
+    """Return the constants of each method, fitted to the lower bounds under all judgments."""
     n_all = int(collection.judged.sum())
     fitting = {n for n in FIT_JUDGMENTS if n < n_all}
-    used = sorted(fitting if len(fitting) == len(FIT_JUDGMENTS) else fitting | set(sizes))
+    fit_sizes = sorted(fitting if len(fitting) == len(FIT_JUDGMENTS) else fitting | set(sizes))
     truth = score_bounds(collection, runs, measure)
     counts = [
-        score_bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure) for n in used
+        score_bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure)
+        for n in fit_sizes
     ]
     return {
         name: fit_constants(name, counts, truth, alpha=getattr(estimator, "alpha", None))  # type: ignore[arg-type]
@@ -344,9 +345,9 @@ def _fit(
 
 def _with_constants(estimator: Any, constants: Constants) -> Estimator:
     """Replace the constants of an estimator that the data determine."""
-    fitted = {name: getattr(constants, name) for name in ("c", "e")}
+    with_constants = {name: getattr(constants, name) for name in ("c", "e")}
     replaced: Estimator = dataclasses.replace(
-        estimator, fit="none", **{name: x for name, x in fitted.items() if not np.isnan(x)}
+        estimator, fit="none", **{name: x for name, x in with_constants.items() if not np.isnan(x)}
     )
     return replaced
 
@@ -354,7 +355,7 @@ def _with_constants(estimator: Any, constants: Constants) -> Estimator:
 def _estimate(
     estimator: Estimator, collection: Collection, runs: tuple[str, ...], measures: Sequence[Measure]
 ) -> tuple[Estimates, ...]:
-    """Estimates of runs, by a posterior all together and as unpooled copies."""
+    """Return estimates of runs, by a posterior all together and as unpooled copies."""
     if isinstance(estimator, PosteriorEstimator):
         estimator = dataclasses.replace(estimator, together=True)
         collection, runs = unpooled_copies(collection, runs)
@@ -369,7 +370,7 @@ def _outcome(
     control: Control,
     random_seed: int,
 ) -> Outcome:
-    """Values, their errors on topics, adjusted p-values, and significantly better runs."""
+    """Return values, their errors on topics, adjusted p-values, and significantly better runs."""
     p = adjust_p_values(p_values(estimates.per_topic, test, random_seed=random_seed), control)
     difference = np.subtract.outer(estimates.value, estimates.value)
     topic_rmse = root_mean_squared_error(truth, estimates.per_topic)

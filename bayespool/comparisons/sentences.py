@@ -31,7 +31,7 @@ _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 
 def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
-    """Sentences on pairs under each measure, and across measures, of three pairs at most."""
+    """Yield sentences on pairs under each measure, and across measures, of three pairs at most."""
     for measure in comparison.measures:
         methods = [name for of, name, scope in comparison.draws if (of, scope) == (measure, "these-topics")]
         pairs = comparison.pairs_in_order(measure, comparison.arrangement)
@@ -58,7 +58,7 @@ def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
 
 
 def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[str]:
-    """A line for each measure with the numbers of one pair, a − b in the order given.
+    """Yield a line for each measure with the numbers of one pair, a − b in the order given.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[st
 
 
 def _p(p: float) -> str:
-    """A p-value with its sign."""
+    """Write a p-value with its sign."""
     return f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
 
 
@@ -104,8 +104,8 @@ def comparison_sentence(
     method: str | None = None,
     test: str | None = None,
 ) -> str:
-    """Sentence on a pair of runs, the better one first; defaults are the first measure, method with draws and
-    test.
+    """Return a sentence on a pair of runs, the better one first; defaults are the first measure, method with
+    draws and test.
 
     Examples
     --------
@@ -162,7 +162,9 @@ def comparison_sentence(
 
 
 def _as_judged_sentence(comparison: ComparisonFrames, run_a: str, run_b: str, measure: Measure) -> str:
-    """Sentence on a pair of runs where no method has draws: the difference as judged, and the first test."""
+    """Return a sentence on a pair of runs where no method has draws: the difference as judged, and the first
+    test.
+    """
     a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
     value = comparison.scores[AS_JUDGED, measure].value
     if value[a] < value[b]:
@@ -180,7 +182,7 @@ def _as_judged_sentence(comparison: ComparisonFrames, run_a: str, run_b: str, me
 
 
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
-    """Sentence on a pair of runs on several measures, from a row of
+    """Return a sentence on a pair of runs on several measures, from a row of
     `ComparisonFrames.across_measures`, the likelier order first.
 
     Examples
@@ -206,7 +208,7 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
 
 
 def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> str:
-    """Sentence on the best of some runs, from rows of the leaderboard in one scope, highest first.
+    """Return a sentence on the best of some runs, from rows of the leaderboard in one scope, highest first.
 
     Examples
     --------
@@ -239,7 +241,7 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
 
 
 def system_sentence(row: Mapping[Any, Any]) -> str:
-    """Sentence on a system, from a row of `ComparisonFrames.system_scores`.
+    """Return a sentence on a system, from a row of `ComparisonFrames.system_scores`.
 
     Examples
     --------
@@ -267,8 +269,8 @@ def system_sentence(row: Mapping[Any, Any]) -> str:
     if any(np.isnan(share) for share in shares.values()):
         return f"{text}."
     (of, first), *others = shares.items()
-    rest = ", ".join(f"{percent(share)} to {of}" for of, share in others)
-    return f"{text}: {percent(first)} of the variance is due to {of}, {rest}."
+    other_parts = ", ".join(f"{percent(share)} to {of}" for of, share in others)
+    return f"{text}: {percent(first)} of the variance is due to {of}, {other_parts}."
 
 
 def _on_topics(n: int) -> str:
@@ -291,16 +293,16 @@ def _significance_clause(
     *,
     is_certain: bool,
 ) -> str:
-    p, named = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_text(comparison, test)
+    p, test_name = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_text(comparison, test)
     if np.isnan(p):
-        return f" On the existing judgments the two have the same score on every topic ({named})."
+        return f" On the existing judgments the two have the same score on every topic ({test_name})."
     value = comparison.scores[AS_JUDGED, measure].value
     significant = p <= comparison.level
     size = effect_sizes(comparison.scores[AS_JUDGED, measure].per_topic[[a, b]], test)[0, 1]
     letter = "r" if test == "wilcoxon" else "d"
     text = (
         f" On the existing judgments the difference of {_amount(value[a] - value[b])} is "
-        f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {_p(p)}, "
+        f"{'' if significant else 'not '}significant at {comparison.level:g} ({test_name}: {_p(p)}, "
         f"effect size {letter} = {size:.2f})"
     )
     draws = comparison.significant.get((measure, method, test))
@@ -313,19 +315,19 @@ def _significance_clause(
     return text + f"; the chance that judging the unjudged documents takes it back is {_chance(risk)}."
 
 
-def _position(names: Sequence[str], wanted: object | None, kind: str) -> int:
-    if wanted is None:
+def _position(names: Sequence[str], name: object | None, kind: str) -> int:
+    if name is None:
         return 0
-    if str(wanted) not in names:
+    if str(name) not in names:
         raise InputError(
-            f"no {kind} {str(wanted)!r} in the comparison",
-            hint=known_names(str(wanted), names, before="it has "),
+            f"no {kind} {str(name)!r} in the comparison",
+            hint=known_names(str(name), names, before="it has "),
         )
-    return list(names).index(str(wanted))
+    return list(names).index(str(name))
 
 
 def _amount(x: float) -> str:
-    """A difference to three decimals, one that is not 0 never as 0."""
+    """Write a difference to three decimals, one that is not 0 never as 0."""
     written = f"{x:.3f}"
     return {"0.000": "under 0.001", "-0.000": "above -0.001"}.get(written, written) if x else written
 

@@ -48,7 +48,7 @@ _CONTROL = Option(
 
 
 def _systems(given: object) -> object:
-    """Systems of runs, from a file or a mapping."""
+    """Return systems of runs, from a file or a mapping."""
     from bayespool.collection.contents import systems_of
 
     return systems_of(given)  # type: ignore[arg-type]  # of the option's type
@@ -105,11 +105,11 @@ class ComparingSettings(ScoringSettings):
     together: bool = True  # a document has one relevance per draw for all runs
 
     @property
-    def of_another_assessor(self) -> bool:
+    def asks_another_assessor(self) -> bool:
         """Tell whether levels of another assessor are asked for."""
         return "another-assessor" in self.scopes
 
-    def _wanted(self) -> Iterable[str | Estimator]:
+    def _requested_estimators(self) -> Iterable[str | Estimator]:
         from bayespool.posterior import PosteriorEstimator
         from bayespool.scoring.estimators import named_estimators
 
@@ -160,7 +160,7 @@ class PlanSettings(TargetSettings):
     price_label: float = option(0.0, "Price of a label of a second judge.", least=0)
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import posterior_of
+        from bayespool.scoring.estimators import parse_posterior
 
         super().__post_init__()
         if (self.topics_at_hand is None) != (self.sd is None):
@@ -170,7 +170,7 @@ class PlanSettings(TargetSettings):
             )
         if self.topics_at_hand is not None:
             self._refuse_idle()
-        self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
+        self._hold("estimator", parse_posterior(self.estimator, self, **self.target_settings()))
 
     def _refuse_idle(self) -> None:
         """Raise `InputError` for settings that a plan without a collection has no use for."""
@@ -182,7 +182,7 @@ class PlanSettings(TargetSettings):
                 )
 
     def of_score(self) -> ComparingSettings:
-        """Settings for `bayespool.score`, for all runs together."""
+        """Return settings for `bayespool.score`, for all runs together."""
         shared = {name: getattr(self, name) for name in options_of(TargetSettings)}
         return ComparingSettings(measures=(self.measures,), estimators=(self.estimator,), **shared)
 
@@ -232,15 +232,15 @@ class ReversalSettings(PosteriorSettings):
     random_seed: int = option(1, SEED)
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import estimators_of, named_estimators
+        from bayespool.scoring.estimators import named_estimators, parse_estimators
 
         super().__post_init__()
         wanted = _with_as_judged(named_estimators(self.estimators))
-        self._hold("estimators", estimators_of(wanted, self, random_seed=self.random_seed))
+        self._hold("estimators", parse_estimators(wanted, self, random_seed=self.random_seed))
 
 
 def _with_as_judged(estimators: Iterable[str | Estimator]) -> Iterable[str | Estimator]:
-    """Estimators with the uncorrected scores among them, first if they are not named."""
+    """Return estimators with the uncorrected scores among them, first if they are not named."""
     listed = tuple(estimators)
     names = [leading_name(e) if isinstance(e, str) else e.name for e in listed]
     return listed if AS_JUDGED in names else (AS_JUDGED, *listed)

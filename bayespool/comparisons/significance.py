@@ -25,7 +25,7 @@ _MAX_CELLS_HELD = 1 << 24  # numbers
 def p_values(
     scores: npt.ArrayLike, test: SignificanceTest = "paired-t", *, n_flips: int = 10_000, random_seed: int = 0
 ) -> FloatArray:
-    """P-values of all pairs of runs by a named test on scores of shape (run, topic); shape (run, run)."""
+    """Return p-values of all pairs of runs, shape (run, run), by a test on scores of shape (run, topic)."""
     if test == "randomization":
         return randomization(scores, n_flips=n_flips, random_seed=random_seed)
     tests = {"paired-t": paired_t, "wilcoxon": wilcoxon, "tukey-hsd": tukey_hsd}
@@ -35,7 +35,7 @@ def p_values(
 
 
 def paired_t(scores: npt.ArrayLike) -> FloatArray:
-    """P-values of Student's paired t test, T − 1 degrees of freedom for T topics.
+    """Return p-values of Student's paired t test, T − 1 degrees of freedom for T topics.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def paired_t(scores: npt.ArrayLike) -> FloatArray:
 
 
 def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
-    """P-values of Wilcoxon's signed-rank test; topics without a difference are left out.
+    """Return p-values of Wilcoxon's signed-rank test; topics without a difference are left out.
 
     Parameters
     ----------
@@ -112,7 +112,8 @@ def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
 
 
 def randomization(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: int = 0) -> FloatArray:
-    """P-values of Fisher's randomization test of the mean difference: signs of topics' differences flipped.
+    """Return p-values of Fisher's randomization test of the mean difference: signs of topics' differences
+    flipped.
 
     Parameters
     ----------
@@ -142,8 +143,8 @@ def randomization(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: 
     if exact:
         signs = 1.0 - 2.0 * ((np.arange(2**n_topics)[:, None] >> np.arange(n_topics)) & 1)
     else:
-        drawn = np.random.default_rng(random_seed).integers(0, 2, size=(n_flips, n_topics), dtype=np.int8)
-        signs = 1.0 - 2.0 * drawn
+        flips = np.random.default_rng(random_seed).integers(0, 2, size=(n_flips, n_topics), dtype=np.int8)
+        signs = 1.0 - 2.0 * flips
     observed = np.abs(difference.sum(axis=1))
     n_extreme = np.zeros(len(difference))
     step = max(1, _MAX_CELLS_HELD // len(signs))
@@ -157,7 +158,8 @@ def randomization(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: 
 
 
 def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
-    """P-values of Tukey's honestly significant difference on the two-way additive analysis of variance.
+    """Return p-values of Tukey's honestly significant difference on the two-way additive analysis of
+    variance.
 
     They are already controlled for all pairs of the R runs given, so more runs make every p-value larger.
 
@@ -193,8 +195,8 @@ def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
     p = np.where(np.isnan(q), np.nan, 0.0)
     finite = np.isfinite(q)
     if finite.any():
-        distinct, back = np.unique(q[finite], return_inverse=True)
-        p[finite] = np.clip(studentized_range.sf(distinct, n_runs, degrees), 0, 1)[back]
+        unique_q, inverse = np.unique(q[finite], return_inverse=True)
+        p[finite] = np.clip(studentized_range.sf(unique_q, n_runs, degrees), 0, 1)[inverse]
     return _symmetric(p, n_runs)
 
 
@@ -208,8 +210,8 @@ def tukey_significant(scores: npt.ArrayLike, level: float = 0.05) -> BoolArray:
 
 
 def significant_pairs(scores: FloatArray, test: Literal["tukey-hsd", "paired-t"]) -> BoolArray:
-    """Pairs of runs that differ significantly at 5 %, shape (run, run); none where there is only one topic or
-    run.
+    """Return pairs of runs that differ significantly at 5 %, shape (run, run); none where there is only one
+    topic or run.
     """
     if min(scores.shape) < 2:
         return np.zeros((len(scores), len(scores)), dtype=bool)
@@ -221,7 +223,7 @@ def significant_pairs(scores: FloatArray, test: Literal["tukey-hsd", "paired-t"]
 
 @lru_cache(maxsize=256)
 def tukey_critical(level: float, n_runs: int, degrees: int) -> float:
-    """Critical value of the studentized range."""
+    """Return the critical value of the studentized range."""
     from scipy.stats import studentized_range
 
     check_level(level)
@@ -229,7 +231,7 @@ def tukey_critical(level: float, n_runs: int, degrees: int) -> float:
 
 
 def adjust_p_values(p: FloatArray, control: Control = "holm") -> FloatArray:
-    """P-values adjusted for the family of all pairs that have one.
+    """Return p-values adjusted for the family of all pairs that have one.
 
     Parameters
     ----------
@@ -272,7 +274,7 @@ def check_control(control: Control) -> None:
 
 
 def applied_control(test: SignificanceTest, control: Control) -> Control:
-    """Adjustment of a test's p-values; Tukey's need none."""
+    """Return the adjustment of a test's p-values; Tukey's need none."""
     return "none" if test == "tukey-hsd" else control
 
 
@@ -283,7 +285,7 @@ def check_level(level: float) -> None:
 
 
 def _matrix(scores: npt.ArrayLike) -> FloatArray:
-    """Scores as an array of shape (run, topic), with two topics or more."""
+    """Return scores as an array of shape (run, topic), with two topics or more."""
     matrix = np.asarray(scores, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[1] < 2:
         raise InputError(
@@ -293,7 +295,7 @@ def _matrix(scores: npt.ArrayLike) -> FloatArray:
 
 
 def effect_sizes(scores: npt.ArrayLike, test: SignificanceTest = "paired-t") -> FloatArray:
-    r"""Effect sizes of all pairs of runs that belong to a test.
+    r"""Return effect sizes of all pairs of runs that belong to a test.
 
     Parameters
     ----------
@@ -337,14 +339,14 @@ def effect_sizes(scores: npt.ArrayLike, test: SignificanceTest = "paired-t") -> 
 
 
 def _differences(scores: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Scores, and differences of all pairs of runs, shape (pair, topic), as `np.triu_indices`."""
+    """Return scores, and differences of all pairs of runs, shape (pair, topic), as `np.triu_indices`."""
     matrix = _matrix(scores)
     first, second = np.triu_indices(len(matrix), 1)
     return matrix, np.round(matrix[first] - matrix[second], _DECIMALS)
 
 
 def _symmetric(pair_values: FloatArray, n_runs: int) -> FloatArray:
-    """Values of pairs on both sides of a NaN diagonal, shape (run, run)."""
+    """Return values of pairs on both sides of a NaN diagonal, shape (run, run)."""
     matrix = np.full((n_runs, n_runs), np.nan)
     matrix[np.triu_indices(n_runs, 1)] = pair_values
     matrix.T[np.triu_indices(n_runs, 1)] = pair_values
@@ -352,7 +354,7 @@ def _symmetric(pair_values: FloatArray, n_runs: int) -> FloatArray:
 
 
 def _signed_rank_tail(doubled: npt.NDArray[np.int64], largest_sum: int) -> float:
-    """P(sum of positive doubled ranks ≤ largest_sum) with all signs equally likely."""
+    """Return P(sum of positive doubled ranks ≤ largest_sum) with all signs equally likely."""
     probability = np.zeros(largest_sum + 1)
     probability[0] = 1
     for rank in doubled:
@@ -363,7 +365,7 @@ def _signed_rank_tail(doubled: npt.NDArray[np.int64], largest_sum: int) -> float
 
 
 def _tukey_statistic(scores: npt.ArrayLike) -> tuple[FloatArray, int]:
-    """Studentized range statistics, shape (run, run), NaN where 0/0, and their degrees of freedom."""
+    """Return studentized range statistics, shape (run, run), NaN where 0/0, and their degrees of freedom."""
     matrix = _matrix(scores)
     n_runs, n_topics = matrix.shape
     degrees = (n_runs - 1) * (n_topics - 1)
@@ -411,7 +413,7 @@ class SignificantDraws:
         return (self.n_greater + self.n_greater.T) / self.n_draws
 
     def reversal_risk(self, better: BoolArray) -> FloatArray:
-        """Chance that completed judgments do not confirm the significant differences of now.
+        """Return the chance that completed judgments do not confirm the significant differences of now.
 
         Parameters
         ----------
@@ -514,16 +516,18 @@ def _paired_t(part: FloatArray, difference: FloatArray, level: float, control: C
 
 
 def _largest_rejected(p: FloatArray, level: float, control: Control) -> FloatArray:
-    """Largest rejected p-value of each draw, shape (draw, 1), −1 where none is; NaN is not in the family."""
+    """Return the largest rejected p-value of each draw, shape (draw, 1), −1 where none is; NaN is not in the
+    family.
+    """
     ordered = np.sort(p, axis=1)
     n = (~np.isnan(p)).sum(axis=1, keepdims=True)
     k = np.arange(1, p.shape[1] + 1)
     if control == "holm":
-        passed = ordered * (n - k + 1) <= level
-        n_rejected = np.cumprod(passed, axis=1).sum(axis=1, keepdims=True)
+        is_rejected = ordered * (n - k + 1) <= level
+        n_rejected = np.cumprod(is_rejected, axis=1).sum(axis=1, keepdims=True)
     else:
-        passed = ordered * n <= k * level
-        n_rejected = (passed * k).max(axis=1, keepdims=True, initial=0)
+        is_rejected = ordered * n <= k * level
+        n_rejected = (is_rejected * k).max(axis=1, keepdims=True, initial=0)
     padded = np.concatenate([np.full((len(p), 1), -1.0), ordered], axis=1)
     largest: FloatArray = np.take_along_axis(padded, n_rejected, axis=1)
     return largest

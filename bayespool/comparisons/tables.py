@@ -13,10 +13,9 @@ from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.readable import pool_condition
 from bayespool.tables import Citation, cite
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import Ends, Marked, Spread, Table, View
+from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View, WithSuperscripts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,8 +52,8 @@ _SCOPES = {
     "another-assessor": "these {n} topics by another assessor of the same kind",
 }
 _COEFFICIENTS = {"generalizability": "Eρ², order\nof runs", "dependability": "Φ, scores\nthemselves"}
-_MAX_PAIRS_LISTED = 45  # ten runs; of more only overviews and the riskiest pairs
-_MAX_RISKIEST_PAIRS = 20
+_MAX_PAIRS_LISTED = 45  # ten runs; of more only some
+_MAX_PAIRS_IN_SHORT = 20
 _MAX_RANKS_SHOWN = 6
 
 PAIR = {
@@ -72,7 +71,6 @@ _COLUMNS = PAIR | {
     "difference": Column("a − b", "difference", "Score of run a minus that of run b, by the method."),
     "lower": Column("from", "difference", "Lower end of the interval of the difference."),
     "upper": Column("to", "difference", "Upper end of the interval of the difference."),
-    "n_pairs": Column("pairs", "count", "Number of pairs of runs."),
     "prob_greater": Column("a > b", "chance", "Chance that run a scores higher."),
     "prob_equal": Column("a = b", "chance", "Chance that both score the same."),
     "prob_less": Column("a < b", "chance", "Chance that run a scores lower."),
@@ -92,11 +90,6 @@ _COLUMNS = PAIR | {
     ),
     "prob_tied": Column(
         "a = b on\nsome", "chance", "Chance of a tie on a measure without such a disagreement."
-    ),
-    "n_sure": Column(
-        "one order on all,\nchance over 0.95",
-        "count",
-        "Pairs with one order on all measures, chance over 0.95.",
     ),
     "expected_rank": Column("expected\nrank", "size", "Mean rank, 1 the best."),
     "rank": Column("rank", "count", "The rank, 1 the best."),
@@ -134,7 +127,6 @@ _COLUMNS = PAIR | {
         "flag",
         "Whether the adjusted p-value is at most the level; missing for means of draws, as the chance says.",
     ),
-    "n_significant": Column("significant", "count", "Number of significant pairs."),
     "prob_significant": Column(
         "chance, all\njudged", "chance", "Chance that the pair is significant with all documents judged."
     ),
@@ -159,10 +151,6 @@ _RUN_COLUMNS = {
         "better\nthan", "text", "Letters of the runs that it is significantly better than, as judged."
     ),
 }
-_OVERVIEW_COLUMNS = {
-    "prob_significant": Column("chance, all judged:\nmean", "chance", "Mean over pairs of that chance."),
-    "reversal_risk": Column("risk of reversal:\nmean", "chance", "Mean over pairs of the risk of reversal."),
-}
 _CAPTIONS = {
     "differences": "Differences of pairs of runs",
     "pairs": "Pairs of runs, in short",
@@ -173,15 +161,13 @@ _CAPTIONS = {
     "system_variance": "Variance components of scores",
     "ranks": "Chances of ranks",
     "significance": "Significance tests",
-    "overview": "Significant pairs",
     "reliability": "Reliability of the comparison",
-    "across_overview": "Pairs of runs on several measures at once, in short",
 }
 """Captions of the tables, each called like the method that gives its frame."""
 
 
 def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) -> tuple[Table, ...]:
-    """Tables of a comparison, with pairs in the order and number chosen."""
+    """Return tables of a comparison, with pairs in the order and number chosen."""
     arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
     order = None
     if arrangement.sort or arrangement.top:
@@ -197,12 +183,8 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
     }
     if lists_pairs:
         views["differences"] = _views_by_scope(comparison, _DIFFERENCES_VIEW, "measure", measures)
-    else:
-        views["overview"] = _views_by_test(comparison, _OVERVIEW_VIEW)
-    if n_pairs <= _MAX_PAIRS_LISTED:
-        views["across_measures"] = _views_by_scope(comparison, _ACROSS_VIEW, "measures", groups)
-    else:
-        views["across_overview"] = _views_by_scope(comparison, _ACROSS_OVERVIEW_VIEW, "measures", groups)
+    across = _ACROSS_VIEW if n_pairs <= _MAX_PAIRS_LISTED else _MOST_DISAGREEING_VIEW
+    views["across_measures"] = _views_by_scope(comparison, across, "measures", groups)
     if len(comparison.run_ids) > 2:  # the variance between two is noise
         views["reliability"] = _reliability_views(comparison)
     if comparison.systems:
@@ -231,7 +213,6 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
         "differences": _COLUMNS | {"prob_equivalent": within},
         "pairs": _COLUMNS | {"difference": _POSTERIOR_COLUMN},
         "runs": _RUN_COLUMNS,
-        "overview": _COLUMNS | _OVERVIEW_COLUMNS,
         "reliability": {"coefficient": _COLUMNS["coefficient"]},
     }
     return tuple(
@@ -241,7 +222,7 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
 
 
 def _sorted_rows(frame: pd.DataFrame, order: Mapping[str, Sequence[Pair]] | None) -> pd.DataFrame:
-    """Rows of the pairs in the order given for their measure; those of other frames as they are."""
+    """Return rows of the pairs in the order given for their measure; those of other frames as they are."""
     if order is None or not {"measure", "run_a"} <= set(frame):
         return frame
     place = {(measure, *pair): i for measure, pairs in order.items() for i, pair in enumerate(pairs)}
@@ -260,14 +241,14 @@ def citations_with_tests(
 
 
 def control_name(control: str, test: str, n_pairs: int) -> str:
-    """Name of the adjustment of a test's p-values over pairs."""
+    """Return the name of the adjustment of a test's p-values over pairs."""
     if n_pairs == 1:
         return "one pair"
     return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
 
 
 def test_text(comparison: ComparisonFrames, test: str) -> str:
-    """Name of a test, with its control over the pairs of the comparison."""
+    """Return the name of a test, with its control over the pairs of the comparison."""
     return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, count_pairs(comparison.run_ids))}"
 
 
@@ -301,7 +282,14 @@ def _views_by_test(comparison: ComparisonFrames, view: View) -> Iterator[View]:
 _DIFFERENCES_VIEW = View(
     title="{measure}, {scope}",
     names=("run_a", "run_b", "method"),
-    columns=("difference", Ends(signed=True), "prob_greater", "prob_equal", "prob_less", "prob_equivalent"),
+    columns=(
+        "difference",
+        IntervalColumn(signed=True),
+        "prob_greater",
+        "prob_equal",
+        "prob_less",
+        "prob_equivalent",
+    ),
     spare=("prob_equivalent", "prob_equal", "prob_less"),
     medium="terminal",
 )
@@ -309,7 +297,7 @@ _RANKS_SHOWN = tuple(range(1, _MAX_RANKS_SHOWN + 1))
 _RANKS_VIEW = View(
     title="{measure}, ranks, {scope}",
     names=("run_id", "method"),
-    columns=("value", "expected_rank", Spread(("prob_rank",), "rank", label="rank {}", values=_RANKS_SHOWN)),
+    columns=("value", "expected_rank", Pivot(("prob_rank",), "rank", label="rank {}", values=_RANKS_SHOWN)),
     sort="expected_rank",
     spare=tuple(map(str, _RANKS_SHOWN[:0:-1])),
     medium="terminal",
@@ -317,10 +305,17 @@ _RANKS_VIEW = View(
 _SYSTEMS_VIEW = View(
     title="{measure}, systems, {scope}",
     names=("system", "method"),
-    columns=("n_runs", "value", Ends(), "topics_variance", "replicates_variance", "unjudged_variance"),
+    columns=(
+        "n_runs",
+        "value",
+        IntervalColumn(),
+        "topics_variance",
+        "replicates_variance",
+        "unjudged_variance",
+    ),
     note="A system scores the mean of its runs; for a population its runs are a sample, too.",
 )
-_COLUMNS_BY_ANOTHER = ("n_runs", "value", Ends(), "unjudged_variance", "assessor_variance")
+_COLUMNS_BY_ANOTHER = ("n_runs", "value", IntervalColumn(), "unjudged_variance", "assessor_variance")
 _VARIANCE_VIEW = View(
     title="{measure}: variance components of a score{by}",
     names=("component", "method"),
@@ -342,12 +337,6 @@ _TESTS_VIEW = View(
     spare=("p_value", "significant", "effect_size", "prob_significant"),
     medium="terminal",
 )
-_OVERVIEW_VIEW = replace(
-    _TESTS_VIEW,
-    names=("method",),
-    columns=("n_pairs", "n_significant", "prob_significant", "reversal_risk"),
-    spare=(),
-)
 _ACROSS_VIEW = View(
     title="{measure} at once, {scope}",
     names=("run_a", "run_b", "method"),
@@ -355,33 +344,47 @@ _ACROSS_VIEW = View(
     spare=("prob_tied",),
     medium="terminal",
 )
-_ACROSS_OVERVIEW_VIEW = replace(
-    _ACROSS_VIEW, names=("method",), columns=("n_pairs", "n_sure", "prob_disagree")
+_MOST_DISAGREEING_VIEW = replace(
+    _ACROSS_VIEW,
+    title=f"{{measure}} at once, {{scope}}: the {_MAX_PAIRS_IN_SHORT} pairs of most disagreement",
+    sort="-prob_disagree",
+    top=_MAX_PAIRS_IN_SHORT,
 )
 
 
 def _test_views(
     comparison: ComparisonFrames, significance: pd.DataFrame, lists_pairs: bool
 ) -> Iterator[View]:
-    """All pairs, or those with the largest risk of reversal."""
-    if lists_pairs:
-        yield from _views_by_test(comparison, _TESTS_VIEW)
-        return
-    at_risk = significance[significance["reversal_risk"] > 0]
+    """Yield views of all pairs, or of those with the largest risk of reversal, or else the least p-value."""
+    n_pairs = count_pairs(comparison.run_ids)
     for view in _views_by_test(comparison, _TESTS_VIEW):
-        is_shown = np.all([at_risk[name] == value for name, value in view.where.items()], axis=0)
-        if top := min(_MAX_RISKIEST_PAIRS, int(is_shown.sum())):
-            what = f"the {top} pairs with the largest risk of reversal"
-            title = view.title.replace(f"significance at {comparison.level:g}", what)
-            yield replace(view, title=title, sort="-reversal_risk", top=top)
+        if lists_pairs:
+            yield view
+            continue
+        is_shown = np.all([significance[name] == value for name, value in view.where.items()], axis=0)
+        rows = significance[is_shown]
+        n_significant = rows.loc[rows["method"] == AS_JUDGED, "significant"].sum()
+        n_at_risk = int((rows["reversal_risk"] > 0).sum())
+        key, words = (
+            ("-reversal_risk", "largest risk of reversal") if n_at_risk else ("p_value", "least p-value")
+        )
+        top = min(_MAX_PAIRS_IN_SHORT, n_at_risk or len(rows))
+        counts = f"{n_significant} of {n_pairs} pairs significant as judged; the {top} with the {words}"
+        yield replace(view, title=f"{view.title}: {counts}", sort=key, top=top)
 
 
 def _leaderboard_views(comparison: ComparisonFrames) -> Iterator[View]:
-    """A table for each measure, method with draws and scope."""
+    """Yield a table for each measure, method with draws and scope."""
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
     for measure, method, scope in comparison.draws:
         like_these = scope == "population"
-        columns = ("value", Ends(), Ends("rank_lower", "rank_upper", "ranks"), "tier", "prob_best")
+        columns = (
+            "value",
+            IntervalColumn(),
+            IntervalColumn("rank_lower", "rank_upper", "ranks"),
+            "tier",
+            "prob_best",
+        )
         yield View(
             title=f"{measure}, leaderboard, {_SCOPES[scope].format(n=n)} ({method})",
             names=("run_id",),
@@ -396,7 +399,7 @@ def _reliability_views(comparison: ComparisonFrames) -> tuple[View, ...]:
         View(
             title=f"{measure}, a population of topics: reliability of the comparison",
             names=("method",),
-            columns=(Spread(("value", Ends()), "coefficient", _COEFFICIENTS),),
+            columns=(Pivot(("value", IntervalColumn()), "coefficient", _COEFFICIENTS),),
             where={"measure": str(measure)},
             medium="terminal",
         )
@@ -407,7 +410,7 @@ def _reliability_views(comparison: ComparisonFrames) -> tuple[View, ...]:
 def _pair_views(
     comparison: ComparisonFrames, pairs: pd.DataFrame, arrangement: Arrangement
 ) -> tuple[View, ...]:
-    """A table of a paper for each measure, of the first test and the first method with draws."""
+    """Return a table of a paper for each measure, of the first test and the first method with draws."""
     views = []
     for measure in map(str, comparison.measures):
         rows = pairs[(pairs["measure"] == measure) & (pairs["test"] == comparison.tests[0])]
@@ -415,7 +418,10 @@ def _pair_views(
         n_shown = int((rows["method"] == method).sum())
         columns_by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else PAIR_COLUMNS
         names = tuple(arrangement.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else columns_by_width))
-        parts: dict[str, str | Ends] = {"as-judged": "as_judged", "interval": Ends(signed=True)}
+        parts: dict[str, str | IntervalColumn] = {
+            "as-judged": "as_judged",
+            "interval": IntervalColumn(signed=True),
+        }
         views.append(
             View(
                 title=_caption(comparison, measure, n_shown, names, method),
@@ -430,7 +436,7 @@ def _pair_views(
 
 
 def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> tuple[View, ...]:
-    """A table of a paper of all runs, of the first test, where more than two have letters."""
+    """Return a table of a paper of all runs, of the first test, where more than two have letters."""
     if len(comparison.run_ids) <= 2 or not runs["label"].all():
         return ()
     n_topics, test = counted(len(comparison.scores.query_ids), "topic"), comparison.tests[0]
@@ -443,12 +449,12 @@ def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> tuple[View, 
         title += (
             f" Estimate ({runs['method'].iloc[0]}) and interval are over what the unjudged documents may be."
         )
-    columns = (Marked("as_judged", "better_than"), "value", Ends())
+    columns = (WithSuperscripts("as_judged", "better_than"), "value", IntervalColumn())
     return (
         View(
             title=title,
             names=("label", "run_id"),
-            columns=(Spread(columns, "measure", grouped=True),),
+            columns=(Pivot(columns, "measure", grouped=True),),
             where={"test": test},
             medium="paper",
         ),

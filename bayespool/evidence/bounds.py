@@ -33,11 +33,11 @@ from bayespool.measures import Measure, Normalized, Values
 from bayespool.measures.base import MISSING_RANK, UNREACHED
 from bayespool.measures.normalized import inserted
 from bayespool.tables.formatting import counted, some_of
-from bayespool.tables.markup import Shown, one_line
+from bayespool.tables.markup import ReprHTMLMixin, one_line
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bounds(Shown):
+class Bounds(ReprHTMLMixin):
     """Bounds of runs under one measure, and counts of the documents within its cutoff.
 
     Attributes

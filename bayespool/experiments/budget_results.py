@@ -14,7 +14,6 @@ from bayespool.experiments.design import error_columns, interval_summary
 from bayespool.experiments.graded_runs import (
     WithReportedRuns,
     in_order,
-    panel_figure,
     reported_rows,
     sre_star_note,
     summarize_groups,
@@ -22,9 +21,8 @@ from bayespool.experiments.graded_runs import (
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
-from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.formatting import counted, level, number
-from bayespool.tables.table import Spread, Table, View
+from bayespool.tables.table import COLUMNS, Column, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,13 +195,10 @@ class Budgets(WithReportedRuns):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return ``bias`` by budget, and ``ranking`` of the strategies."""
-        from bayespool.plots import draw_budgets, plot_ranking
+        from bayespool.plots import draw_budgets
 
-        ranking = "How well the pools of each strategy rank the runs"
-        return (
-            Figure("bias", "Bias of the pools of each strategy, by budget", partial(draw_budgets, self)),
-            panel_figure("ranking", ranking, [partial(plot_ranking, self)], width=10, height=4.5),
-        )
+        caption = "Bias of the pools of each strategy, by budget"
+        return (Figure("bias", caption, partial(draw_budgets, self)),)
 
     def _mean_views(self) -> Iterator[View]:
         legend = (
@@ -234,8 +229,8 @@ class Budgets(WithReportedRuns):
                 title=f"{measure}, rank of the mean over budgets, from 1, the least biased",
                 names=("strategy",),
                 columns=(
-                    Spread(("rank",), "bias_measure", labels),
-                    Spread(("beats_first",), "bias_measure", less),
+                    Pivot(("rank",), "bias_measure", labels),
+                    Pivot(("beats_first",), "bias_measure", less),
                 ),
                 where={"measure": measure},
             )
@@ -250,11 +245,11 @@ class Budgets(WithReportedRuns):
                     where={"measure": measure},
                 )
 
-    def _by_budget(self, column: str) -> Spread:
+    def _by_budget(self, column: str) -> Pivot:
         """Return a column by budget, of at most eight budgets, evenly spread, with the last."""
         budgets = self.settings.budgets
         step = -(-len(budgets) // _MAX_BUDGET_COLUMNS)
-        return Spread((column,), "budget", values=budgets[::-1][::step][::-1])
+        return Pivot((column,), "budget", values=budgets[::-1][::step][::-1])
 
     def _estimate_views(self) -> Iterator[View]:
         legend = (

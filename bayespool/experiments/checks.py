@@ -41,11 +41,10 @@ from bayespool.posterior.preparation import evidence_depth
 from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result
-from bayespool.tables.columns import Column
 from bayespool.tables.files import container_bytes, variable_name
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Spread, Table, View
+from bayespool.tables.table import Column, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,7 +163,7 @@ class ModelChecks(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return models compared; by measure predictions beside observations, and PIT values."""
-        from bayespool.plots.checks import draw_elpd, draw_pit, draw_predictive
+        from bayespool.plots.experiments import draw_elpd, draw_pit, draw_predictive
 
         elpd = Figure(
             "elpd",
@@ -223,11 +222,11 @@ def _calibration_view(rows: pd.DataFrame, metadata: Mapping[str, Any]) -> View:
         names=("model",),
         columns=(
             "mae",
-            Spread(("pit_inside",), "ci_prob", label="PIT\nin\n{}"),
-            Spread(("se",), "ci_prob", label="± of\n{}", values=widest),
+            Pivot(("pit_inside",), "ci_prob", label="PIT\nin\n{}"),
+            Pivot(("se",), "ci_prob", label="± of\n{}", values=widest),
             "pit_mean",
-            Spread(("covered",), "ci_prob", label="truth\nin\n{}"),
-            Spread(("width",), "ci_prob", label="width of\n{}", values=widest),
+            Pivot(("covered",), "ci_prob", label="truth\nin\n{}"),
+            Pivot(("width",), "ci_prob", label="width of\n{}", values=widest),
         ),
         where={"measure": measure},
         keep_empty=True,

@@ -138,7 +138,7 @@ def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> fl
     Parameters
     ----------
     lower, upper : array-like of float in [0, 1], shape (run,)
-        Ends of `pit_range`.
+        IntervalColumn of `pit_range`.
     prob : float in (0, 1)
 
     Examples

@@ -31,10 +31,9 @@ from bayespool.measures import Measure
 from bayespool.measures.errors import system_rank_error
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
-from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.files import records, variable_name
 from bayespool.tables.formatting import counted, level, number, percent
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import COLUMNS, Column, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd

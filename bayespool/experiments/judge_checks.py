@@ -28,11 +28,10 @@ from bayespool.posterior.steps import rungs_of
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.scoring import warn_of_unused_relevance
-from bayespool.tables.columns import Column
 from bayespool.tables.files import records
 from bayespool.tables.formatting import level, number, some_of
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Ends, Spread, Table, View
+from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -392,7 +391,7 @@ class JudgeCheck(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return shares of relevant documents by label."""
-        from bayespool.plots.checks import draw_judges
+        from bayespool.plots.experiments import draw_judges
 
         caption = "Share of relevant documents by label, of hidden documents and of others"
         return (Figure("labels", f"{caption} ({self.measures[0]})", partial(draw_judges, self)),)
@@ -409,11 +408,11 @@ class JudgeCheck(Result):
     def _confusion_view(self, measures: list[Measure], judge: Judge) -> View:
         levels = (0, *self.confusions[measures[0], judge.name].levels)
         names = {str(a): f"{a}" if b == a + 1 else f"{a}–{b - 1}" for a, b in pairwise(levels)}
-        relevance = Spread(("n",), "relevance_from", labels=names | {str(levels[-1]): f"≥ {levels[-1]}"})
+        relevance = Pivot(("n",), "relevance_from", labels=names | {str(levels[-1]): f"≥ {levels[-1]}"})
         return View(
             title=f"{_named(measures)}, judge {judge.name}: judged documents by label and relevance",
             names=("label",),
-            columns=(Spread((relevance,), "documents", grouped=True),),
+            columns=(Pivot((relevance,), "documents", grouped=True),),
             where={"measure": str(measures[0]), "judge": judge.name},
         )
 
@@ -446,7 +445,7 @@ def _share_view(measures: list[Measure], judge: Judge, rel: int) -> View:
     return View(
         title=f"{_named(measures)}, judge {judge.name}: share of relevance {rel} or more by label",
         names=("label",),
-        columns=(Spread(("n", "share", Ends()), "documents", grouped=True),),
+        columns=(Pivot(("n", "share", IntervalColumn()), "documents", grouped=True),),
         where={"measure": str(measures[0]), "judge": judge.name, "relevant_from": rel},
     )
 
@@ -457,10 +456,10 @@ def _agreement_view(measures: list[Measure]) -> View:
         names=("judge", "relevant_from"),
         columns=(
             "label_from",
-            Spread(("auc",), "documents", label="AUC\n{}"),
-            Spread(("kappa",), "documents", label="κ\n{}"),
-            Spread(("n_relevant",), "documents", label="relevant,\n{}", values=("hidden",)),
-            Spread(("promised",), "documents", label="promised,\n{}", values=("hidden",)),
+            Pivot(("auc",), "documents", label="AUC\n{}"),
+            Pivot(("kappa",), "documents", label="κ\n{}"),
+            Pivot(("n_relevant",), "documents", label="relevant,\n{}", values=("hidden",)),
+            Pivot(("promised",), "documents", label="promised,\n{}", values=("hidden",)),
         ),
         where={"measure": str(measures[0])},
         keep_empty=True,

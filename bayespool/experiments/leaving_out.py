@@ -40,9 +40,8 @@ from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values, parse_measure
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted
-from bayespool.tables.table import Ends, Table, View
+from bayespool.tables.table import Column, IntervalColumn, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +65,8 @@ _RELIABILITY_VIEW = View(
     title="reliability of the true scores",
     names=("measure",),
     columns=(
-        *("n_topics", "generalizability", Ends("generalizability_lower", "generalizability_upper")),
-        *("dependability", Ends("dependability_lower", "dependability_upper")),
+        *("n_topics", "generalizability", IntervalColumn("generalizability_lower", "generalizability_upper")),
+        *("dependability", IntervalColumn("dependability_lower", "dependability_upper")),
     ),
 )
 

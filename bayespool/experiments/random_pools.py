@@ -46,9 +46,8 @@ from bayespool.experiments.running import ExecutionOptions, experiment
 from bayespool.experiments.settings import CommonTopicsSettings, PoolSettings, PoolWidthSettings
 from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, level
-from bayespool.tables.table import Spread, Table, View
+from bayespool.tables.table import Column, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -395,7 +394,7 @@ class CommonTopicsResult(_PoolsResult):
         pairs = list(itertools.product(map(str, self.settings.measures), self.settings.labels))
         for measure, label in pairs:
             title, where = f"{measure}, MAE of {label} by", {"measure": measure, "estimator": label}
-            mae, law = (Spread((column,), "n_common") for column in ("mae", "mae_law"))
+            mae, law = (Pivot((column,), "n_common") for column in ("mae", "mae_law"))
             yield View(title=f"{title} the number of common topics", names=names, columns=(mae,), where=where)
             yield View(
                 title=f"{title} law, adjusted",

@@ -20,9 +20,8 @@ from bayespool.experiments.running import ExecutionOptions, experiment
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.pooling.loading import check_collection_names
 from bayespool.report.result import Result
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, number
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import Column, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from bayespool.measures.values import DEFAULT_CI_PROB, Values
 from bayespool.tables import build_container, container_bytes
 from bayespool.tables.files import PathLike, atomic_write, variable_name
 from bayespool.tables.formatting import counted, some_of
-from bayespool.tables.markup import Shown, one_line
+from bayespool.tables.markup import ReprHTMLMixin, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +81,7 @@ _OPTIONAL_ARRAYS = ("std", "distance", "new_kind")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates(Shown):
+class Estimates(ReprHTMLMixin):
     """Estimates of the corrected values of some runs by one method under one measure.
 
     Attributes

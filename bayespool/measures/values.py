@@ -10,7 +10,7 @@ import numpy as np
 from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
 from bayespool.tables.formatting import counted
-from bayespool.tables.markup import Shown, one_line
+from bayespool.tables.markup import ReprHTMLMixin, one_line
 
 DEFAULT_CI_PROB = 0.95
 
@@ -20,7 +20,7 @@ _GRID = 2**20  # steps per 1 for float amounts whose squares have to be exact
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Values(Shown):
+class Values(ReprHTMLMixin):
     """Values of a measure, by run and topic, as amounts of a unit.
 
     An amount over the unit is the value on a topic. P@n counts relevant documents, its unit is n: amounts are

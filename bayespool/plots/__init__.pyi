@@ -1,12 +1,3 @@
-from .checks import (
-    draw_judges as draw_judges,
-    plot_audit as plot_audit,
-    plot_elpd as plot_elpd,
-    plot_held_out_pit as plot_held_out_pit,
-    plot_judged_runs as plot_judged_runs,
-    plot_labels as plot_labels,
-    plot_predictive as plot_predictive,
-)
 from .comparisons import (
     draw_comparison as draw_comparison,
     draw_leaderboard as draw_leaderboard,
@@ -21,17 +12,21 @@ from .comparisons import (
 )
 from .experiments import (
     draw_budgets as draw_budgets,
+    draw_judges as draw_judges,
+    plot_audit as plot_audit,
     plot_budgets as plot_budgets,
     plot_common_topics as plot_common_topics,
+    plot_elpd as plot_elpd,
+    plot_held_out_pit as plot_held_out_pit,
+    plot_labels as plot_labels,
     plot_mae as plot_mae,
     plot_pit as plot_pit,
     plot_pool_width as plot_pool_width,
-    plot_ranking as plot_ranking,
+    plot_predictive as plot_predictive,
     plot_truth as plot_truth,
 )
 from .scores import (
     draw_forest as draw_forest,
-    draw_runs as draw_runs,
     draw_topics as draw_topics,
     plot_distance as plot_distance,
     plot_forest as plot_forest,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,17 +13,17 @@ from bayespool.plots.style import (
     PALETTE,
     POSTERIOR,
     SMALLEST_TEXT,
-    axes_of,
-    chosen_rows,
+    axes_or_new,
     color_bar,
     count_axis,
-    figure_grid,
+    draw_panels,
     inches_per_row,
     legend_above,
     legend_beside,
-    look_of,
-    of_measure,
+    measure_rows,
+    method_look,
     row_axis,
+    rows_with,
 )
 from bayespool.tables.formatting import counted, level, literal
 
@@ -53,7 +54,7 @@ def plot_differences(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Differences of pairs of runs, a row each, with intervals of these topics and of a population of topics.
+    """Draw differences of pairs of runs, a row each, with intervals of these topics and of a population.
 
     With a shaded range of negligible differences (``rope``), if there is one.
 
@@ -78,29 +79,31 @@ def plot_differences(
         The comparison has no such measure or method.
     """
     differences = comparison.to_frame("differences")
-    rope, rows = differences["rope"].max(), of_measure(differences, measure)
+    rope, rows = differences["rope"].max(), measure_rows(differences, measure)
     as_judged = rows[rows["method"] == _AS_JUDGED]
     place = {pair: i for i, pair in enumerate(zip(as_judged["run_a"], as_judged["run_b"], strict=True))}
-    axes = axes_of(ax, width=7, height=1.5 + 0.3 * len(place))
+    axes = axes_or_new(ax, width=7, height=1.5 + 0.3 * len(place))
     size = float(np.clip(72 * inches_per_row(axes, len(place)) * 0.25, 2.5, 6))
     if rope > 0:
         axes.axvspan(-rope, rope, color="0.94", lw=0)
     axes.axvline(0, color="0.5", lw=0.8)
     with_draws = rows[rows["lower"].notna()]
     if method is not None or len(with_draws):
-        of_method, _ = chosen_rows(with_draws, "method", method, "draws of")
+        method_rows, _ = rows_with(with_draws, "method", method, "draws of")
         for scope, (color, width) in _LOOKS.items():
-            mine = of_method[of_method["scope"] == scope]
-            y = [place[pair] for pair in zip(mine["run_a"], mine["run_b"], strict=True)]
+            scope_rows = method_rows[method_rows["scope"] == scope]
+            y = [place[pair] for pair in zip(scope_rows["run_a"], scope_rows["run_b"], strict=True)]
             if y:
-                label = f"{_SCOPES[scope]}, {level(mine['ci_prob'].iloc[0])}"
+                label = f"{_SCOPES[scope]}, {level(scope_rows['ci_prob'].iloc[0])}"
                 at = np.array(y) + (0.24 if scope == "another-assessor" else 0)  # about another center
-                axes.hlines(at, mine["lower"], mine["upper"], color=color, lw=width * size, label=label)
+                axes.hlines(
+                    at, scope_rows["lower"], scope_rows["upper"], color=color, lw=width * size, label=label
+                )
             if scope == "these-topics" and y:
-                axes.plot(mine["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
+                axes.plot(scope_rows["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
     y = list(place.values())
     above = np.array(y) - 0.24  # to hide no narrow interval
-    look = look_of(_AS_JUDGED).marker
+    look = method_look(_AS_JUDGED).marker
     axes.plot(as_judged["difference"], above, ls="", ms=size, label="as judged", **look)
     if truth is not None:
         true = [truth.get(a, np.nan) - truth.get(b, np.nan) for a, b in place]
@@ -120,7 +123,7 @@ def plot_rank_probabilities(
     scope: Literal["these-topics", "population", "another-assessor"] = "these-topics",
     ax: Axes | None = None,
 ) -> Axes:
-    """Chances of ranks: a row per run, the best by expected rank at the top, and a column per rank.
+    """Draw chances of ranks: a row per run, the best by expected rank at the top, and a column per rank.
 
     Darker is likelier; for up to twelve runs cells show percentages. Diamonds are expected ranks.
 
@@ -141,15 +144,15 @@ def plot_rank_probabilities(
     InputError
         The comparison has no such measure, method or scope.
     """
-    name = of_measure(comparison.to_frame("differences"), measure)["measure"].iloc[0]
-    rows, chosen, scope_ = _rows_of_draws(comparison.to_frame("ranks"), name, method, scope)
+    name = measure_rows(comparison.to_frame("differences"), measure)["measure"].iloc[0]
+    rows, method_label, scope_ = _rows_of_draws(comparison.to_frame("ranks"), name, method, scope)
     rows = rows.sort_values("expected_rank", kind="stable")
     run_ids = list(dict.fromkeys(rows["run_id"]))
     chances = rows.pivot(index="run_id", columns="rank", values="prob_rank").loc[run_ids].to_numpy()
     expected = rows.drop_duplicates("run_id")["expected_rank"].to_numpy()
     n = len(run_ids)
     width, height = _size_of_ranks(n)
-    axes = axes_of(ax, width=width, height=height)
+    axes = axes_or_new(ax, width=width, height=height)
     extent = (0.5, n + 0.5, n - 0.5, -0.5)
     image = axes.imshow(
         chances, cmap="Blues", vmin=0, vmax=1, aspect="auto", extent=extent, interpolation="none"
@@ -167,7 +170,7 @@ def plot_rank_probabilities(
     if n <= _MAX_RUNS_WITH_TEXT:
         axes.set_xticks(range(1, n + 1))
     axes.set_xlabel(f"rank by {name}, {_SCOPES[scope_]}")
-    axes.set_title(literal(chosen), fontsize="medium")
+    axes.set_title(literal(method_label), fontsize="medium")
     color_bar(axes, image, "chance")
     return axes
 
@@ -180,7 +183,7 @@ def plot_leaderboard(
     scope: Literal["these-topics", "population", "another-assessor"] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Ranks that runs may have, right for all runs at once: a row per run, the highest at the top.
+    """Draw ranks that runs may have, right for all runs at once: a row per run, the highest at the top.
 
     Diamonds are expected ranks, filled for runs that may be the best. Tiers have a shade each.
 
@@ -202,15 +205,15 @@ def plot_leaderboard(
     InputError
         The comparison has no such measure, method or scope.
     """
-    known = comparison.to_frame("leaderboard")
-    if scope is None and "population" in set(known["scope"]):
+    leaderboard = comparison.to_frame("leaderboard")
+    if scope is None and "population" in set(leaderboard["scope"]):
         scope = "population"
-    rows, chosen, scope_ = _rows_of_draws(known, measure, method, scope)
+    rows, method_label, scope_ = _rows_of_draws(leaderboard, measure, method, scope)
     name = rows["measure"].iloc[0]
-    ranks, _, _ = _rows_of_draws(comparison.to_frame("ranks"), name, chosen, scope_)
+    ranks, _, _ = _rows_of_draws(comparison.to_frame("ranks"), name, method_label, scope_)
     expected = ranks.drop_duplicates("run_id").set_index("run_id")["expected_rank"].loc[rows["run_id"]]
     n = len(rows)
-    axes = axes_of(ax, width=6.4, height=1.4 + 0.25 * n)
+    axes = axes_or_new(ax, width=6.4, height=1.4 + 0.25 * n)
     size = float(np.clip(72 * inches_per_row(axes, n) * 0.22, 2, 6))
     place, tier = np.arange(n), rows["tier"].to_numpy()
     for row in place[tier % 2 == 0]:
@@ -225,38 +228,35 @@ def plot_leaderboard(
     axes.locator_params(axis="x", integer=True)
     prob = level(rows["ci_prob"].iloc[0])
     axes.set_xlabel(f"ranks by {name}, {_SCOPES[scope_]}; all at once {prob}")
-    axes.set_title(literal(chosen), fontsize="medium")
+    axes.set_title(literal(method_label), fontsize="medium")
     return axes
 
 
 def _rows_of_draws(
     frame: pd.DataFrame, measure: object, method: str | None, scope: str | None
 ) -> tuple[pd.DataFrame, str, str]:
-    """Rows of a measure, a method with draws and a scope, and the two latter; defaults are the first ones."""
+    """Return rows of a measure, a method with draws and a scope, and the two latter, by default the first."""
     if frame.empty:
         raise InputError("the result has no draws of")
-    rows, chosen = chosen_rows(of_measure(frame, measure), "method", method, "draws of")
-    rows, scope_ = chosen_rows(rows, "scope", scope, "scope")
-    return rows, chosen, scope_
+    rows, method_label = rows_with(measure_rows(frame, measure), "method", method, "draws of")
+    rows, scope_ = rows_with(rows, "scope", scope, "scope")
+    return rows, method_label, scope_
 
 
 def draw_leaderboard(comparison: Any) -> Figure:
     """Draw `plot_leaderboard` of every measure."""
-    known = comparison.to_frame("leaderboard")
-    measures, n_runs = list(known["measure"].unique()), known["run_id"].nunique()
-    figure, panels = figure_grid(len(measures), width=6.4, height=1.4 + 0.25 * n_runs, n_columns=2)
-    for measure, panel in zip(measures, panels, strict=True):
-        plot_leaderboard(comparison, measure, ax=panel)
-    return figure
+    rows = comparison.to_frame("leaderboard")
+    plots = [partial(plot_leaderboard, comparison, measure) for measure in rows["measure"].unique()]
+    return draw_panels(plots, width=6.4, height=1.4 + 0.25 * rows["run_id"].nunique(), n_columns=2)
 
 
 def _size_of_ranks(n_runs: int) -> tuple[float, float]:
-    """Width and height of a panel of ranks, in inches."""
+    """Return the width and height of a panel of ranks, in inches."""
     return 3 + min(0.45 * n_runs, 9), 1.4 + (0.3 if n_runs <= _MAX_RUNS_WITH_TEXT else 0.13) * n_runs
 
 
 def draw_comparison(comparison: Any) -> Figure:
-    """Figure with a panel per measure: differences of up to fifteen pairs, chances of ranks of more runs.
+    """Draw a panel per measure: differences of up to fifteen pairs, chances of ranks of more runs.
 
     Without draws all differences are drawn.
 
@@ -272,13 +272,11 @@ def draw_comparison(comparison: Any) -> Figure:
     by_rank = set(() if ranks.empty or n_pairs <= _MAX_PAIRS_DRAWN else ranks["measure"])
     each, height = _size_of_ranks(n_runs) if by_rank else (6.4, 1.5 + 0.3 * n_pairs)
     n_columns = 1 if each > _MAX_WIDTH_SIDE_BY_SIDE else 2
-    figure, panels = figure_grid(len(measures), width=each, height=height, n_columns=n_columns)
-    for measure, panel in zip(measures, panels, strict=True):
-        if measure in by_rank:
-            plot_rank_probabilities(comparison, measure, ax=panel)
-        else:
-            plot_differences(comparison, measure, ax=panel)
-    return figure
+    plots = [
+        partial(plot_rank_probabilities if measure in by_rank else plot_differences, comparison, measure)
+        for measure in measures
+    ]
+    return draw_panels(plots, width=each, height=height, n_columns=n_columns)
 
 
 _FLOOR = 1e-6
@@ -294,7 +292,7 @@ def plot_p_values(
     method: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """P-values under few judgments against those under all, a point per pair of runs, with four quadrants.
+    """Draw p-values under few judgments against those under all, a point per pair of runs.
 
     Figure 5 of Ravana & Moffat (2010). Pairs at the lower left are significant under both; all judgments take
     back those at the upper left, and make those at the lower right significant. Both axes are logarithmic and
@@ -320,14 +318,14 @@ def plot_p_values(
     InputError
         The result has no such judgment set, group or method.
     """
-    rates = of_measure(reversals.to_frame("rates"), measure)
-    rates, group = chosen_rows(rates, "group", group, "pairs of runs")
-    values = of_measure(reversals.to_frame("p_values"), rates["measure"].iloc[0])
-    values, method = chosen_rows(values[values["group"] == group], "method", method, "p-values of")
-    values, n = chosen_rows(values, "judgments", n_judgments, "smaller judgment set")
+    rates = measure_rows(reversals.to_frame("rates"), measure)
+    rates, group = rows_with(rates, "group", group, "pairs of runs")
+    values = measure_rows(reversals.to_frame("p_values"), rates["measure"].iloc[0])
+    values, method = rows_with(values[values["group"] == group], "method", method, "p-values of")
+    values, n = rows_with(values, "judgments", n_judgments, "smaller judgment set")
     rates = rates[(rates["method"] == method) & (rates["judgments"] == n)]
     (rate,) = rates[rates["against"] == "same method"].to_dict("records")
-    axes, level = axes_of(ax, width=4.6, height=4.4), reversals.metadata["level"]
+    axes, level = axes_or_new(ax, width=4.6, height=4.4), reversals.metadata["level"]
     n_all = reversals.metadata["judgments"][-1]
     limits = (0.7 * _FLOOR, 1.4)
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
@@ -340,13 +338,13 @@ def plot_p_values(
     n_pairs = {
         name: round(rate["n_pairs"] * rate[name]) for name in ("kept", "swapped", "reversed", "gained")
     }
-    kept = f"kept {n_pairs['kept']:,}"
+    kept_text = f"kept {n_pairs['kept']:,}"
     if n_pairs["swapped"]:
-        kept += f", swapped {n_pairs['swapped']:,}"
+        kept_text += f", swapped {n_pairs['swapped']:,}"
     style: dict[str, Any] = {"fontsize": "small", "transform": axes.transAxes}
     style["bbox"] = {"fc": "white", "alpha": 0.7, "lw": 0, "pad": 1}
     axes.text(0.02, 0.98, f"taken back {n_pairs['reversed']:,}", va="top", **style)
-    axes.text(0.02, 0.02, kept, **style)
+    axes.text(0.02, 0.02, kept_text, **style)
     axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **style)
     axes.set_xlabel(f"p with {n:,} judgments")
     axes.set_ylabel(f"p with all {n_all:,}")
@@ -363,7 +361,7 @@ def plot_separability(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Share of pairs that are significantly different against the number of judgments, a line per method.
+    """Draw the share of significantly different pairs by the number of judgments, a line per method.
 
     Figure 4 of Ravana & Moffat (2010). Numbers of judgments are on a logarithmic scale.
 
@@ -378,14 +376,14 @@ def plot_separability(
     legend : bool
     ax : matplotlib.axes.Axes, optional
     """
-    rates = of_measure(reversals.to_frame("rates"), measure)
-    rates, group = chosen_rows(rates, "group", group, "pairs of runs")
+    rates = measure_rows(reversals.to_frame("rates"), measure)
+    rates, group = rows_with(rates, "group", group, "pairs of runs")
     name = rates["measure"].iloc[0]
-    trends = of_measure(reversals.to_frame("trends"), name)
-    axes = axes_of(ax, width=6.5, height=4)
+    trends = measure_rows(reversals.to_frame("trends"), name)
+    axes = axes_or_new(ax, width=6.5, height=4)
     for method in trends["method"].unique():
         rows = trends[(trends["group"] == group) & (trends["method"] == method)]
-        look = look_of(method, list(trends["method"].unique())).marker
+        look = method_look(method, list(trends["method"].unique())).marker
         axes.plot(rows["judgments"], rows["separability"], label=literal(method), ms=4, lw=1.2, **look)
     axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
     count_axis(axes, reversals.metadata["judgments"], base=10)
@@ -407,7 +405,7 @@ def plot_reversal_calibration(
     n_bins: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """Announced chances against outcomes under all judgments, a line per number of judgments.
+    """Draw announced chances against outcomes under all judgments, a line per number of judgments.
 
     As `plot_calibration`.
 
@@ -436,17 +434,17 @@ def plot_reversal_calibration(
     table = reversals.to_frame("calibration") if n_bins == 10 else reversals.calibration(n_bins=n_bins)
     if table.empty:
         raise InputError("the result has no announced chances of")
-    rates = of_measure(reversals.to_frame("rates"), measure)
-    rates, group = chosen_rows(rates, "group", group, "pairs of runs")
-    table = of_measure(table, rates["measure"].iloc[0])
-    rows, method = chosen_rows(table, "method", method, "announced chances of")
-    rows, statement_ = chosen_rows(rows, "statement", statement, "statement")
+    rates = measure_rows(reversals.to_frame("rates"), measure)
+    rates, group = rows_with(rates, "group", group, "pairs of runs")
+    table = measure_rows(table, rates["measure"].iloc[0])
+    rows, method = rows_with(table, "method", method, "announced chances of")
+    rows, statement_ = rows_with(rows, "statement", statement, "statement")
     rows = rows[rows["group"] == group]
-    axes = axes_of(ax, width=4.6, height=4.2)
+    axes = axes_or_new(ax, width=4.6, height=4.2)
     for n in dict.fromkeys(rows["judgments"]):
-        mine = rows[rows["judgments"] == n]
-        if mine["n"].any():
-            plot_calibration(mine, label=f"from {n:,} judgments", ax=axes)
+        line_rows = rows[rows["judgments"] == n]
+        if line_rows["n"].any():
+            plot_calibration(line_rows, label=f"from {n:,} judgments", ax=axes)
     event = {"reversed": "to be taken back", "significant": "to be significant"}[statement_]
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
     axes.set_xlabel(f"announced chance {event}")
@@ -460,23 +458,19 @@ def plot_reversal_calibration(
 
 
 def draw_reversals(reversals: Any) -> Figure:
-    """Figure with a row per measure and group of runs: p-values, calibration of chances, and separability."""
-    from matplotlib.figure import Figure
-
-    rows = reversals.to_frame("rates")[["measure", "group"]].drop_duplicates().to_dict("records")
+    """Draw a row per measure and group of runs: p-values, calibration of chances, and separability."""
     has_chances = not reversals.to_frame("calibration").empty
-    figure = Figure(figsize=(10.6 + 4.2 * has_chances, 4.3 * len(rows)), layout="constrained")
-    grid = figure.subplots(len(rows), 2 + has_chances, squeeze=False)
-    for place, (row, panels) in enumerate(zip(rows, grid, strict=True)):
-        plot_p_values(reversals, **row, ax=panels[0])
+    plots: list[Any] = []
+    for row in reversals.to_frame("rates")[["measure", "group"]].drop_duplicates().to_dict("records"):
+        plots.append(partial(plot_p_values, reversals, **row))
         if has_chances:
-            plot_reversal_calibration(reversals, "significant", **row, ax=panels[1])
-        plot_separability(reversals, **row, legend=place == 0, ax=panels[-1])
-    return figure
+            plots.append(partial(plot_reversal_calibration, reversals, "significant", **row))
+        plots.append(partial(plot_separability, reversals, **row, legend=len(plots) < 3))
+    return draw_panels(plots, width=5.0, height=4.3, n_columns=2 + has_chances)
 
 
 def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes | None = None) -> Axes:
-    """Reliability plot: share that happened against announced probability.
+    """Draw a reliability plot: share that happened against announced probability.
 
     A mark per bin, larger for more cases; perfect calibration is on the diagonal.
 
@@ -488,7 +482,7 @@ def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes 
     label : str, optional
     ax : matplotlib.axes.Axes, optional
     """
-    axes, filled = axes_of(ax), table[table["n"] > 0]
+    axes, filled = axes_or_new(ax), table[table["n"] > 0]
     if not axes.lines:
         axes.plot([0, 1], [0, 1], color="0.6", lw=0.8)
     color = PALETTE[(len(axes.lines) - 1) % len(PALETTE)]

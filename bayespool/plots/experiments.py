@@ -1,4 +1,4 @@
-"""Figures of experiments: leave-out, random pools, common topics, budgets."""
+"""Figures of experiments, of checks of models and of second judges, and of audits."""
 
 from __future__ import annotations
 
@@ -6,24 +6,29 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.special import bdtrik
 
 from bayespool.errors import InputError, known_names
 from bayespool.measures import parse_measure
 from bayespool.plots.style import (
+    AS_JUDGED,
     PALETTE,
+    POSTERIOR,
     Look,
-    axes_of,
+    axes_or_new,
     count_axis,
     draw_panels,
+    grid_behind,
+    legend_above,
     legend_beside,
-    line_of,
-    look_of,
-    of_measure,
+    line_style,
+    measure_rows,
+    method_look,
     pit_bars,
-    share_legend,
+    rows_with,
 )
-from bayespool.tables.columns import COLUMNS
 from bayespool.tables.formatting import level, literal
+from bayespool.tables.table import COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None = None) -> Axes:
-    """Estimates against true scores, a point per reported run, with intervals where there are any.
+    """Draw estimates against true scores, a point per reported run, with intervals where there are any.
 
     A perfect estimate is on the diagonal. Gray circles are the scores as judged, without the judgments that
     only the left-out runs contributed.
@@ -46,17 +51,17 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
     ax : matplotlib.axes.Axes, optional
     """
     rows = _rows(result, measure, estimator)
-    axes = axes_of(ax)
+    axes = axes_or_new(ax)
     truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
-    of_all = of_measure(_reported(result), measure)  # panels share their scale
-    low = min(of_all[name].min() for name in ("truth", "value", "as_judged", "lower"))
-    high = max(of_all[name].max() for name in ("truth", "value", "as_judged", "upper"))
+    all_rows = measure_rows(_reported(result), measure)  # panels share their scale
+    low = min(all_rows[name].min() for name in ("truth", "value", "as_judged", "lower"))
+    high = max(all_rows[name].max() for name in ("truth", "value", "as_judged", "upper"))
     room = 0.03 * (high - low or 1)
     limits = (low - room, high + room)
     axes.plot(limits, limits, color="0.8", lw=1, zorder=0)
-    look = look_of(estimator, result.settings.labels)
+    look = method_look(estimator, result.settings.labels)
     if estimator != "as-judged":
-        as_judged = look_of("as-judged").marker
+        as_judged = method_look("as-judged").marker
         axes.plot(truth, rows["as_judged"], ls="", ms=3, label="as judged", zorder=1, **as_judged)
     if rows["lower"].notna().any():
         axes.vlines(
@@ -79,7 +84,7 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
 def plot_pit(
     result: Any, measure: object, estimator: str, *, n_bins: int = 10, ax: Axes | None = None
 ) -> Axes:
-    """Histogram of the randomized PIT values of the reported runs; flat where the posterior is calibrated.
+    """Draw a histogram of the randomized PIT values of runs; flat where the posterior is calibrated.
 
     A hump means that intervals are too wide, a U that they are too narrow, a slope that estimates are biased.
     Runs of one organization are correlated, so few organizations make a rough histogram.
@@ -94,7 +99,9 @@ def plot_pit(
     ax : matplotlib.axes.Axes, optional
     """
     pit = _rows(result, measure, estimator)["pit"].dropna().to_numpy()
-    axes = pit_bars(pit, parse_measure(measure), n_bins, look_of(estimator, result.settings.labels).color, ax)
+    axes = pit_bars(
+        pit, parse_measure(measure), n_bins, method_look(estimator, result.settings.labels).color, ax
+    )
     axes.set_title(literal(estimator), fontsize="medium")
     axes.legend(fontsize="x-small", frameon=False)
     return axes
@@ -104,12 +111,12 @@ _ERRORS = {"mae": "mean absolute error", "sre": "system rank error"}
 
 
 def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes) -> Axes:
-    """Errors under one measure, a labeled row for each estimator."""
+    """Draw errors under one measure, a labeled row for each estimator."""
     labels = result.settings.labels
     for i, label in enumerate(labels):
         [error] = errors.loc[errors["estimator"] == label, name]
         axes.hlines(i, 0, error, color="0.85", lw=1.2, zorder=1)
-        axes.plot([error], [i], ls="", ms=6, label=literal(label), **look_of(label, labels).marker)
+        axes.plot([error], [i], ls="", ms=6, label=literal(label), **method_look(label, labels).marker)
     axes.set_yticks(range(len(labels)), [literal(label) for label in labels])
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left=0)
@@ -121,7 +128,7 @@ def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes
 def plot_mae(
     result: Any, family: str | None = None, *, error: Literal["mae", "sre"] = "mae", ax: Axes | None = None
 ) -> Axes:
-    """Mean absolute error of every estimator by cutoff, a line each; under a single measure a row each.
+    """Draw the mean absolute error of every estimator by cutoff; under a single measure a row each.
 
     Figure 3 of Lipani et al. (2015), and figure 4 with the system rank error in its place.
 
@@ -138,12 +145,12 @@ def plot_mae(
     if errors.empty:
         raise InputError(f"the result has no {family}", hint=f"it has {', '.join(every['family'].unique())}")
     names = list(dict.fromkeys(errors["measure"]))
-    axes = axes_of(ax)
+    axes = axes_or_new(ax)
     if len(names) == 1:
         return _dots(result, errors, names[0], error, axes)
     places = np.arange(len(names))
     for label in result.settings.labels:
-        look = look_of(label, result.settings.labels)
+        look = method_look(label, result.settings.labels)
         axes.plot(
             places,
             errors.loc[errors["estimator"] == label, error],
@@ -168,11 +175,8 @@ def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
     plots = [partial(plot_mae, result, family, error=error) for family in families]
     are_dots = len(errors["measure"].unique()) == len(families)
     height = 1.0 + 0.28 * errors["estimator"].nunique() if are_dots else 4.5
-    figure = draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height)
-    for panel in figure.axes[:-1]:
-        if (legend := panel.get_legend()) is not None:
-            legend.remove()
-    return figure
+    legend = None if are_dots else {"place": "outside right center", "fontsize": "small"}
+    return draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height, legend=legend)
 
 
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
@@ -180,7 +184,7 @@ def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
         raise InputError(
             f"the result has no {estimator!r}", hint=f"it has {', '.join(result.settings.labels)}"
         )
-    rows = of_measure(_reported(result), measure)
+    rows = measure_rows(_reported(result), measure)
     return rows[rows["estimator"] == estimator]
 
 
@@ -190,15 +194,15 @@ def _reported(result: Any) -> pd.DataFrame:
 
 
 _SCORES = {
-    "unadjusted": look_of("as-judged"),
+    "unadjusted": method_look("as-judged"),
     "mixed": Look(PALETTE[0], "s"),
-    "adjusted": look_of("topics-adjustment"),
+    "adjusted": method_look("topics-adjustment"),
     "common-only": Look(PALETTE[2], "^"),
 }
 
 
 def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> Axes:
-    """Error of runs outside the pool against the width of the pool: means, and quartiles as bars.
+    """Draw error of runs outside the pool against the width of the pool: means, and quartiles as bars.
 
     Figure 1 of Webber & Park (2009). Widths are on a logarithmic scale, with estimators slightly apart.
 
@@ -208,13 +212,13 @@ def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> 
     measure : measure
     ax : matplotlib.axes.Axes, optional
     """
-    rows = of_measure(result.to_frame("summary"), measure)
-    axes = axes_of(ax)
+    rows = measure_rows(result.to_frame("summary"), measure)
+    axes = axes_or_new(ax)
     axes.axhline(0, color="0.8", lw=1, zorder=0)
     for i, label in enumerate(result.settings.labels):
         group = rows[rows["estimator"] == label]
         shift = 1.05 ** (i - (len(result.settings.labels) - 1) / 2)
-        places, look = group["pool_width"].to_numpy() * shift, look_of(label, result.settings.labels)
+        places, look = group["pool_width"].to_numpy() * shift, method_look(label, result.settings.labels)
         axes.vlines(places, group["quartile_1"], group["quartile_3"], color=look.color, lw=3, alpha=0.3)
         axes.plot(places, group["bias"], ms=5, lw=1.4, label=literal(label), **look.marker)
     count_axis(axes, result.settings.widths)
@@ -227,7 +231,7 @@ def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> 
 def plot_common_topics(
     result: Any, measure: object, estimator: str, width: int, *, ax: Axes | None = None
 ) -> Axes:
-    """Mean absolute error against the number of common topics, and its prediction by sampling theory
+    """Draw a mean absolute error against the number of common topics, and its prediction by sampling theory
     (dashed).
 
     Numbers of topics are on a logarithmic scale.
@@ -242,14 +246,14 @@ def plot_common_topics(
         A pool width of the result's.
     ax : matplotlib.axes.Axes, optional
     """
-    rows = of_measure(result.to_frame("summary"), measure)
+    rows = measure_rows(result.to_frame("summary"), measure)
     rows = rows[(rows["estimator"] == estimator) & (rows["pool_width"] == width)]
     if rows.empty:
-        known = f"{', '.join(result.settings.labels)}; {', '.join(map(str, result.settings.widths))}"
+        available = f"{', '.join(result.settings.labels)}; {', '.join(map(str, result.settings.widths))}"
         raise InputError(
-            f"the result has no {estimator!r} with pools of width {width}", hint=f"it has {known}"
+            f"the result has no {estimator!r} with pools of width {width}", hint=f"it has {available}"
         )
-    axes = axes_of(ax)
+    axes = axes_or_new(ax)
     for score, look in _SCORES.items():
         group = rows[rows["score"] == score]
         n_common = group["n_common"].to_numpy()
@@ -269,7 +273,7 @@ _BIAS = {name: COLUMNS[name].label for name in ("mae", "sre", "sre_star")}
 
 
 def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax: Axes | None = None) -> Axes:
-    """Bias against the budget, a line per strategy: a panel of figure 1 of Lipani et al. (2017).
+    """Draw bias against the budget, a line per strategy: a panel of figure 1 of Lipani et al. (2017).
 
     Parameters
     ----------
@@ -285,10 +289,10 @@ def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax:
     """
     if bias_measure not in _BIAS:
         raise InputError(f"no bias measure {bias_measure!r}", hint=known_names(bias_measure, list(_BIAS)))
-    rows, axes = of_measure(result.to_frame("summary"), measure), axes_of(ax)
+    rows, axes = measure_rows(result.to_frame("summary"), measure), axes_or_new(ax)
     for i, label in enumerate(result.settings.labels):
         group = rows[rows["strategy"] == label]
-        axes.plot(group["budget"] / 1000, group[bias_measure], label=literal(label), **line_of(i))
+        axes.plot(group["budget"] / 1000, group[bias_measure], label=literal(label), **line_style(i))
     axes.set_ylim(bottom=0)
     axes.set_xlabel("documents judged, thousands")
     axes.set_ylabel(f"{_BIAS[bias_measure]} of {parse_measure(measure)}")
@@ -296,45 +300,219 @@ def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax:
 
 
 def draw_budgets(result: Any) -> Figure:
-    """Figure 1 of Lipani et al. (2017): a column per measure, a row per bias measure, one legend."""
-    from matplotlib.figure import Figure
-
+    """Draw figure 1 of Lipani et al. (2017): a column per measure, a row per bias measure, one legend."""
     measures = result.settings.measures
-    figure = Figure(figsize=(3.6 * len(measures) + 1.6, 8.4), layout="constrained")
-    grid = figure.subplots(len(_BIAS), len(measures), squeeze=False)
-    for panels, bias_measure in zip(grid, _BIAS, strict=True):
-        for panel, measure in zip(panels, measures, strict=True):
-            plot_budgets(result, measure, bias_measure, ax=panel)
-    share_legend(figure, "outside right upper", fontsize="small")
-    return figure
+    plots = [partial(plot_budgets, result, measure, name) for name in _BIAS for measure in measures]
+    legend = {"place": "outside right upper", "fontsize": "small"}
+    width = 3.6 + 1.6 / len(measures)  # with room for the legend
+    return draw_panels(plots, width=width, height=2.8, n_columns=len(measures), legend=legend)
 
 
-def plot_ranking(result: Any, *, ax: Axes | None = None) -> Axes:
-    """Ranks of strategies by their mean bias over budgets, as in figure 2 of Lipani et al. (2017).
+def plot_predictive(
+    prediction: Any, *, ci_prob: float = 0.95, label_runs: bool = True, ax: Axes | None = None
+) -> Axes:
+    """Draw predicted and observed values of runs whose organizations were held out, a row per run.
 
-    A column for each measure and bias measure, a line per strategy, the least biased at the bottom.
+    Thin and thick: the interval learned from other organizations, and its central 50 %. Dot: observed. Runs
+    with nothing hidden are left out.
 
     Parameters
     ----------
-    result : Budgets
+    prediction : bayespool.experiments.HeldOutPrediction
+    ci_prob : float in (0, 1)
+    label_runs : bool
+        Whether to label rows with the runs' names.
     ax : matplotlib.axes.Axes, optional
     """
-    ranking, axes = result.to_frame("ranking"), axes_of(ax)
-    places = [(str(m), bias) for m in result.settings.measures for bias in _BIAS]
-    ranks = ranking.set_index(["strategy", "measure", "bias_measure"])["rank"]
-    worst_first = sorted(result.settings.labels, key=lambda label: -ranks[(label, *places[-1])])
-    for label in worst_first:
-        i = result.settings.labels.index(label)
-        axes.plot(
-            range(len(places)),
-            [ranks[(label, *place)] for place in places],
-            label=literal(label),
-            **line_of(i),
-        )
-    axes.set_xticks(range(len(places)), [f"{_BIAS[bias]}\n{m}" for m, bias in places], fontsize="small")
-    n = len(result.settings.labels)
-    axes.set_yticks(range(1, n + 1))
-    axes.set_ylim(0.5, n + 0.5)
-    axes.set_ylabel("rank, the least biased at the bottom")
-    legend_beside(axes)
+    axes = axes_or_new(ax)
+    whole, half = (prediction.to_frame(prob).sort_values("value", kind="stable") for prob in (ci_prob, 0.5))
+    rows = np.arange(len(whole))
+    for frame, width, prob in ((whole, 1.6, ci_prob), (half, 4.5, 0.5)):
+        label = f"held out, {level(prob)}"
+        axes.hlines(rows, frame["lower"], frame["upper"], color=POSTERIOR, lw=width, label=label)
+    axes.plot(whole["value"], rows, "o", color="black", ms=3.2, label="observed")
+    axes.set_yticks(rows, whole["run_id"].map(literal).tolist() if label_runs else [], fontsize=6.5)
+    axes.set_ylim(-0.7, len(whole) - 0.3)
+    axes.set_xlabel(str(prediction.measure))
+    axes.set_title(literal(prediction.model), fontsize="medium")
     return axes
+
+
+def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = None) -> Axes:
+    """Draw histogram of the randomized PIT of runs whose organizations were held out; read like `plot_pit`.
+
+    If runs were independent, each bar would be between the dotted lines with 95 % probability.
+
+    Parameters
+    ----------
+    prediction : bayespool.experiments.HeldOutPrediction
+    n_bins : int, default 10
+    ax : matplotlib.axes.Axes, optional
+    """
+    pit = prediction.pit[prediction.has_hidden]
+    axes = pit_bars(pit, prediction.measure, n_bins, POSTERIOR, ax)
+    for limit, label in zip(
+        bar_limits(len(pit), n_bins), (f"{level(0.95)} of calibrated bars", None), strict=True
+    ):
+        axes.axhline(limit, color="black", lw=0.8, ls=":", label=label)
+    axes.set_title(literal(prediction.model), fontsize="medium")
+    return axes
+
+
+def bar_limits(n: int, n_bins: int, prob: float = 0.95) -> tuple[float, float]:
+    """Return equal-tailed limits of the height of one bar in a histogram of n independent uniform numbers.
+
+    Examples
+    --------
+    >>> bar_limits(100, 10)
+    (5.0, 16.0)
+    """
+    lower, upper = (float(np.ceil(bdtrik(tail, n, 1 / n_bins))) for tail in ((1 - prob) / 2, (1 + prob) / 2))
+    return lower, upper
+
+
+def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -> Axes:
+    """Draw difference of each model's log predictive density on held-out organizations from the best one's.
+
+    Bars are plus and minus one standard error of the difference.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table ``elpd`` of `bayespool.ModelChecks`.
+    measure : measure
+        One of the frame's.
+    ax : matplotlib.axes.Axes, optional
+    """
+    name, axes = str(parse_measure(measure)), axes_or_new(ax)
+    table = frame[frame["measure"] == name]
+    rows = -np.arange(len(table))
+    axes.axvline(0, color="0.8", lw=1, zorder=0)
+    axes.errorbar(-table["elpd_diff"], rows, xerr=table["dse"], fmt="o", color=POSTERIOR, ms=5, lw=1.6)
+    axes.set_yticks(rows, table["model"].map(literal))
+    axes.set_xlabel("elpd less the best one's")
+    axes.set_title(name, fontsize="medium")
+    return axes
+
+
+def draw_elpd(checks: Any) -> Figure:
+    """Draw `plot_elpd` of every measure of `bayespool.ModelChecks`."""
+    frame = checks.to_frame("elpd")
+    plots = [partial(plot_elpd, frame, measure) for measure in dict.fromkeys(frame["measure"])]
+    return draw_panels(plots, width=4.4, height=2.6)
+
+
+def draw_predictive(checks: Any, measure: object) -> Figure:
+    """Draw `plot_predictive` of every model under a measure of `bayespool.ModelChecks`."""
+    predictions = _under(checks, measure)
+    height = 1.0 + 0.16 * max(8, int(predictions[0].has_hidden.sum()))
+    plots = [partial(plot_predictive, p, label_runs=i % 3 == 0) for i, p in enumerate(predictions)]
+    return draw_panels(plots, height=height, shared="x", legend={"ncols": 4})
+
+
+def draw_pit(checks: Any, measure: object) -> Figure:
+    """Draw `plot_held_out_pit` of every model under a measure of `bayespool.ModelChecks`."""
+    plots = [partial(plot_held_out_pit, p) for p in _under(checks, measure)]
+    return draw_panels(plots, height=2.4, shared="y", legend={"ncols": 2, "fontsize": "small"})
+
+
+def _under(checks: Any, measure: object) -> list[Any]:
+    """Return predictions under a measure."""
+    return [p for p in checks.predictions if str(p.measure) == str(measure)]
+
+
+_KINDS = (("other", "s", PALETTE[1]), ("hidden", "o", POSTERIOR))
+
+
+def plot_labels(
+    check: Any,
+    measure: object = None,
+    *,
+    judge: str | None = None,
+    relevant_from: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a share of relevant documents among those of each label, with intervals.
+
+    Hidden documents, which only one organization contributed, beside other judged ones: where the two differ,
+    labels of judged documents do not carry over. A label without documents has no mark.
+
+    Parameters
+    ----------
+    check : bayespool.experiments.JudgeCheck
+    measure : measure, optional
+        Default: the first.
+    judge : str, optional
+        Default: the first.
+    relevant_from : int, optional
+        Lowest relevant level; default: the first of the measure.
+    ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        The check has no such measure, judge or level.
+    """
+    rows = measure_rows(check.to_frame("calibration"), measure)
+    rows, judge_name = rows_with(rows, "judge", judge, "judge")
+    n_levels = rows["relevant_from"].nunique()
+    rows, rel = rows_with(rows, "relevant_from", relevant_from, "level of relevance")
+    labels = list(dict.fromkeys(rows["label"]))
+    axes = axes_or_new(ax, width=4.8, height=3.6)
+    prob = level(rows["ci_prob"].iloc[0])
+    for k, (kind, mark, color) in enumerate(_KINDS):
+        kind_rows = rows[(rows["documents"] == kind) & (rows["n"] > 0)]
+        place = np.array([labels.index(label) for label in kind_rows["label"]]) + 0.2 * (k - 0.5)
+        axes.vlines(place, kind_rows["lower"], kind_rows["upper"], color=color, lw=2, alpha=0.6)
+        axes.plot(place, kind_rows["share"], mark, color=color, ms=6, label=f"{kind} documents, {prob}")
+    axes.set_xticks(range(len(labels)), [literal(label) for label in labels])
+    axes.set(xlim=(-0.6, len(labels) - 0.4), ylim=(-0.03, 1.03))
+    axes.set_xlabel(f"label of {literal(judge_name)}")
+    axes.set_ylabel("share relevant" if n_levels == 1 else f"share of relevance {rel} or more")
+    grid_behind(axes, "y")
+    legend_above(axes)
+    return axes
+
+
+def draw_judges(check: Any) -> Figure:
+    """Draw `plot_labels` of every judge and relevance level of the first measure."""
+    rows = measure_rows(check.to_frame("calibration"))
+    shown = dict.fromkeys(zip(rows["judge"], rows["relevant_from"], strict=True))
+    plots = [partial(plot_labels, check, judge=judge, relevant_from=rel) for judge, rel in shown]
+    return draw_panels(plots, width=4.8, height=3.6)
+
+
+def plot_audit(audit: Any, difference: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Draw guaranteed interval and estimate of an audit by judgments, with the posterior's interval.
+
+    Parameters
+    ----------
+    audit : bayespool.Audit
+    difference : bayespool.auditing.AuditedDifference, optional
+        One of ``audit.differences``; default: the first.
+    ax : matplotlib.axes.Axes, optional
+    """
+    difference = difference or audit.differences[0]
+    steps = difference.steps_frame()
+    steps = steps[steps["is_judged"]]
+    axes = axes_or_new(ax, width=5.6, height=3.6)
+    n = [0, *steps["step"]]
+    lower, upper = [difference.urn.least, *steps["lower"]], [difference.urn.most, *steps["upper"]]
+    guaranteed = f"guaranteed at {level(difference.interval_ci_prob)}"
+    axes.fill_between(n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=guaranteed)
+    for name in ("posterior_lower", "posterior_upper"):
+        label = "posterior's interval" if name == "posterior_lower" else None
+        axes.plot(steps["step"], steps[name], ":", color=POSTERIOR, label=label)
+    axes.plot(steps["step"], steps["estimate"], "-", color="black", label="estimate")
+    axes.set_xlabel("judgments")
+    axes.set_ylabel(f"{audit.measure} of {difference.name}")
+    axes.locator_params(axis="x", integer=True)
+    grid_behind(axes)
+    legend_above(axes, n_columns=3)
+    return axes
+
+
+def draw_audits(audit: Any) -> Figure:
+    """Draw `plot_audit` of each difference of an audit, the closest first, under one legend."""
+    plots = [partial(plot_audit, audit, each) for each in audit.closest_first]
+    return draw_panels(plots, height=3.0, legend={"ncols": 3, "fontsize": "small"})

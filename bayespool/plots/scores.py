@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,21 +15,21 @@ from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.plots.style import (
     POSTERIOR,
     available_name,
-    axes_of,
-    chosen_rows,
-    figure_grid,
+    axes_or_new,
+    draw_panels,
     grid_behind,
     inches_per_row,
     legend_above,
-    look_of,
     mark_truth,
-    of_measure,
+    measure_rows,
+    method_look,
     row_axis,
+    rows_with,
     share_legend,
     short_name,
 )
-from bayespool.tables.columns import wider_scopes
 from bayespool.tables.formatting import counted, level, literal
+from bayespool.tables.table import extra_interval_scopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
 
 _BOUNDS = "0.6"
 _MAX_ROWS_WITH_LINE_PER_MARK = 12
-_PAGE_WIDTH = 10.6  # inches
-_MAX_GRID_COLUMNS, _MAX_HIGH_ROWS = 3, 36
+_MAX_HIGH_ROWS = 36
 _FAR = "black"
 
 
@@ -52,7 +52,7 @@ class _Rows:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, key: str, method: str | None) -> _Rows:
-        """Rows of a frame of scores under one measure, named by the column ``key``."""
+        """Return rows of a frame of scores under one measure, named by the column ``key``."""
         estimates = {
             str(name): rows.set_index(key, drop=False)
             for name, rows in frame.groupby("estimator", sort=False)
@@ -68,19 +68,19 @@ class _Rows:
         return list(self.bounds.index)
 
     def marked(self, corrections: bool | Iterable[str]) -> tuple[str, ...]:
-        """Estimators drawn as marks."""
+        """Return estimators drawn as marks."""
         others = [name for name in self.estimates if name != self.main]
         if isinstance(corrections, bool):
             beside = [name for name in others if HIERARCHICAL_FORMS.get(name) == self.main]  # next to the bar
             above = [name for name in others if name not in ("as-judged", *beside)]
             return (*above, *beside) if corrections else ()
-        chosen = tuple(corrections)
-        if unknown := [name for name in chosen if name not in others]:
+        names = tuple(corrections)
+        if unknown := [name for name in names if name not in others]:
             raise InputError(f"the result has no {unknown[0]!r}", hint=f"it has {', '.join(others)}")
-        return chosen
+        return names
 
     def ordered(self, order: Literal["estimate", "given"] | Sequence[str]) -> _Rows:
-        """Rows in an order from the top, by name, or by estimate."""
+        """Return rows in an order from the top, by name, or by estimate."""
         names = self.names
         if order == "estimate":
             rows, column = (
@@ -106,7 +106,7 @@ def plot_forest(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Bounds of runs, a row each, the point corrections as marks, and the posterior with its interval.
+    """Draw bounds of runs, a row each, the point corrections as marks, and the posterior with its interval.
 
     Axes too low for all names show every other one or fewer. A correction and the posterior of its
     hierarchical form have one color.
@@ -142,7 +142,7 @@ def plot_forest(
     >>> [label.get_text() for label in axes.get_yticklabels()], axes.get_xlabel()
     (['new-a', 'new-b'], 'P@10, mean over 20 topics')
     """
-    frame = of_measure(scores.to_frame("scores"), measure)
+    frame = measure_rows(scores.to_frame("scores"), measure)
     rows = _Rows.of(frame, "run_id", method).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
     n_topics = len(scores.metadata["query_ids"])
@@ -162,7 +162,7 @@ def plot_topics(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Bounds and estimates of one run, a row per topic, otherwise as `plot_forest`.
+    """Draw bounds and estimates of one run, a row per topic, otherwise as `plot_forest`.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def plot_topics(
     InputError
         The scores have no such measure, method, run or topic.
     """
-    frame, run = chosen_rows(of_measure(scores.to_frame("topics"), measure), "run_id", run_id, "run")
+    frame, run = rows_with(measure_rows(scores.to_frame("topics"), measure), "run_id", run_id, "run")
     rows = _Rows.of(frame, "query_id", method).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
     axes.set_xlabel(f"{frame['measure'].iloc[0]} of {literal(run)}")
@@ -193,7 +193,7 @@ def draw_forest(
     truth: Mapping[str, Mapping[str, float]] | None = None,
     corrections: bool | Iterable[str] = True,
 ) -> Figure:
-    """Figure with `plot_forest` of every measure, side by side; runs in the order of the first one.
+    """Draw `plot_forest` of every measure, side by side; runs in the order of the first one.
 
     Parameters
     ----------
@@ -205,20 +205,27 @@ def draw_forest(
     """
     frame = scores.to_frame("scores")
     names = list(map(str, frame["measure"].unique()))
-    rows = [_Rows.of(of_measure(frame, name), "run_id", None) for name in names]
+    rows = [_Rows.of(measure_rows(frame, name), "run_id", None) for name in names]
     order = rows[0].ordered("estimate").names
-    chosen = corrections if isinstance(corrections, bool) else list(corrections)
-    n_marks = max(len(dataclasses.replace(each, main=None).marked(chosen)) for each in rows)
-    figure, panels = _panels(len(names), _height(len(order), n_marks))
-    for name, panel in zip(names, panels, strict=True):
-        known = None if truth is None else truth.get(name)
-        plot_forest(scores, name, truth=known, corrections=chosen, order=order, legend=False, ax=panel)
-    _share(figure, panels)
-    return figure
+    mark_names = corrections if isinstance(corrections, bool) else list(corrections)
+    n_marks = max(len(dataclasses.replace(each, main=None).marked(mark_names)) for each in rows)
+    plots = [
+        partial(
+            plot_forest,
+            scores,
+            name,
+            truth=None if truth is None else truth.get(name),
+            corrections=mark_names,
+            order=order,
+            legend=False,
+        )
+        for name in names
+    ]
+    return _draw_rows(plots, _height(len(order), n_marks))
 
 
 def draw_topics(scores: Any, measure: object = None) -> Figure:
-    """Figure with `plot_topics` of every run under one measure.
+    """Draw `plot_topics` of every run under one measure.
 
     Parameters
     ----------
@@ -226,21 +233,20 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
     measure : measure, optional
         Default: the first.
     """
-    frame = of_measure(scores.to_frame("topics"), measure)
+    frame = measure_rows(scores.to_frame("topics"), measure)
     run_ids = list(frame["run_id"].unique())
-    figure, panels = _panels(len(run_ids), _height(frame["query_id"].nunique(), 0))
-    for run, panel in zip(run_ids, panels, strict=True):
-        plot_topics(scores, run, measure, legend=False, ax=panel)
+    plots = [partial(plot_topics, scores, run, measure, legend=False) for run in run_ids]
+    figure = _draw_rows(plots, _height(frame["query_id"].nunique(), 0))
+    for run, panel in zip(run_ids, figure.axes, strict=True):
         panel.set_title(literal(run), fontsize="medium")
         panel.set_xlabel(frame["measure"].iloc[0])
-    _share(figure, panels)
     return figure
 
 
 def plot_distance(
     scores: Any, measure: object = None, *, method: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Distance of each run from the pool, and the chance that it is of a kind that the pool does not have.
+    """Draw each run's distance from the pool, and its chance of a kind that the pool does not have.
 
     A row per run, the farthest at the top, with its chance at the right end. The line is the distance from
     which a run is called unlike the pool if it is also more likely of a new kind than not; such runs are
@@ -262,13 +268,13 @@ def plot_distance(
     """
     from bayespool.posterior.distance import FAR, PoolDistance
 
-    known = of_measure(scores.to_frame("scores"), measure)
-    known = known[known["distance"].notna()]
-    of_one, _ = chosen_rows(known, "estimator", method, "distance from the pool")
-    run_ids = list(of_one["run_id"])
-    distance, new_kind = (of_one[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
+    rows_with_distance = measure_rows(scores.to_frame("scores"), measure)
+    rows_with_distance = rows_with_distance[rows_with_distance["distance"].notna()]
+    method_rows, _ = rows_with(rows_with_distance, "estimator", method, "distance from the pool")
+    run_ids = list(method_rows["run_id"])
+    distance, new_kind = (method_rows[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
     order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
-    axes = axes_of(ax, width=6, height=1.3 + 0.25 * len(order))
+    axes = axes_or_new(ax, width=6, height=1.3 + 0.25 * len(order))
     rows = np.arange(len(order))
     far = PoolDistance(distance, new_kind).is_far[order]
     axes.axvline(FAR, color="0.6", lw=1, ls="--", label="unlike the pool from here on")
@@ -294,7 +300,7 @@ def plot_distance(
 
 
 def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = None) -> Axes:
-    """Unjudged share of the ranks down to a cutoff, a row per run and a column per topic.
+    """Draw unjudged share of the ranks down to a cutoff, a row per run and a column per topic.
 
     Parameters
     ----------
@@ -308,13 +314,13 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     InputError
         No measure has this cutoff.
     """
-    rows, _ = chosen_rows(scores.to_frame("unjudged"), "cutoff", cutoff, "cutoff")
+    rows, _ = rows_with(scores.to_frame("unjudged"), "cutoff", cutoff, "cutoff")
     run_ids, query_ids = rows["run_id"].unique(), rows["query_id"].unique()
     each = 0.16 if len(run_ids) <= _MAX_HIGH_ROWS else 0.09
-    axes = axes_of(ax, width=7.2, height=1.3 + each * len(run_ids))
+    axes = axes_or_new(ax, width=7.2, height=1.3 + each * len(run_ids))
     shares = rows["unjudged"].to_numpy().reshape(len(run_ids), len(query_ids))
     image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
-    row_axis(axes, [short_name(str(run)) for run in run_ids])
+    row_axis(axes, list(run_ids))
     axes.set_xticks([])
     first, last = (short_name(str(query_id), 10) for query_id in query_ids[[0, -1]])
     axes.set_xlabel(literal(f"{len(query_ids):,} topics, {first} to {last}"), fontsize="small")
@@ -327,40 +333,8 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     return axes
 
 
-def draw_runs(
-    scores: Any,
-    measure: object,
-    run_ids: Sequence[str],
-    *,
-    limits: tuple[float, float],
-    corrections: bool,
-    truth: Mapping[str, float] | None = None,
-) -> Figure:
-    """Draw `plot_forest` of some runs for a page, with its legend above."""
-    n_columns = int(_PAGE_WIDTH / 2.1)
-    frame = scores.to_frame("scores")
-    n_marks = len(_Rows.of(of_measure(frame, measure), "run_id", None).marked(corrections))
-    keys = 0.2 * -(-(4 + n_marks) // n_columns)
-    each = 0.24 if not n_marks else 0.32 + 0.11 * n_marks
-    figure, (axes,) = figure_grid(1, width=_PAGE_WIDTH, height=each * len(run_ids) + 0.6 + keys)
-    plot_forest(scores, measure, truth=truth, corrections=corrections, order=run_ids, legend=False, ax=axes)
-    figure.set_facecolor("none")
-    axes.set_facecolor("none")
-    names = [short_name(run) for run in run_ids]
-    axes.set_yticks(np.arange(len(names)), list(map(literal, names)))
-    axes.set(xlim=limits, xlabel="")
-    axes.tick_params(axis="x", labelsize=8.5)
-    axes.locator_params(axis="x", nbins=9)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    axes.legend(
-        fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=n_columns, borderaxespad=0.2
-    )
-    return figure
-
-
 def _height(n_rows: int, n_marks: int) -> float:
-    """Height of a figure of rows, in inches; few rows have a line for each mark."""
+    """Return the height of a figure of rows, in inches; few rows have a line for each mark."""
     return 1.4 + n_rows * (0.32 + 0.11 * n_marks if n_rows <= _MAX_ROWS_WITH_LINE_PER_MARK else 0.25)
 
 
@@ -372,37 +346,45 @@ def _draw(
     legend: bool,
     ax: Axes | None,
 ) -> Axes:
-    names, bounds, marked = rows.names, rows.bounds, rows.marked(corrections)
-    axes = axes_of(ax, width=7, height=_height(len(names), len(marked)))
+    names, bounds, mark_names = rows.names, rows.bounds, rows.marked(corrections)
+    axes = axes_or_new(ax, width=7, height=_height(len(names), len(mark_names)))
     inches = inches_per_row(axes, len(names))
-    is_stacked = inches >= 0.25 + 0.1 * len(marked)  # a line for each mark
-    center, above = _offsets(len(marked), is_stacked=is_stacked)
+    is_stacked = inches >= 0.25 + 0.1 * len(mark_names)  # a line for each mark
+    center, above = _offsets(len(mark_names), is_stacked=is_stacked)
     size = float(np.clip(72 * inches * 0.22, 2.5, 6))
     place = np.arange(len(names)) + center
-    there = rows.estimates[rows.main] if rows.main is not None else bounds
-    for scope, words in wider_scopes(there).items() if rows.main is not None else ():
+    wider_rows = rows.estimates[rows.main] if rows.main is not None else bounds
+    for scope, words in extra_interval_scopes(wider_rows).items() if rows.main is not None else ():
         wide: dict[str, Any] = {"color": "0.88", "lw": 2.2 * size, "capstyle": "butt", "zorder": 1}
-        label = f"{words}, {level(there['ci_prob'].max())}"
-        axes.hlines(place, there[f"{scope}_lower"], there[f"{scope}_upper"], label=label, **wide)
+        label = f"{words}, {level(wider_rows['ci_prob'].max())}"
+        axes.hlines(place, wider_rows[f"{scope}_lower"], wider_rows[f"{scope}_upper"], label=label, **wide)
     axes.hlines(place, bounds["bound_lower"], bounds["bound_upper"], color=_BOUNDS, lw=1.2, label="bounds")
     for end in ("bound_lower", "bound_upper"):
         axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)
     if not np.array_equal(bounds["as_judged"], bounds["bound_lower"]):
         axes.plot(
-            bounds["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look_of("as-judged").marker
+            bounds["as_judged"],
+            place,
+            ls="",
+            ms=0.8 * size,
+            label="as judged",
+            **method_look("as-judged").marker,
         )
     if rows.main is not None:
         main = rows.estimates[rows.main]
-        color = look_of(rows.main, [rows.main]).color
+        color = method_look(rows.main, [rows.main]).color
         bar: dict[str, Any] = {"color": color, "alpha": 0.45, "lw": 1.1 * size, "capstyle": "butt"}
         label = f"{rows.main}, {level(main['ci_prob'].max())}"
         axes.hlines(place, main["lower"], main["upper"], label=label, **bar)
         axes.plot(main["value"], place, "|", color=color, ms=2 * size, mew=2, label="its mean")
-    for name, off in zip(marked, above, strict=True):
+    for name, off in zip(mark_names, above, strict=True):
         estimates = rows.estimates[name]
         if estimates["value"].isna().all():
             continue
-        look, y = look_of(name, [*([rows.main] if rows.main else []), *marked]), np.arange(len(names)) + off
+        look, y = (
+            method_look(name, [*([rows.main] if rows.main else []), *mark_names]),
+            np.arange(len(names)) + off,
+        )
         if estimates["lower"].notna().any():
             axes.hlines(y, estimates["lower"], estimates["upper"], color=look.color, lw=1.2)
         axes.plot(estimates["value"], y, ls="", ms=size, label=name, **look.marker)
@@ -410,7 +392,7 @@ def _draw(
         mark_truth(axes, truth, names, place, 1.1 * size)
     row_axis(axes, names)
     grid_behind(axes, "x")
-    for row in np.arange(len(names) - 1) + 0.5 if marked and is_stacked else ():
+    for row in np.arange(len(names) - 1) + 0.5 if mark_names and is_stacked else ():
         axes.axhline(row, color="0.92", lw=0.8)
     if legend:
         legend_above(axes)
@@ -418,7 +400,7 @@ def _draw(
 
 
 def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
-    """Offsets within a row of the interval, and of the marks."""
+    """Return offsets within a row of the interval, and of the marks."""
     if not n_marks:
         return 0.0, []
     if not is_stacked:
@@ -427,16 +409,14 @@ def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
     return 0.5 - step, [-0.5 + step * (k + 0.75) for k in range(n_marks)]
 
 
-def _panels(n: int, height: float) -> tuple[Figure, Sequence[Axes]]:
-    return figure_grid(n, width=7.0 if n == 1 else 4.4, height=height, n_columns=_MAX_GRID_COLUMNS)
-
-
-def _share(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Put one legend above all panels, and names of rows only at the left."""
-    for panel in panels:
+def _draw_rows(plots: Sequence[Callable[..., Any]], height: float) -> Figure:
+    """Draw panels with one legend above all, and names of rows only at the left."""
+    figure = draw_panels(plots, width=7.0 if len(plots) == 1 else 4.4, height=height)
+    for panel in figure.axes:
         place = panel.get_subplotspec()
         if place is not None and not place.is_first_col():
             panel.tick_params(labelleft=False)
             panel.set_ylabel("")
     n_columns = max(2, int(figure.get_figwidth() / 2.2))
     share_legend(figure, "outside upper left", ncols=n_columns, fontsize="small", columnspacing=1.2)
+    return figure

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
 from bayespool.names import HIERARCHICAL_FORMS
@@ -29,7 +29,7 @@ POSTERIOR = PALETTE[0]
 """Color of the first posterior of a figure."""
 AS_JUDGED = "0.45"
 """Color of scores as judged, with unjudged documents nonrelevant."""
-MARKS = "osD^vXP*<>hp"
+MARKS = "osD^vXP*<>hpH"
 """Marks of lines and points, by their number."""
 
 ImageFormat = Literal["pdf", "png", "svg"]
@@ -45,15 +45,15 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-def axes_of(ax: Axes | None, *, width: float = 5, height: float = 4) -> Axes:
-    """The axes ``ax``, or those of a new figure of this size in inches, unknown to pyplot."""
+def axes_or_new(ax: Axes | None, *, width: float = 5, height: float = 4) -> Axes:
+    """Return ``ax``, or the axes of a new figure of this size in inches, unknown to pyplot."""
     return figure_grid(1, width=width, height=height)[1][0] if ax is None else ax
 
 
 def figure_grid(
     n_panels: int, *, width: float = 3.6, height: float = 3.6, n_columns: int = 3
 ) -> tuple[Figure, Sequence[Axes]]:
-    """Figure with a number of equal axes, which pyplot does not manage.
+    """Return the figure with a number of equal axes, which pyplot does not manage.
 
     Parameters
     ----------
@@ -80,17 +80,36 @@ def figure_grid(
 
 
 def draw_panels(
-    plots: Sequence[Callable[..., Any]], *, width: float = 3.6, height: float = 3.6, n_columns: int = 3
+    plots: Sequence[Callable[..., Any]],
+    *,
+    width: float = 3.6,
+    height: float = 3.6,
+    n_columns: int = 3,
+    shared: str = "",
+    legend: Mapping[str, Any] | None = None,
 ) -> Figure:
-    """Figure with a panel for each plot, a function that draws on its argument ``ax``."""
+    """Draw a figure with a panel for each plot, a function that draws on its argument ``ax``.
+
+    Panels have the same limits of the axis ``shared`` ("x" or "y"), and with ``legend``, arguments of
+    `share_legend`, one legend in place of their own.
+    """
     figure, panels = figure_grid(len(plots), width=width, height=height, n_columns=n_columns)
     for plot, panel in zip(plots, panels, strict=True):
         plot(ax=panel)
+    if shared:
+        low, high = zip(*(getattr(panel, f"get_{shared}lim")() for panel in panels), strict=True)
+        for panel in panels:
+            panel.set(**{f"{shared}lim": (min(low), max(high))})
+    if legend is not None:
+        for panel in panels:
+            if (own_legend := panel.get_legend()) is not None:
+                own_legend.remove()
+        share_legend(figure, **legend)
     return figure
 
 
 def render(figure: Figure, file_format: ImageFormat) -> bytes:
-    """Content of an image file of the figure; equal figures give the same bytes."""
+    """Return the content of an image file of the figure; equal figures give the same bytes."""
     import matplotlib
 
     if any(axes.get_aspect() != "auto" for axes in figure.axes):
@@ -121,47 +140,28 @@ class Look:
         }
 
 
-_BLUE, _ORANGE, _GREEN, _RED, _SKY, _PINK, _WINE = PALETTE
-_OF_CORRECTIONS = {
-    "background": Look(_ORANGE, "o"),
-    "interpolated": Look(_GREEN, "s"),
-    "smoothed": Look(_RED, "P"),
-    "systems-adjustment": Look(_SKY, "^"),
-    "anti-precision": Look(_PINK, "v"),
-    "condensed-list": Look(_WINE, "X"),
-    "topics-adjustment": Look(_ORANGE, "<"),
-    "froebe-bootstrap": Look(_GREEN, "*"),
-    "lu-moffat-culpepper": Look(_RED, ">"),
-    "horvitz-thompson": Look(_SKY, "p"),
-    "inferred-ap": Look(_PINK, "h"),
-    "inferred-ndcg": Look(_PINK, "H"),
-    "stat-ap": Look(_WINE, "8"),
-    "judge-filled": Look(_ORANGE, "H"),
-    "judge-rates": Look(_GREEN, "d"),
-    "prediction-powered": Look(_RED, "8"),
-    "precise": Look(_SKY, "P"),
-    "conformal-risk-control": Look(_PINK, "X"),
+_CORRECTIONS = {
+    entry.name: Look(PALETTE[1 + i % 6], MARKS[i % len(MARKS)])
+    for i, entry in enumerate(e for e in ESTIMATORS.values() if e.kind == "point" and e.name != "as-judged")
 }
-_HOLLOW = {
-    HIERARCHICAL_FORMS[name]: replace(_OF_CORRECTIONS[name], is_hollow=True) for name in HIERARCHICAL_FORMS
+LOOKS: Mapping[str, Look] = {
+    "as-judged": Look(AS_JUDGED, "o", is_hollow=True),
+    **_CORRECTIONS,
+    **{
+        posterior: replace(_CORRECTIONS[name], is_hollow=True)
+        for name, posterior in HIERARCHICAL_FORMS.items()
+    },
+    "posterior-combined": Look(POSTERIOR, "o"),
+    "posterior-rankings": Look(POSTERIOR, "s"),
+    "posterior-evidence": Look(POSTERIOR, "^"),
+    "posterior-odds-ratio": Look(POSTERIOR, "v"),
 }
-LOOKS: Mapping[str, Look] = MappingProxyType(
-    {
-        "as-judged": Look(AS_JUDGED, "o", is_hollow=True),
-        **_OF_CORRECTIONS,
-        **_HOLLOW,
-        "posterior-combined": Look(POSTERIOR, "o"),
-        "posterior-rankings": Look(POSTERIOR, "s"),
-        "posterior-evidence": Look(POSTERIOR, "^"),
-        "posterior-odds-ratio": Look(POSTERIOR, "v"),
-    }
-)
 """Look of each method, the same in every figure; the posterior of a correction's hierarchical form has the
 correction's, hollow."""
 _OTHER_MARKS = "D<>ph8H"
 
 
-def look_of(label: str, labels: Sequence[str] = ()) -> Look:
+def method_look(label: str, labels: Sequence[str] = ()) -> Look:
     """Look of a method; those of your own, and variants, take others by their place among such ``labels``."""
     if label in LOOKS:
         return LOOKS[label]
@@ -170,8 +170,8 @@ def look_of(label: str, labels: Sequence[str] = ()) -> Look:
     return Look(PALETTE[place % len(PALETTE)], _OTHER_MARKS[place % len(_OTHER_MARKS)], is_hollow=True)
 
 
-def line_of(i: int) -> dict[str, Any]:
-    """Color, mark and style of line ``i``."""
+def line_style(i: int) -> dict[str, Any]:
+    """Return color, mark and style of line ``i``."""
     style = ("-", "--", ":")[i // len(PALETTE) % 3]
     mark = MARKS[i % len(MARKS)]
     return {"color": PALETTE[i % len(PALETTE)], "ls": style, "marker": mark, "ms": 3.5, "lw": 1.2}
@@ -198,13 +198,13 @@ def share_legend(figure: Figure, place: str = "outside upper center", **options:
     figure.legend(list(handles.values()), list(handles), loc=place, frameon=False, **options)
 
 
-def of_measure(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
-    """Rows of a table for a measure, by default the first; raises `InputError` without any."""
+def measure_rows(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
+    """Return rows of a table for a measure, by default the first; raises `InputError` without any."""
     name = str(frame["measure"].iloc[0] if measure is None else parse_measure(measure))
     rows = frame[frame["measure"] == name]
     if rows.empty:
-        known = ", ".join(dict.fromkeys(frame["measure"]))
-        raise InputError(f"the result has no {name}", hint=f"it has {known}")
+        known_measures = ", ".join(dict.fromkeys(frame["measure"]))
+        raise InputError(f"the result has no {name}", hint=f"it has {known_measures}")
     return rows
 
 
@@ -217,11 +217,13 @@ def available_name(name: str | None, available: Sequence[str], kind: str) -> str
     return available[0] if name is None else name
 
 
-def chosen_rows(rows: pd.DataFrame, column: str, value: object, kind: str) -> tuple[pd.DataFrame, Any]:
-    """Rows with a value in a column, by default its first, and the value; `InputError` without any."""
-    known = {str(each): each for each in dict.fromkeys(rows[column])}
-    chosen = known[available_name(None if value is None else str(value), list(known), kind)]
-    return rows[rows[column] == chosen], chosen
+def rows_with(rows: pd.DataFrame, column: str, value: object, kind: str) -> tuple[pd.DataFrame, Any]:
+    """Return rows with a value in a column, by default its first, and the value; `InputError` without any."""
+    values_by_text = {str(each): each for each in dict.fromkeys(rows[column])}
+    row_value = values_by_text[
+        available_name(None if value is None else str(value), list(values_by_text), kind)
+    ]
+    return rows[rows[column] == row_value], row_value
 
 
 def grid_behind(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
@@ -238,8 +240,8 @@ def color_bar(axes: Axes, image: Any, label: str) -> None:
 
 
 def pit_bars(pit: Any, measure: object, n_bins: int, color: str, ax: Axes | None) -> Axes:
-    """Histogram of PIT values of runs, with the height of calibrated ones."""
-    axes = axes_of(ax)
+    """Draw a histogram of PIT values of runs, with the height of calibrated ones."""
+    axes = axes_or_new(ax)
     axes.hist(pit, bins=n_bins, range=(0, 1), color=color, alpha=0.6, edgecolor="white")
     axes.axhline(len(pit) / n_bins, color="black", lw=1, ls="--", label="calibrated")
     axes.set(xlim=(0, 1), xlabel=f"PIT, {measure}", ylabel=f"runs, of {len(pit)}")
@@ -251,17 +253,17 @@ def mark_truth(
     axes: Axes, truth: Mapping[str, float], names: Sequence[str], places: Any, size: float
 ) -> None:
     """Mark true values, where they are known, by a cross in the row of their name."""
-    known = [truth.get(name, np.nan) for name in names]
-    axes.plot(known, places, "x", color="black", ms=size, mew=1.4, label="truth", zorder=4)
+    true_values = [truth.get(name, np.nan) for name in names]
+    axes.plot(true_values, places, "x", color="black", ms=size, mew=1.4, label="truth", zorder=4)
 
 
 def inches_per_row(axes: Axes, n_rows: int) -> float:
-    """Height of each of a number of rows, in inches."""
+    """Return the height of each of a number of rows, in inches."""
     return float(axes.get_window_extent().height / axes.figure.dpi / max(n_rows, 1))
 
 
 def short_name(name: str, longest: int = 40) -> str:
-    """A name, or its beginning if it is long."""
+    """Return a name, or its beginning if it is long."""
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
@@ -272,7 +274,7 @@ def row_axis(axes: Axes, names: Sequence[object]) -> None:
     size = float(np.clip(72 * 0.75 * inches, _SMALLEST_LABEL, _LABEL_SIZE))
     step = max(1, int(np.ceil(size * 1.15 / (72 * inches))))
     shown = range(0, n, step)
-    axes.set_yticks(list(shown), [literal(str(names[i])) for i in shown], fontsize=size)
+    axes.set_yticks(list(shown), [literal(short_name(str(names[i]))) for i in shown], fontsize=size)
     axes.set_ylim(n - 0.5, -0.5)
 
 

@@ -33,7 +33,7 @@ from bayespool.posterior.steps import Rung, RungPosterior, levels_of, rungs_of
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
 from bayespool.tables.formatting import counted
-from bayespool.tables.markup import Shown, one_line
+from bayespool.tables.markup import ReprHTMLMixin, one_line
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
@@ -43,7 +43,7 @@ _MIN_EFFECTIVE_DRAWS = 400  # for an interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Completion(Shown):
+class Completion(ReprHTMLMixin):
     """Draws of the relevance of every unjudged document within reach of some runs.
 
     In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from

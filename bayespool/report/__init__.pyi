@@ -1,7 +1,4 @@
 from .page import write_report as write_report
 from .provenance import versions as versions
-from .reading import (
-    StoredResult as StoredResult,
-    read_result as read_result,
-)
 from .result import Figure as Figure, Result as Result
+from .saving import StoredResult as StoredResult, read_result as read_result

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree  # nosec B405 # parses only output of matplotlib
+from typing import Any, NamedTuple
 
 from bayespool import __version__
 from bayespool.corrections import ESTIMATORS
@@ -22,96 +21,6 @@ from bayespool.report.result import Figure, Result, estimator_entries, estimator
 from bayespool.report.saving import check_place
 from bayespool.tables.files import PathLike, atomic_write
 from bayespool.tables.markup import TextTable, templates
-
-# Names in the style sheet, which has a light and a dark color of each, and the colors of figures.
-_NAMES = {
-    "ink": "#000000",
-    "paper": "#ffffff",
-    "blue": "#0072b2 #1f77b4",
-    "orange": "#e69f00 #ff7f0e",
-    "green": "#009e73 #2ca02c",
-    "red": "#d55e00 #d62728",
-    "sky": "#56b4e9",
-    "pink": "#cc79a7",
-    "wine": "#882255",
-    "gray": "#737373 #808080 #999999 #bfbfbf",
-    "line": "#cccccc #d9d9d9 #e0e0e0 #e6e6e6 #ebebeb #f0f0f0",
-}
-COLORS = {color: name for name, colors in _NAMES.items() for color in colors.split()}
-# fmt: off
-_KEPT_ELEMENTS = {"svg", "g", "defs", "clipPath", "use", "path", "rect", "circle", "ellipse", "line",
-                  "polyline", "polygon", "image"}
-_KEPT_ATTRIBUTES = {"viewBox", "d", "x", "y", "width", "height", "transform", "points", "cx", "cy", "r", "rx",
-                    "ry", "x1", "x2", "y1", "y2", "preserveAspectRatio"}
-# fmt: on
-
-
-class Styles:
-    """Style sheet of all figures of a page, so that no element needs ``style-src 'unsafe-inline'``."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-        self._n_figures = 0
-
-    def name_of(self, style: str) -> str:
-        """Class of a style, in the colors of the page."""
-        themed = re.sub("#[0-9a-f]{6}", _themed, style.lower())
-        return self._names.setdefault(themed, f"s{len(self._names)}")
-
-    def next_prefix(self) -> str:
-        """Prefix of the ids in the next figure."""
-        self._n_figures += 1
-        return f"f{self._n_figures}-"
-
-    def sheet(self) -> str:
-        """Text of the style sheet."""
-        return "\n".join(f".{name} {{{style}}}" for style, name in self._names.items())
-
-
-def _themed(color: re.Match[str]) -> str:
-    return f"var(--{COLORS[color[0]]})" if color[0] in COLORS else color[0]
-
-
-def page_svg(svg: bytes, styles: Styles) -> str:
-    """An SVG file of matplotlib as an element of a page: shapes without script, link, style or address."""
-    root = ElementTree.fromstring(svg)  # nosec B314 # of matplotlib, which draws names as paths
-    prefix = styles.next_prefix()
-    _clean(root, prefix, styles)
-    root.set("aria-hidden", "true")
-    root.set("focusable", "false")
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _clean(element: ElementTree.Element, prefix: str, styles: Styles) -> None:
-    element.tag = _local_name(element.tag)
-    attributes, element.text = dict(element.attrib), None
-    element.attrib.clear()
-    for qualified, value in attributes.items():
-        name = _local_name(qualified)
-        if name == "style":
-            element.set("class", styles.name_of(value))
-        elif name == "id":
-            element.set("id", prefix + value)
-        elif name == "href" and value.startswith("#"):
-            element.set("href", f"#{prefix}{value[1:]}")
-        elif name == "href" and value.startswith("data:image/png;base64,"):
-            element.set("href", value)
-        elif name == "clip-path" and value.startswith("url(#"):
-            element.set(name, f"url(#{prefix}{value[5:]}")
-        elif name in _KEPT_ATTRIBUTES:
-            element.set(name, value)
-    for child in list(element):
-        if _local_name(str(child.tag)) not in _KEPT_ELEMENTS:
-            element.remove(child)
-        else:
-            child.tail = None
-            _clean(child, prefix, styles)
-
-
-def _local_name(name: str) -> str:
-    """Name without its namespace."""
-    return name.rpartition("}")[2]
-
 
 _MAX_ROWS_WITHOUT_SCROLLING, _MAX_COLUMNS_UPRIGHT, _MAX_NAMES = 40, 10, 12
 _ENDS_EARLY = re.compile(r"</(script|style)[\s/>]|<!--.*<script[\s/>]", flags=re.IGNORECASE | re.DOTALL)
@@ -134,14 +43,12 @@ _NO_SETTINGS = {MADE_BY, "bayespool", "experiment", "diagnostics", "query_ids", 
 _NO_SETTINGS |= {"warnings", "problems"}
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A figure of a page: ``svg``, or ``image``, a ``data:`` address."""
+class Image(NamedTuple):
+    """A figure of a page, of which ``image`` is the ``data:`` address."""
 
     caption: str
     alternative: str
-    svg: str = ""
-    image: str = ""
+    image: str
 
 
 @dataclass(frozen=True)
@@ -153,12 +60,12 @@ class Section:
     sentences: Sequence[str] = ()
     points: Sequence[str] = ()
     command: str = ""
-    figures: Sequence[Drawn] = ()
+    figures: Sequence[Image] = ()
     tables: Sequence[TextTable] = ()
 
     @property
     def is_wide(self) -> bool:
-        """Whether it is printed in landscape format."""
+        """Return whether the section is printed in landscape format."""
         return any(len(table.header) > _MAX_COLUMNS_UPRIGHT for table in self.tables)
 
 
@@ -208,12 +115,11 @@ def check_report(path: PathLike) -> None:
 
 
 def page_html(result: Result) -> str:
-    """HTML of a result; texts are escaped, and its security policy allows its own script and styles alone."""
+    """Write the HTML of a result, with texts escaped; its policy allows its own script and styles alone."""
     from markupsafe import Markup
 
-    environment, styles = templates("bayespool.report"), Styles()
-    sections = _sections(result, styles)
-    style = environment.get_template("page.css").render() + styles.sheet()
+    environment = templates("bayespool.report")
+    style = environment.get_template("page.css").render()
     # text that would end a style or script element early, or keep a script from ending at its end tag
     script = _tables_script()
     for text in (style, script):
@@ -228,7 +134,7 @@ def page_html(result: Result) -> str:
             title=result.title,
             summary=result.summary() or ("The tables have the numbers.",),
             notes=tuple(dict.fromkeys(result.notes())),
-            sections=sections,
+            sections=_sections(result),
             tall=_MAX_ROWS_WITHOUT_SCROLLING,
             policy=policy,
             style=Markup(style),  # nosec B704 # of this package, and checked for early ends
@@ -238,9 +144,9 @@ def page_html(result: Result) -> str:
     )
 
 
-def _sections(result: Result, styles: Styles) -> list[Section]:
+def _sections(result: Result) -> list[Section]:
     metadata = result.metadata if MADE_BY in result.metadata else {**result.metadata, MADE_BY: made_by()}
-    figures = [_drawn(figure, styles) for figure in result.figures()]
+    figures = list(map(_image, result.figures()))
     in_order = sorted(result.tables(), key=lambda table: not table.views)  # those that people read first
     texts = (text for table in in_order if len(table.frame) for text in (table.read() or (table.whole(),)))
     tables = list(map(result.marked, texts))
@@ -254,18 +160,16 @@ def _sections(result: Result, styles: Styles) -> list[Section]:
     return [section for section in sections if section is not None]
 
 
-def _drawn(figure: Figure, styles: Styles) -> Drawn:
+def _image(figure: Figure) -> Image:
     text = (figure.alternative or figure.caption).rstrip(".")
-    alternative = f"Figure. {text}. The tables below have its numbers."
     content = figure.render("svg")
-    if content.startswith(b"\x89PNG"):
-        image = f"data:image/png;base64,{base64.b64encode(content).decode()}"
-        return Drawn(figure.caption, alternative, image=image)
-    return Drawn(figure.caption, alternative, page_svg(content, styles))
+    kind = "png" if content.startswith(b"\x89PNG") else "svg+xml"  # as a folder has it
+    address = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+    return Image(figure.caption, f"Figure. {text}. The tables below have its numbers.", address)
 
 
 def _pool(metadata: Mapping[str, Any]) -> Section | None:
-    """Section on the pool: its report as text, or the fields of one."""
+    """Return the section on the pool: its report as text, or the fields of one."""
     from bayespool.pooling import PoolReport
 
     pool = metadata.get("pool")
@@ -282,7 +186,7 @@ def _pool(metadata: Mapping[str, Any]) -> Section | None:
 
 
 def _methods(result: Result) -> Section | None:
-    """Section on the estimators used, what each does, and what to cite."""
+    """Return the section on the estimators used, what each does, and what to cite."""
     names, metadata = estimator_names(result.metadata), result.metadata
     points = []
     for name in names:
@@ -322,7 +226,7 @@ def _models_sentence(metadata: Mapping[str, Any]) -> str:
 
 
 def _making(metadata: Mapping[str, Any]) -> Section:
-    """Section with all that is needed to repeat a result."""
+    """Return the section with all that is needed to repeat a result."""
     made = metadata.get(MADE_BY, {})
     command = made.get("command", "")
     versions = made.get("versions") or {"bayespool": metadata.get("bayespool", "unknown")}
@@ -339,8 +243,8 @@ def _making(metadata: Mapping[str, Any]) -> Section:
     else:
         sentences.append("It was made from Python: no command is known that repeats it.")
     settings = {key: value for key, value in metadata.items() if key not in _NO_SETTINGS}
-    if isinstance(asked := settings.get("settings"), Mapping):  # what the result has of its own stands once
-        settings["settings"] = {k: value for k, value in asked.items() if settings.get(k) != value}
+    if isinstance(call_settings := settings.get("settings"), Mapping):  # each value once
+        settings["settings"] = {k: value for k, value in call_settings.items() if settings.get(k) != value}
     rows = tuple(row for key, value in settings.items() for row in _setting_rows(str(key), value))
     table = TextTable("Settings", ("setting", "value"), rows, 2, label="settings")
     return Section("How it was made", "made", sentences, command=command, tables=(table,))
@@ -358,15 +262,15 @@ def _seeds(value: Any) -> Iterator[Any]:
 
 
 def _setting_rows(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Names and texts of settings, nested ones as rows of their own."""
+    """Return names and texts of settings, nested ones as rows of their own."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             yield from _setting_rows(f"{name}: {key}", part)
     elif isinstance(value, list | tuple) and any(isinstance(part, Mapping) for part in value):
         for i, part in enumerate(value):
-            named = part.get("name", i + 1) if isinstance(part, Mapping) else i + 1
+            label = part.get("name", i + 1) if isinstance(part, Mapping) else i + 1
             rest = {k: v for k, v in part.items() if k != "name"} if isinstance(part, Mapping) else part
-            yield from _setting_rows(f"{name}: {named}", rest)
+            yield from _setting_rows(f"{name}: {label}", rest)
     elif isinstance(value, list | tuple):
         if value:
             more = f" and {len(value) - _MAX_NAMES} more" if len(value) > _MAX_NAMES else ""
@@ -387,7 +291,7 @@ def _digest(text: str) -> str:
 
 @cache
 def _tables_script() -> str:
-    """DataTables as itables ships it, with its exported class, and the script of the page."""
+    """Return DataTables as itables ships it, with its exported class, and the script of the page."""
     from jinja2 import PackageLoader
 
     environment = templates("bayespool.report")

@@ -53,7 +53,7 @@ class Figure:
     image: bytes = field(default=b"", repr=False)
 
     def render(self, file_format: Literal["pdf", "png", "svg"] = "svg") -> bytes:
-        """Content of an image file; that of a stored image in its own format."""
+        """Return the content of an image file; that of a stored image in its own format."""
         return self.image if self.draw is None else plots.render(self.draw(), file_format)
 
 
@@ -82,35 +82,35 @@ class Result(ABC):
 
     @abstractmethod
     def tables(self) -> tuple[Table, ...]:
-        """Tables in long form, the main one first."""
+        """Return tables in long form, the main one first."""
 
     def notes(self) -> tuple[str, ...]:
-        """What to know before quoting the result, a sentence each; every output has them."""
+        """Return what to know before quoting the result, a sentence each; every output has them."""
         return ()
 
     def summary(self) -> tuple[str, ...]:
-        """The result in sentences."""
+        """Return the result in sentences."""
         return ()
 
     def figures(self) -> tuple[Figure, ...]:
-        """Figures, drawn when they are asked for."""
+        """Return figures, drawn when they are asked for."""
         return ()
 
     def citations(self) -> tuple[Citation, ...]:
-        """What to cite for the methods used, and bayespool itself, by author."""
+        """Return what to cite for the methods used, and bayespool itself, by author."""
         return cite(cited_by(self.metadata))
 
     # --- common to all ---
 
     def table(self, name: str | None = None) -> Table:
-        """One of the tables, by default the first; an unknown name raises `InputError`."""
+        """Return one of the tables, by default the first; an unknown name raises `InputError`."""
         tables = {table.name: table for table in self.tables()}
         if name is not None and name not in tables:
             raise InputError(f"no table {name!r}", hint=known_names(name, tables, before="there are "))
         return next(iter(tables.values())) if name is None else tables[name]
 
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
-        """Data frame of one of the tables, by default the first.
+        """Return the data frame of one of the tables, by default the first.
 
         Raises
         ------
@@ -120,11 +120,11 @@ class Result(ABC):
         return self.table(table).frame
 
     def marked(self, text: TextTable) -> TextTable:
-        """A table as people read it, with marks after names of which there is something to note."""
+        """Return a table as people read it, with marks after names of which there is something to note."""
         return text
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Tables as people read them, in the terminal, in papers and on pages."""
+        """Return tables as people read them, in the terminal, in papers and on pages."""
         return tuple(text for table in self.tables() for text in table.read(arrangement))
 
     def to_latex(
@@ -135,7 +135,7 @@ class Result(ABC):
         top: int | None = None,
         width: Literal["page", "column"] = "page",
     ) -> str:
-        r"""Tables for ``\input`` in a LaTeX document, with booktabs rules, a caption and a label.
+        r"""Return tables for ``\input`` in a LaTeX document, with booktabs rules, a caption and a label.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class Result(ABC):
         top: int | None = None,
         width: Literal["page", "column"] = "page",
     ) -> str:
-        """Tables of `to_latex` in Markdown."""
+        """Return tables of `to_latex` in Markdown."""
         return self.text(".md", Arrangement(columns, sort, top, width))
 
     def to_html(
@@ -174,11 +174,11 @@ class Result(ABC):
         top: int | None = None,
         width: Literal["page", "column"] = "page",
     ) -> str:
-        """Tables of `to_latex` as a self-contained page."""
+        """Return tables of `to_latex` as a self-contained page."""
         return self.text(".html", Arrangement(columns, sort, top, width))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
-        """Text of the tables for a file that ends in .tex, .md or .html, notes below the last one.
+        """Return the text of the tables for a file that ends in .tex, .md or .html, notes below the last one.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class Result(ABC):
 
         if suffix not in PAPER_FORMATS:
             raise InputError(f"no text of tables for {suffix!r}", hint=f"use {', '.join(PAPER_FORMATS)}")
-        tables, notes = self._of_papers(arrangement), self.notes()
+        tables, notes = self._paper_tables(arrangement), self.notes()
         if not tables and arrangement in (None, Arrangement()):  # as a report and a notebook have it
             tables = tuple(table.whole() for table in self.tables()[:1])
         quoted = [f"{name} {self.metadata[key]}" for name, key in _QUOTED.items() if self.metadata.get(key)]
@@ -200,13 +200,13 @@ class Result(ABC):
             tables = (*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *notes)))
         return markdown_tables(tables) if suffix == ".md" else html_page(self.title, tables, comments)
 
-    def _of_papers(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Tables of `read` but those of the terminal alone."""
+    def _paper_tables(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
+        """Return tables of `read` but those of the terminal alone."""
         return tuple(text for text in self.read(arrangement) if text.medium != "terminal")
 
     def _repr_html_(self) -> str:
-        """A notebook shows the line of the result and the first rows of what people read."""
-        shown = self._of_papers() or (first_rows(self.to_frame()),)
+        """Return the line of the result and the first rows of its tables, for a notebook."""
+        shown = self._paper_tables() or (first_rows(self.to_frame()),)
         return html_repr(repr(self), tuple(text.first_rows() for text in shown))
 
     def save(self, path: PathLike, *, table: str | None = None, figures: FigureFormat = "png") -> None:
@@ -248,11 +248,11 @@ class Result(ABC):
         write_report(self, path)
 
     def files(self) -> Mapping[str, bytes | str]:
-        """Contents of further files of a folder, by name, such as containers of draws."""
+        """Return contents of further files of a folder, by name, such as containers of draws."""
         return {}
 
-    def in_format(self, suffix: str) -> bytes | str:
-        """Content of a file that ends in one of `formats`."""
+    def to_format(self, suffix: str) -> bytes | str:
+        """Return the content of a file that ends in one of `formats`."""
         raise InputError(f"no format {suffix!r}", hint="formats names those of the result's own")
 
 
@@ -260,7 +260,7 @@ _QUOTED = {"bayespool": "bayespool", "collection": "fingerprint"}
 
 
 def cited_by(metadata: Mapping[str, Any]) -> list[str]:
-    """Keys of the citations of bayespool, of the estimators that metadata name, and of their engines."""
+    """Return the keys of the citations of bayespool, and of estimators in metadata and their engines."""
     from bayespool.corrections import ESTIMATORS
     from bayespool.inference import ENGINES
 
@@ -275,15 +275,15 @@ def cited_by(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def estimator_entries(metadata: Mapping[str, Any]) -> list[Any]:
-    """Estimators in metadata or in their settings, each its name or a mapping of its settings."""
+    """Return estimators in metadata or in their settings, each its name or a mapping of its settings."""
     settings = metadata.get("settings")
     entries = metadata.get("estimators") or (settings or {}).get("estimators") or ()
-    listed = list(entries.values()) if isinstance(entries, Mapping) else list(entries)
-    return [*listed, *([one] if (one := metadata.get("estimator")) else [])]
+    all_entries = list(entries.values()) if isinstance(entries, Mapping) else list(entries)
+    return [*all_entries, *([one] if (one := metadata.get("estimator")) else [])]
 
 
 def estimator_names(metadata: Mapping[str, Any]) -> list[str]:
-    """Names of the estimators in metadata or in their settings, each once."""
+    """Return names of the estimators in metadata or in their settings, each once."""
     entries = estimator_entries(metadata)
     names = (str(e["name"]) if isinstance(e, Mapping) else str(e).partition("(")[0] for e in entries)
     return list(dict.fromkeys(names))

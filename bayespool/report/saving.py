@@ -1,20 +1,24 @@
-"""Results as files and folders, written whole or not at all."""
+"""Results as files and folders: written whole or not at all, and read back."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any, cast, get_args
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
 from bayespool import __version__, plots
-from bayespool.errors import OutputError
+from bayespool.errors import InputError, OutputError
 from bayespool.report.provenance import with_provenance
-from bayespool.report.result import FigureFormat, Result
-from bayespool.tables import csv_text, json_text
+from bayespool.report.result import Figure, FigureFormat, Result
+from bayespool.tables import csv_text, json_text, read_frame
+from bayespool.tables.citations import CITATIONS, Citation, cite
 from bayespool.tables.files import (
     PathLike,
     atomic_write,
@@ -24,9 +28,15 @@ from bayespool.tables.files import (
     parquet_bytes,
     read_back,
     read_bytes_back,
+    read_container,
     remove,
 )
-from bayespool.tables.markup import Arrangement
+from bayespool.tables.formatting import some_of
+from bayespool.tables.markup import Arrangement, one_line
+from bayespool.tables.table import Table, table_from_json
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 PAPER_FORMATS = (".tex", ".md", ".html")
@@ -40,8 +50,10 @@ _ENDINGS = (".csv", ".parquet", ".png", ".svg", ".nc", ".txt")  # of files of a 
 def check_output(path: Path, formats: Sequence[str] = FORMATS, verb: str = "write") -> None:
     """Raise for a file that cannot be written, because of its ending or its folder."""
     if path.suffix not in formats:
-        known = ", ".join(ending or "no ending" for ending in formats)
-        raise OutputError(f"{path}: cannot {verb} {path.suffix or 'a file without ending'}; use {known}")
+        known_endings = ", ".join(ending or "no ending" for ending in formats)
+        raise OutputError(
+            f"{path}: cannot {verb} {path.suffix or 'a file without ending'}; use {known_endings}"
+        )
     check_place(path)
 
 
@@ -72,7 +84,7 @@ def check_folder(folder: Path, command: str) -> None:
 
 
 def described(result: Result) -> dict[str, Any]:
-    """Metadata of a result as files have them: with command, notes, summary, citations and columns."""
+    """Return metadata of a result as files have them: with command, notes, summary, citations and columns."""
     made = with_provenance({"bayespool": __version__, "experiment": result.command, **result.metadata})
     made |= {"title": result.title, "notes": list(result.notes()), "summary": list(result.summary())}
     made["citations"] = [citation.key for citation in result.citations()]
@@ -83,9 +95,9 @@ def described(result: Result) -> dict[str, Any]:
 def content(
     result: Result, suffix: str, *, table: str | None = None, arrangement: Arrangement | None = None
 ) -> bytes | str:
-    """Content of a file of a result that ends in one of `FORMATS` or of its own."""
+    """Return the content of a file of a result that ends in one of `FORMATS` or of its own."""
     if suffix in result.formats:
-        return result.in_format(suffix)
+        return result.to_format(suffix)
     if suffix in PAPER_FORMATS:
         return result.text(suffix, arrangement)
     if suffix == ".json":
@@ -136,13 +148,16 @@ def _replace(folder: Path, settings: Mapping[str, Any], files: Mapping[str, byte
     _, before = _earlier_result(folder)
     atomic_write_all({folder / name: each for name, each in (*files.items(), (_SETTINGS, text))})
     for name, former in before.items():
-        held = None if name in files else read_bytes_back(folder / name)
-        if held is not None and digest(held) == former:  # not changed since
+        content_there = None if name in files else read_bytes_back(folder / name)
+        if content_there is not None and digest(content_there) == former:  # not changed since
             remove(folder / name)
 
 
 def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
-    """Command and file digests in ``settings.json`` of an earlier result; None and empty without one."""
+    """Return command and file digests of an earlier result in ``settings.json``.
+
+    None and empty without one.
+    """
     try:
         settings = json.loads(read_back(folder / _SETTINGS) or "")
         command, digests = settings["experiment"], settings.get("digests", {})
@@ -154,12 +169,12 @@ def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
 
 
 def _is_result_file(name: str) -> bool:
-    """Whether a result may have a file of this name, directly in the folder."""
+    """Return whether a result may have a file of this name, directly in the folder."""
     return Path(name).name == name and name.isprintable() and Path(name).suffix in _ENDINGS
 
 
 def json_value(value: Any) -> Any:
-    """The value in the types of JSON; NaN and infinite numbers are null, other objects their text."""
+    """Return the value in the types of JSON; NaN and infinite numbers are null, other objects their text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Mapping):
@@ -182,3 +197,237 @@ def write_figures(paths: Sequence[Path], draw: Callable[[], Any]) -> None:
     check_figures(paths)
     for path in paths:
         atomic_write(path, plots.render(draw(), cast("plots.ImageFormat", path.suffix[1:])))
+
+
+_FOLDS = "folds"  # folder of the finished parts of an experiment
+_FILE_KEYS = ("notes", "summary", "citations", "tables", "title", "experiment", "files", "digests", "figures")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredResult(Result):
+    """A result of an earlier command or call, as it was written.
+
+    Attributes
+    ----------
+    command : str
+        Command that makes such a result.
+    title : str
+    metadata : mapping
+        Version, fingerprint, pool and settings.
+    paths : mapping of str to Path
+        The other files of a folder: completed qrels, containers.
+    """
+
+    command: str = ""  # type: ignore[misc]
+    title: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    _tables: tuple[Table, ...] = ()
+    _notes: tuple[str, ...] = ()
+    _summary: tuple[str, ...] = ()
+    _citations: tuple[str, ...] = ()
+    _figures: tuple[Figure, ...] = ()
+    paths: Mapping[str, Path] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        table_sizes = some_of((f"{table.name} ({len(table.frame)} rows)" for table in self._tables), 4)
+        more = f", {len(self.paths)} other files" if self.paths else ""
+        return one_line(type(self).__name__, f"{self.command}: {table_sizes or 'no table'}{more}")
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return stored tables."""
+        return self._tables
+
+    def notes(self) -> tuple[str, ...]:
+        """Return stored notes."""
+        return self._notes
+
+    def summary(self) -> tuple[str, ...]:
+        """Return stored summary."""
+        return self._summary
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return images of a folder."""
+        return self._figures
+
+    def citations(self) -> tuple[Citation, ...]:
+        """Return what to cite, by author."""
+        return cite([key for key in self._citations if key in CITATIONS])
+
+    def files(self) -> Mapping[str, bytes | str]:
+        """Return contents of the other files."""
+        return {name: read_bytes_back(path) or b"" for name, path in self.paths.items()}
+
+    def container(self, name: str) -> Any:
+        """Read a file that ends in ``.nc`` as an ``xarray.DataTree`` for ArviZ.
+
+        Raises
+        ------
+        InputError
+            There is no such file, or it holds no container.
+        """
+        containers = [file for file in self.paths if file.endswith(".nc")]
+        if name not in containers:
+            raise InputError(f"no container {name!r}", hint=f"there are: {', '.join(containers) or 'none'}")
+        try:
+            return read_container(read_bytes_back(self.paths[name]) or b"")
+        except (OSError, ValueError):
+            raise InputError("holds no container", path=self.paths[name]) from None
+
+
+_CLASSES = {
+    "compare": "bayespool.comparisons.comparing:StoredComparison",
+    "reversals": "bayespool.comparisons.outcomes:StoredReversals",
+    "score": "bayespool.scoring.scores:StoredScores",
+}
+"""By command: the class of its results that are read back, if it has one."""
+
+
+def read_result(path: PathLike) -> StoredResult:
+    """Read a result that a command or `Result.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        Ending in .json or .parquet, or a folder with a ``settings.json``. A .json file may also hold what
+        ``--json`` printed, which has no captions and citations.
+
+    Returns
+    -------
+    StoredResult
+        With the six methods of `Result`.
+
+    Raises
+    ------
+    InputError
+        There is no such file or folder, it holds no result, or a file of the folder is missing or changed.
+    """
+    place = Path(path)
+    if place.is_dir():
+        return _folder_result(place)
+    if not place.is_file():
+        raise InputError("there is no such file or folder", path=place)
+    if place.suffix not in (".json", ".parquet"):
+        raise InputError(
+            f"cannot read a result from {place.suffix or 'a file without ending'}",
+            path=place,
+            hint="name a .json or .parquet file, or a folder of results; a CSV file has no metadata",
+        )
+    content = read_bytes_back(place) or b""
+    stored = result_of_json(content) if place.suffix == ".json" else _parquet_result(content)
+    if stored is None:
+        raise InputError("holds no result", path=place, hint="--output of the commands writes them")
+    return stored
+
+
+def stored_result(
+    settings: Mapping[str, Any],
+    frames: Mapping[str, pd.DataFrame],
+    figures: tuple[Figure, ...] = (),
+    paths: Mapping[str, Path] | None = None,
+) -> StoredResult:
+    """Make the result of a file or folder; KeyError, TypeError or ValueError where that is not a result."""
+    described = settings["tables"]
+    tables = tuple(table_from_json(name, frame, described[name]) for name, frame in frames.items())
+    command = str(settings["experiment"])
+    import_module("bayespool.scoring.estimators")  # registers those that a report describes and cites
+    cls: type[StoredResult] = resolve_name(_CLASSES[command]) if command in _CLASSES else StoredResult
+    return cls(
+        command,
+        str(settings["title"]),
+        {name: value for name, value in settings.items() if name not in _FILE_KEYS},
+        tables,
+        tuple(map(str, settings["notes"])),
+        tuple(map(str, settings["summary"])),
+        tuple(map(str, settings["citations"])),
+        figures,
+        paths or {},
+    )
+
+
+_BROKEN = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, InputError)
+
+
+def result_of_json(content: bytes) -> StoredResult | None:
+    """Return the result in the content of a JSON file; None where it holds none."""
+    import pandas as pd
+
+    try:
+        document = json.loads(content)
+        if "command" in document:
+            document = _as_in_a_file(document)
+        settings = document.pop("metadata")
+        frames = {name: pd.DataFrame(rows) for name, rows in document.items()}
+        for name, frame in frames.items():
+            columns = settings["tables"][name]["columns"]
+            for column in frame:  # null is NaN in a column of numbers
+                if columns[column]["kind"] not in ("flag", "count") and frame[column].isna().any():
+                    numbers = not any(isinstance(x, str) for x in frame[column])
+                    frame[column] = frame[column].astype(float) if numbers else frame[column]
+        return stored_result(settings, frames)
+    except _BROKEN:
+        return None
+
+
+def _as_in_a_file(printed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what ``--json`` printed in the form of a file: tables by name, and what describes them."""
+    described = {
+        name: {"caption": name, "columns": columns, "views": []}
+        for name, columns in printed["columns"].items()
+    }
+    sentences = {name: printed[name] for name in ("notes", "summary")}
+    experiment = {"experiment": printed["command"], "title": printed["command"], "citations": []}
+    return {
+        "metadata": {**printed["metadata"], **sentences, **experiment, "tables": described},
+        **printed["tables"],
+    }
+
+
+def _parquet_result(content: bytes) -> StoredResult | None:
+    try:
+        read = read_frame(content)
+        if read is None:
+            return None
+        frame, settings = read
+        columns = list(map(str, frame))
+        name = next(n for n, table in settings["tables"].items() if list(table["columns"]) == columns)
+        return stored_result(settings, {name: frame})
+    except (*_BROKEN, StopIteration):
+        return None
+
+
+def _folder_result(folder: Path) -> StoredResult:
+    try:
+        settings = json.loads(read_back(folder / "settings.json") or "")
+        digests = dict(settings["digests"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        if (folder / _FOLDS).is_dir() or any(folder.glob(f"*/{_FOLDS}")):  # of one collection, or of several
+            raise InputError(
+                "holds no results yet: the experiment was interrupted",
+                path=folder,
+                hint=f"what is finished is in {_FOLDS}; the same command goes on from there",
+            ) from None
+        raise InputError(
+            "holds no results", path=folder, hint="--output of the commands writes settings.json there"
+        ) from None
+    frames, figures, paths = {}, [], {}
+    for name, written in digests.items():
+        path = folder / Path(name).name
+        content = read_bytes_back(path)
+        if content is None:
+            raise InputError("is missing, which settings.json names", path=path)
+        if path.suffix in (".svg", ".png"):
+            if digest(content) == written:
+                caption = str((settings.get("figures") or {}).get(name, path.stem))
+                figures.append(Figure(path.stem, caption, image=content))
+        elif path.suffix == ".parquet":
+            table = read_frame(content) if digest(content) == written else None
+            if table is None:
+                raise InputError("is not as it was written", path=path, hint="run the command again")
+            frames[path.stem] = table[0]
+        elif path.suffix != ".csv":  # whose table is also in a Parquet file
+            paths[name] = path
+    try:
+        order = {name: frames[name] for name in settings["tables"] if name in frames}
+        return stored_result(settings, order, tuple(figures), paths)
+    except _BROKEN:
+        raise InputError("holds no results that this version reads", path=folder) from None

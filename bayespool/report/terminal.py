@@ -44,16 +44,16 @@ def print_result(result: Result, console: Console, *, arrangement: Arrangement |
 
 
 def _first_notes(notes: Sequence[str], room: int) -> list[str]:
-    """As many notes as leave the table of many rows in view, and a line that counts the others."""
-    kept, n_lines = [], 0
+    """Return the notes that fit on the screen above the table, and a count of the rest."""
+    first_notes, n_lines = [], 0
     for note in notes:
         n_lines += math.ceil(len(f"note: {note}") / (0.9 * room))  # wrapping at words leaves lines shorter
         if n_lines >= _MAX_NOTE_LINES:
             break
-        kept.append(note)
-    if left := len(notes) - len(kept):
-        kept.append(f"{left} more to note: a file of --output has all, and the result's notes()")
-    return kept
+        first_notes.append(note)
+    if n_more := len(notes) - len(first_notes):
+        first_notes.append(f"{n_more} more to note: a file of --output has all, and the result's notes()")
+    return first_notes
 
 
 def print_text_table(console: Console, text: TextTable) -> list[str]:
@@ -71,7 +71,7 @@ def print_text_table(console: Console, text: TextTable) -> list[str]:
 
 
 def _blocks(text: TextTable, console: Console, room: int) -> list[TextTable]:
-    """The table in parts that fit, each with the names of the rows."""
+    """Return the table in parts that fit, each with the names of the rows."""
     numbers = list(range(text.n_names, len(text.header)))
 
     def only(places: Sequence[int]) -> TextTable:
@@ -90,7 +90,7 @@ def _blocks(text: TextTable, console: Console, room: int) -> list[TextTable]:
 
 
 def _rich_table(text: TextTable) -> Table:
-    """Table of rich, whose groups stand in the headings."""
+    """Return table of rich, whose groups stand in the headings."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -119,12 +119,12 @@ def _print_full_width(console: Console, table: Table) -> None:
 
 
 def available_columns(console: Console) -> int | None:
-    """Columns of the terminal, or of the variable COLUMNS; None for a pipe, whose width is unknown."""
+    """Return columns of the terminal, or of the variable COLUMNS; None for a pipe, whose width is unknown."""
     return console.width if console.is_terminal or "COLUMNS" in os.environ else None
 
 
 def table_width(table: Table, console: Console) -> int:
-    """Width of a printed table, in characters."""
+    """Return the width of a printed table, in characters."""
     from rich.measure import Measurement
 
     return Measurement.get(console, console.options.update(max_width=10_000), table).maximum

@@ -6,27 +6,25 @@ from .estimators import (
     PAIRED_ESTIMATORS as PAIRED_ESTIMATORS,
     named_estimators as named_estimators,
     parse_estimator as parse_estimator,
+    posterior_with_draws as posterior_with_draws,
     register_estimator as register_estimator,
     register_model as register_model,
 )
-from .imputing import (
-    Imputations as Imputations,
-    impute as impute,
-    posterior_with_draws as posterior_with_draws,
-)
-from .judging import Afterwards as Afterwards, NextJudgments as NextJudgments, judge_next as judge_next
+from .imputing import Imputations as Imputations, impute as impute
+from .judging import JudgingEffect as JudgingEffect, NextJudgments as NextJudgments, judge_next as judge_next
 from .judging_influence import DocumentsToJudge as DocumentsToJudge, Goal as Goal
 from .pools import CandidatePools as CandidatePools
-from .pyterrier import (
-    Quantity as Quantity,
-    pyterrier_measure as pyterrier_measure,
-)
 from .scores import (
     Scores as Scores,
     StoredScores as StoredScores,
     read_scores as read_scores,
 )
-from .scoring import find_targets as find_targets, score as score
+from .scoring import (
+    Quantity as Quantity,
+    find_targets as find_targets,
+    pyterrier_measure as pyterrier_measure,
+    score as score,
+)
 from .settings import (
     ImputeSettings as ImputeSettings,
     JudgeNextSettings as JudgeNextSettings,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from bayespool.collection.files import check_memory
 from bayespool.corrections import (
@@ -24,6 +24,9 @@ from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import models_of, priors_of_estimator
 from bayespool.tables.formatting import counted
+
+if TYPE_CHECKING:
+    from bayespool.scoring.settings import ImputeSettings
 
 _BY_TOPICS = "topics-adjustment"
 _MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
@@ -110,22 +113,15 @@ def register_model(spec: ModelSpec) -> ModelSpec:
 class EstimatorNames(Sequence[str]):
     """Current names of registered estimators, as a sequence that equals a tuple of them."""
 
-    def __init__(self, chosen: Callable[[EstimatorEntry], bool]) -> None:
-        self._chosen = chosen
+    def __init__(self, condition: Callable[[EstimatorEntry], bool]) -> None:
+        self._condition = condition
 
     def _names(self) -> tuple[str, ...]:
         points_first = sorted(ESTIMATORS.values(), key=lambda entry: entry.kind == "posterior")
-        return tuple(entry.name for entry in points_first if self._chosen(entry))
+        return tuple(entry.name for entry in points_first if self._condition(entry))
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+    def __getitem__(self, index: Any) -> Any:
         return self._names()[index]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
 
     def __len__(self) -> int:
         return len(self._names())
@@ -158,7 +154,7 @@ PAIRED_ESTIMATORS = tuple(name for pair in HIERARCHICAL_FORMS.items() for name i
 """Names of ``estimators="pairs"``: each published point correction, followed by its posterior."""
 
 
-def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
+def named_estimators(estimators: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
     """List estimators, with ``"default"``, ``"all"`` and ``"pairs"`` replaced by `DEFAULT_ESTIMATORS`,
     `ALL_ESTIMATORS` and `PAIRED_ESTIMATORS`.
 
@@ -173,16 +169,18 @@ def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tupl
     >>> named_estimators("pairs")[:4]
     ('background', 'posterior-background', 'interpolated', 'posterior-interpolated')
     """
-    listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else given
+    entries = (
+        (estimators,) if isinstance(estimators, str) or not isinstance(estimators, Iterable) else estimators
+    )
     several = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS, "pairs": PAIRED_ESTIMATORS}
-    named: list[str | Estimator] = []
-    for estimator in listed:
+    expanded: list[str | Estimator] = []
+    for estimator in entries:
         if isinstance(estimator, str):
             for text in split_list(estimator) or [estimator]:
-                named += several.get(text, (text,))
+                expanded += several.get(text, (text,))
         else:
-            named.append(estimator)
-    return tuple(named)
+            expanded.append(estimator)
+    return tuple(expanded)
 
 
 def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
@@ -219,15 +217,41 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     return estimator
 
 
-def posterior_of(text: str | Estimator, settings: PosteriorSettings, **defaults: Any) -> PosteriorEstimator:
+def parse_posterior(
+    text: str | Estimator, settings: PosteriorSettings, **defaults: Any
+) -> PosteriorEstimator:
     """Make a posterior of a name with settings; a point correction, or an idle prior, raises `InputError`."""
-    chosen = parse_estimator(text, **defaults, **settings.posterior_overrides())
-    if not isinstance(chosen, PosteriorEstimator):
+    posterior = parse_estimator(text, **defaults, **settings.posterior_overrides())
+    if not isinstance(posterior, PosteriorEstimator):
         raise InputError(
-            f"{chosen.name} has no interval", hint="name a posterior, such as posterior-combined"
+            f"{posterior.name} has no interval and no draws of judgments",
+            hint="name a posterior, such as posterior-combined",
         )
-    refuse_idle_priors([chosen], dict(settings.priors))
-    return chosen
+    refuse_idle_priors([posterior], dict(settings.priors))
+    return posterior
+
+
+def posterior_with_draws(estimator: str | PosteriorEstimator, settings: ImputeSettings) -> PosteriorEstimator:
+    """Make the posterior from which `impute` takes draws.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting, an estimator that is no posterior, or one with too few draws.
+
+    Examples
+    --------
+    >>> from bayespool.scoring import ImputeSettings
+    >>> posterior_with_draws("posterior-ratio(draws=2000)", ImputeSettings(chains=1)).draws
+    2000
+    """
+    posterior = parse_posterior(estimator, settings, **settings.target_settings())
+    if settings.draws > (n_available := posterior.draws * posterior.chains):
+        raise InputError(
+            f"{settings.draws} completed qrels out of {n_available} draws",
+            hint=f"ask for more, as in {posterior.name}(draws={-(-settings.draws // posterior.chains)})",
+        )
+    return posterior
 
 
 def check_posterior(estimator: PosteriorEstimator) -> None:
@@ -243,8 +267,8 @@ def check_posterior(estimator: PosteriorEstimator) -> None:
         options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
 
 
-def estimators_of(
-    given: str | Estimator | Iterable[str | Estimator],
+def parse_estimators(
+    entries: str | Estimator | Iterable[str | Estimator],
     settings: PosteriorSettings,
     *,
     by_settings: bool = False,
@@ -258,19 +282,19 @@ def estimators_of(
     InputError
         Unknown name or setting, none, two alike, or a prior that none of them has.
     """
-    chosen = tuple(
-        parse_estimator(e, **defaults, **settings.posterior_overrides()) for e in named_estimators(given)
+    estimators = tuple(
+        parse_estimator(e, **defaults, **settings.posterior_overrides()) for e in named_estimators(entries)
     )
-    if not chosen:
-        raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
-    refuse_idle_priors(chosen, dict(settings.priors))
-    labels = labels_of(chosen) if by_settings else tuple(e.name for e in chosen)
+    if not estimators:
+        raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATORS)}")
+    refuse_idle_priors(estimators, dict(settings.priors))
+    labels = estimator_labels(estimators) if by_settings else tuple(e.name for e in estimators)
     if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:
         raise InputError(f"two estimators are called {twice[0]!r}", hint="ask for one after the other")
-    return chosen
+    return estimators
 
 
-def labels_of(estimators: Sequence[Estimator]) -> tuple[str, ...]:
+def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
     """Name of each estimator, with the settings in which those of one name differ.
 
     Examples
@@ -298,20 +322,20 @@ def with_common_topics(
     """Add the topics adjustment by these topics, after the corrections unless it is named; with defaults of
     its settings.
     """
-    named = named_estimators(estimators)
+    entries = named_estimators(estimators)
     if not topics:
-        return named
-    names = [leading_name(e) if isinstance(e, str) else e.name for e in named]
+        return entries
+    names = [leading_name(e) if isinstance(e, str) else e.name for e in entries]
     place = sum(not name.startswith("posterior") for name in names)
     if any(name.startswith("posterior") for name in names[:place]):  # between pairs it would part one
         place = len(names)
     if _BY_TOPICS not in names:
-        named = (*named[:place], _BY_TOPICS, *named[place:])
+        entries = (*entries[:place], _BY_TOPICS, *entries[place:])
     return tuple(
         parse_estimator(e, common_query_ids=topics, **settings)
         if isinstance(e, str) and leading_name(e) == _BY_TOPICS
         else e
-        for e in named
+        for e in entries
     )
 
 
@@ -358,8 +382,8 @@ def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str
     posteriors = [e for e in estimators if isinstance(e, PosteriorEstimator)]
     taken = {name for e in posteriors for name in e.priors}
     if idle := [name for name in priors if name not in taken]:
-        known = {name for e in posteriors for name in priors_of_estimator(e.model)}
+        known_priors = {name for e in posteriors for name in priors_of_estimator(e.model)}
         raise InputError(
             f"no estimator asked for has a prior {idle[0]!r}",
-            hint=known_names(idle[0], sorted(known)) if known else None,
+            hint=known_names(idle[0], sorted(known_priors)) if known_priors else None,
         )

@@ -17,21 +17,18 @@ from bayespool.collection import Collection, Qrels, qrels_from_frame
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
-from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import reach_of_ideal
 from bayespool.measures import Measure, Normalized
 from bayespool.options import describe_estimator, takes
-from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior import Completion
 from bayespool.report.result import Result
-from bayespool.scoring.estimators import parse_estimator, refuse_idle_priors
-from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
+from bayespool.scoring.scoring import expect_collection, pool_metadata, resolve_targets
 from bayespool.scoring.settings import ImputeSettings
-from bayespool.tables.columns import Column
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Table
+from bayespool.tables.table import Column, Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,7 +106,7 @@ class Imputations(Result):
         return tuple(f"qrels-{i + 1:0{digits}}.txt" for i in range(len(self)))
 
     def tables(self) -> tuple[Table, ...]:
-        """One row per completed qrels."""
+        """Return one row per completed qrels."""
         import pandas as pd
 
         columns = {"file": self._names, "draw": self.draws, "n_judged": self.n_judged}
@@ -117,11 +114,11 @@ class Imputations(Result):
         return (Table("files", "Completed qrels", pd.DataFrame(columns), _COLUMNS),)
 
     def files(self) -> Mapping[str, bytes]:
-        """The completed qrels: ``qrels-01.txt``, ``qrels-02.txt``, …"""
+        """Return the completed qrels: ``qrels-01.txt``, ``qrels-02.txt``, …"""
         return {name: qrels_content(self.qrels(i), name) for i, name in enumerate(self._names)}
 
     def summary(self) -> tuple[str, ...]:
-        """Contents of the files, and the command that evaluates a run with them."""
+        """Return contents of the files, and the command that evaluates a run with them."""
         n_completed, runs = self.completed.shape[1], self.run_ids
         sentences = [
             f"{len(self)} completed qrels: {self._names[0]} to {self._names[-1]}",
@@ -143,23 +140,23 @@ class Imputations(Result):
         )
 
     def evaluation(self, folder: PathLike = ".", run: str = "RUN") -> str:
-        """Command line of a shell that evaluates a run file with each of the files in ``folder``."""
+        """Return the shell command that evaluates a run file with each of the files in ``folder``."""
         place = "" if str(folder) == "." else f"{shlex.quote(str(folder))}/"
         measures = " ".join(shlex.quote(str(measure)) for measure in self.measures)
         return f'for qrels in {place}qrels-*.txt; do ir_measures "$qrels" {shlex.quote(run)} {measures}; done'
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool, the draws and the files."""
+        """Return notes on the pool, the draws and the files."""
         unknowns, levels = self.completion.unknowns, self.completion.levels
         notes = [*self.metadata["pool_notes"], *self.completion.notes]
         notes += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
         if not len(unknowns):
             notes.append("nothing is unjudged: each file has the judgments of the qrels and nothing else")
-        there = unknowns.collection.levels
-        if len(unknowns) and not set(there) <= set(levels):
+        qrels_levels = unknowns.collection.levels
+        if len(unknowns) and not set(qrels_levels) <= set(levels):
             notes.append(
-                f"the qrels have relevance {_listed(there)}, completed documents {_listed(levels)}: these "
-                "measures tell no more apart; ask for a graded one for the rest"
+                f"the qrels have relevance {_listed(qrels_levels)}, completed documents {_listed(levels)}: "
+                "these measures tell no more apart; ask for a graded one for the rest"
             )
         for measure in self.measures:
             reach = reach_of_ideal(unknowns.collection, measure)
@@ -182,7 +179,7 @@ class Imputations(Result):
         return tuple(notes)
 
     def qrels(self, i: int) -> Qrels:
-        """One set of qrels.
+        """Return one set of qrels.
 
         Parameters
         ----------
@@ -202,7 +199,7 @@ class Imputations(Result):
         """
         if not 0 <= i < len(self):
             raise InputError(f"there are no qrels {i}", hint=f"0 to {len(self) - 1}")
-        whole = {query_id: dict(of_topic) for query_id, of_topic in self.judged.items()}
+        whole = {query_id: dict(topic_lines) for query_id, topic_lines in self.judged.items()}
         for t, query_id in enumerate(self.query_ids):
             levels = self.completed[i, self.completion.unknowns.on_topic(t)].tolist()
             whole[query_id].update(zip(self._documents[t], levels, strict=True))
@@ -274,7 +271,7 @@ def impute(
     >>> imputations.draws
     (0, 2048, 1024, 3072, 512)
     """
-    parsed, chosen, draws = settings.measures, settings.estimator, settings.draws
+    parsed, posterior, draws = settings.measures, settings.estimator, settings.draws
     for measure in parsed:
         if isinstance(measure, Normalized) and measure.ideal == "judged":
             raise InputError(
@@ -284,11 +281,11 @@ def impute(
     expect_collection(collection)
     warn_of_no_pool(collection, rel=min(measure.rel for measure in parsed))
     whole = collection
-    collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, chosen.estimand)
+    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, parsed, posterior.estimand)
     if report is not None:
-        report(f"completing: {chosen.name}")
-    chosen = dataclasses.replace(chosen, joint=True)
-    completion = chosen.complete(collection, targets, parsed)
+        report(f"completing: {posterior.name}")
+    posterior = dataclasses.replace(posterior, joint=True)
+    completion = posterior.complete(collection, targets, parsed)
     numbers = spread_draws(completion.n_draws, draws)
     return Imputations(
         completion=completion,
@@ -299,12 +296,12 @@ def impute(
         metadata={
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
-            "estimand": chosen.estimand,
+            "estimand": posterior.estimand,
             "unpooled": unpooled,
             "passed_over": list(collection.passed_over),
             "runs": list(targets),
             "measures": [str(measure) for measure in parsed],
-            "estimator": describe_estimator(chosen),
+            "estimator": describe_estimator(posterior),
             "weights": dict(completion.weights),
             "levels": list(completion.levels),
             "depth": completion.unknowns.depth,
@@ -315,52 +312,23 @@ def impute(
     )
 
 
-def posterior_with_draws(estimator: str | PosteriorEstimator, settings: ImputeSettings) -> PosteriorEstimator:
-    """Make the posterior from which `impute` takes draws.
-
-    Raises
-    ------
-    InputError
-        Unknown name or setting, an estimator that is no posterior, or one with too few draws.
-
-    Examples
-    --------
-    >>> posterior_with_draws("posterior-ratio(draws=2000)", ImputeSettings(chains=1)).draws
-    2000
-    """
-    chosen = parse_estimator(estimator, **settings.of_targets(), **settings.posterior_overrides())
-    if not isinstance(chosen, PosteriorEstimator):
-        names = [name for name, entry in ESTIMATORS.items() if issubclass(entry.make, PosteriorEstimator)]
-        raise InputError(
-            f"{chosen.name} says nothing of single documents, so that it cannot complete qrels",
-            hint=f"name a posterior: {', '.join(names)}",
-        )
-    refuse_idle_priors([chosen], dict(settings.priors))
-    if settings.draws > (available := chosen.draws * chosen.chains):
-        raise InputError(
-            f"{settings.draws} completed qrels out of {available} draws",
-            hint=f"ask for more, as in {chosen.name}(draws={-(-settings.draws // chosen.chains)})",
-        )
-    return chosen
-
-
 def spread_draws(n_draws: int, n_taken: int) -> tuple[int, ...]:
-    """Numbers of ``n_taken`` draws, evenly spread (van der Corput); fewer are the beginning of more.
+    """Return numbers of ``n_taken`` draws, evenly spread (van der Corput); fewer are the beginning of more.
 
     Examples
     --------
     >>> spread_draws(1000, 6)
     (0, 512, 256, 768, 128, 640)
     """
-    left = np.arange(1 << max(1, (n_draws - 1).bit_length()))
-    mirrored, n_left = np.zeros_like(left), len(left)
+    rest = np.arange(1 << max(1, (n_draws - 1).bit_length()))
+    mirrored, n_left = np.zeros_like(rest), len(rest)
     while n_left > 1:
-        mirrored, left, n_left = 2 * mirrored + left % 2, left // 2, n_left // 2
+        mirrored, rest, n_left = 2 * mirrored + rest % 2, rest // 2, n_left // 2
     return tuple(mirrored[mirrored < n_draws][:n_taken].tolist())
 
 
 def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Relevance of the completed documents in some draws, shape (draw, unknown)."""
+    """Return the relevance of the completed documents in some draws, shape (draw, unknown)."""
     unknowns, levels = completion.unknowns, np.array(completion.levels)
     completed = np.zeros((len(draws), len(unknowns)), dtype=np.int64)
     for t in np.flatnonzero(np.diff(unknowns.start)).tolist():
@@ -369,12 +337,14 @@ def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np
 
 
 def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, int]]:
-    """Relevance of judged and listed documents by topic and document, as ``qrels`` has it where given."""
+    """Return the relevance of judged and listed documents by topic and document, as ``qrels`` has it."""
     unknowns, collection = completion.unknowns, completion.unknowns.collection
     judged: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
-    there, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
-    of_pair = zip(there.tolist(), collection.pair_topic[there].tolist(), strict=True)
-    for (pair, topic), value in zip(of_pair, collection.relevance[there].tolist(), strict=True):
+    judged_pairs, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
+    pairs_with_topic = zip(judged_pairs.tolist(), collection.pair_topic[judged_pairs].tolist(), strict=True)
+    for (pair, topic), value in zip(
+        pairs_with_topic, collection.relevance[judged_pairs].tolist(), strict=True
+    ):
         judged[collection.query_ids[topic]][ids[pair]] = value
     if qrels is None:
         return judged
@@ -383,17 +353,17 @@ def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, i
     lines: dict[str, dict[str, int]] = {}
     columns: list[list[Any]] = [qrels.query_id.to_pylist(), qrels.doc_id.to_pylist()]
     for query_id, doc_id, value, code in zip(*columns, qrels.relevance.tolist(), codes.tolist(), strict=True):
-        of_topic = lines.setdefault(query_id, {})
-        known = judged.get(query_id, {}).pop(doc_id, None)
-        if known is not None:
-            of_topic[doc_id] = value if code == known else known
+        topic_lines = lines.setdefault(query_id, {})
+        judged_value = judged.get(query_id, {}).pop(doc_id, None)
+        if judged_value is not None:
+            topic_lines[doc_id] = value if code == judged_value else judged_value
         elif code < 0 and doc_id not in completed.get(query_id, ()):
-            of_topic[doc_id] = value
+            topic_lines[doc_id] = value
     for query_id, added in judged.items():
         lines.setdefault(query_id, {}).update(added)
     return lines
 
 
 def _listed(levels: Iterable[int]) -> str:
-    """Levels of relevance as text."""
+    """Return levels of relevance as text."""
     return ", ".join(map(str, levels))

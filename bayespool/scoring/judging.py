@@ -30,18 +30,17 @@ from bayespool.scoring.judging_influence import (
     find_influence,
     find_target,
 )
-from bayespool.scoring.scoring import expect_collection, find_suited_targets, pool_metadata
+from bayespool.scoring.scoring import expect_collection, pool_metadata, resolve_targets
 from bayespool.scoring.settings import JudgeNextSettings
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import Column, Table, View
 
 _MAX_STEPS = 1000  # judgments that a plan looks ahead
 
 
 @dataclass(frozen=True)
-class Afterwards:
+class JudgingEffect:
     """The effect of all your own judgments, beside the effect expected before the first of them.
 
     Each round of judging prints what it expects given the earlier answers; this covers all rounds together.
@@ -65,13 +64,13 @@ class Plan(NamedTuple):
     """Documents to judge, each the most informative one given those before it.
 
     ``unknown``: positions among the completion's unknowns, shape (document,). ``expected``: expected total
-    after each, shape (document,). ``left``: each interval or chance expected after all, shape (sum,).
+    after each, shape (document,). ``remaining``: each interval or chance expected after all, shape (sum,).
     ``n_needed``: judgments expected to reach the target; None without one, or if the planned ones do not.
     """
 
     unknown: npt.NDArray[np.intp]
     expected: FloatArray
-    left: FloatArray
+    remaining: FloatArray
     n_needed: int | None
 
 
@@ -90,7 +89,7 @@ class NextJudgments(ListForAssessors):
         The documents, as positions among the completion's unknowns; none once judging may stop.
     expected : ndarray of float, shape (document,)
         The expected criterion after the documents down to this one are judged.
-    left : ndarray of float, shape (sum,)
+    remaining : ndarray of float, shape (sum,)
         Each interval or chance of the target expected after all of them are judged.
     chance : ndarray of float, shape (document,)
         Chance that each is relevant; under a graded measure its expected gain, from 0 to 1.
@@ -99,7 +98,7 @@ class NextJudgments(ListForAssessors):
     n_needed : int or None
         Number of judgments expected to reach it; None without ``until``, or if it is not reached within the
         planned judgments.
-    afterwards : Afterwards or None
+    afterwards : JudgingEffect or None
         The effect of your own judgments so far.
     metadata : dict
         Version, fingerprint, pool, settings.
@@ -110,11 +109,11 @@ class NextJudgments(ListForAssessors):
     target: Target
     unknown: npt.NDArray[np.intp]
     expected: FloatArray
-    left: FloatArray
+    remaining: FloatArray
     chance: FloatArray
     until: float | None
     n_needed: int | None
-    afterwards: Afterwards | None
+    afterwards: JudgingEffect | None
     metadata: dict[str, Any]
 
     command = "judge-next"
@@ -144,13 +143,13 @@ class NextJudgments(ListForAssessors):
 
     @property
     def widest(self) -> tuple[float, float]:
-        """The largest interval or chance of the target: now, and expected when all these are judged."""
-        now, left = self.target.now, self.left
-        return float(now.max(initial=0.0)), float(left.max(initial=0.0))
+        """The largest interval or chance: now, and expected when all these are judged."""
+        now, remaining = self.target.now, self.remaining
+        return float(now.max(initial=0.0)), float(remaining.max(initial=0.0))
 
     @property
     def is_done(self) -> bool:
-        """Whether judging may stop now."""
+        """Return whether judging may stop now."""
         return self.until is not None and self.now <= self.until
 
     @property
@@ -172,7 +171,7 @@ class NextJudgments(ListForAssessors):
         return tuple(runs_by_document)
 
     def tables(self) -> tuple[Table, ...]:
-        """One row per document, the most informative first."""
+        """Return one row per document, the most informative first."""
         import pandas as pd
 
         u = self.completion.unknowns
@@ -197,18 +196,18 @@ class NextJudgments(ListForAssessors):
         return (Table("documents", "Documents, the most informative first", frame, columns, (view,)),)
 
     def qrels(self) -> Qrels:
-        """Documents in the order of judging, with relevance −1."""
+        """Return documents in the order of judging, with relevance −1."""
         frame = self.to_frame()
         topics = pa.array(frame["query_id"].tolist(), pa.string()).dictionary_encode()
         doc_ids = pa.array(frame["doc_id"].tolist(), pa.string())
         return Qrels(topics, doc_ids, np.full(len(self), -1, dtype=np.int16))
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool and the draws."""
+        """Return notes on the pool and the draws."""
         return (*self.metadata["pool_notes"], *self.completion.notes)
 
     def summary(self) -> tuple[str, ...]:
-        """Effect of your own judgments, present state, when to stop, effect of judging all documents."""
+        """Say the effect of your own judgments, the state, when to stop, and the effect of all documents."""
         sentences = []
         criterion = f"{self.measure}, {self.criterion}"
         if (after := self.afterwards) is not None:
@@ -235,7 +234,7 @@ class NextJudgments(ListForAssessors):
         return tuple(sentences)
 
     def _stopping_sentence(self) -> str:
-        """Whether judging may stop, or the number of judgments expected until then."""
+        """Return whether judging may stop, or the number of judgments expected until then."""
         goal = f"{self.criterion} of at most {self.until:g}"
         if self.is_done:
             return f"stop: {goal} is reached ({number(self.now)})"
@@ -244,13 +243,13 @@ class NextJudgments(ListForAssessors):
         return f"{goal}: expected after {_judgments(self.n_needed)}"
 
     def _widest_clause(self) -> str:
-        """Clause on the widest interval, for several runs whose mean width is to shrink."""
+        """Return the clause on the widest interval, for several runs whose mean width is to shrink."""
         if self.target.goal != "interval" or self.until is not None or len(self.target.names) == 1:
             return ""
         return ", the widest from {} to {}".format(*map(number, self.widest))
 
     def _reason_for_no_documents(self) -> str:
-        """Reason why no document is proposed before the goal is reached."""
+        """Return the reason why no document is proposed before the goal is reached."""
         n_draws = self.completion.n_draws
         if self.target.goal == "interval" or self.now > 0 or not len(self.completion.unknowns):
             return "no unjudged document is expected to tell anything"
@@ -330,23 +329,21 @@ def judge_next(
     goal, until, ci_prob = settings.goal, settings.until, settings.ci_prob
     kind_of_ideal = settings.ideal or ("own" if goal == "interval" else "shared")
     (measure,) = with_ideal([settings.measures], kind_of_ideal)
-    chosen = settings.estimator
+    posterior = settings.estimator
     expect_collection(collection)
     warn_of_no_pool(collection, rel=settings.measures.rel)
     whole = collection
-    collection, targets, unpooled = find_suited_targets(
-        whole, run_ids, settings, (measure,), settings.estimand
-    )
+    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, (measure,), settings.estimand)
     check_goal(goal, len(targets))
     is_own = collection.is_own
     afterwards = None
     say = report or (lambda line: None)
-    say(f"completing: {chosen.name}")
-    completion = chosen.complete(collection, targets, measure)
+    say(f"completing: {posterior.name}")
+    completion = posterior.complete(collection, targets, measure)
     target, influence = _find_target_and_influence(completion, measure, goal, ci_prob)
     if is_own.any():
         say("completing without the judgments of your own")
-        before = chosen.complete(collection.without_judgments(is_own), targets, measure)
+        before = posterior.complete(collection.without_judgments(is_own), targets, measure)
         afterwards = _effect_of_own_judgments(
             _find_target_and_influence(before, measure, goal, ci_prob), before, is_own, target, until
         )
@@ -374,12 +371,12 @@ def judge_next(
             "criterion_now": now,
             "criterion_expected": float(planned.expected[-1]) if len(planned.expected) else now,
             "now": dict(zip(target.names, target.now.tolist(), strict=True)),
-            "expected": dict(zip(target.names, planned.left.tolist(), strict=True)),
+            "expected": dict(zip(target.names, planned.remaining.tolist(), strict=True)),
             "until": until,
             "n_needed": planned.n_needed,
             "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
-            "estimator": describe_estimator(chosen),
+            "estimator": describe_estimator(posterior),
             **pool_metadata(collection, whole, targets, [measure]),
         },
     )
@@ -391,7 +388,7 @@ def plan(influence: Influence, target: Target, budget: int, until: float | None 
     before = belief.variance.copy()
     n_needed = 0 if until is not None and target.total(target.now, until) <= until else None
     steps = min(budget if until is None else max(budget, _MAX_STEPS), len(influence))
-    chosen, expected, left = [], [], target.now
+    documents, expected, remaining = [], [], target.now
     for step in range(0 if n_needed == 0 else steps):
         if step >= budget and n_needed is not None:
             break
@@ -400,20 +397,20 @@ def plan(influence: Influence, target: Target, budget: int, until: float | None 
         if gain[best] <= 0:
             break
         belief.judge(best)
-        after = target.left_open(before, belief.variance)
+        after = target.remaining_part(before, belief.variance)
         if step < budget:
-            left = after
-            chosen.append(influence.document[best])
+            remaining = after
+            documents.append(influence.document[best])
             expected.append(target.total(after, until))
         if until is not None and n_needed is None and target.total(after, until) <= until:
             n_needed = step + 1
-    return Plan(np.array(chosen, dtype=np.intp), np.array(expected, dtype=float), left, n_needed)
+    return Plan(np.array(documents, dtype=np.intp), np.array(expected, dtype=float), remaining, n_needed)
 
 
 def _find_target_and_influence(
     completion: Completion, measure: Measure, goal: Goal, ci_prob: float
 ) -> tuple[Target, Influence]:
-    """Quantities to reduce, and their dependence on documents."""
+    """Return quantities to reduce, and their dependence on documents."""
     values = completion.evaluate(measure)[0]
     return (
         find_target(goal, completion.unknowns.run_ids, values, ci_prob),
@@ -427,16 +424,16 @@ def _effect_of_own_judgments(
     is_own: npt.NDArray[np.bool_],
     target: Target,
     until: float | None,
-) -> Afterwards:
+) -> JudgingEffect:
     """Compare the target without one's own judgments, its expectation after them, and its present value."""
     then, influence = at_start
     belief = Belief(influence, then.contrasts)
     variance = belief.variance.copy()
     for document in np.flatnonzero(is_own[before.unknowns.pair[influence.document]]):
         belief.judge(int(document))
-    return Afterwards(
+    return JudgingEffect(
         n=int(is_own.sum()),
         before=then.total(then.now, until),
-        expected=then.total(then.left_open(variance, belief.variance), until),
+        expected=then.total(then.remaining_part(variance, belief.variance), until),
         now=target.total(target.now, until),
     )

@@ -35,10 +35,9 @@ from bayespool.posterior import Completion
 from bayespool.posterior.drawing import CELLS
 from bayespool.report.result import Result
 from bayespool.tables.citations import Citation, cite
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import Column, Table, View
 
 MAX_DOCUMENTS = 5000
 """Documents that are considered, those with the largest share in the variance."""
@@ -64,13 +63,15 @@ class Influence:
         return len(self.document)
 
     def chance(self, documents: npt.NDArray[np.intp]) -> FloatArray:
-        """Expected worth of documents given by position among the unknowns, shape (document,)."""
+        """Return the expected worth of documents given by position among the unknowns, shape (document,)."""
         expected = self.expected[:, np.searchsorted(self.document, documents)]
         return np.asarray(expected.mean(axis=0, dtype=np.float64))
 
 
 def worth_of_levels(measure: Measure, levels: tuple[int, ...]) -> FloatArray:
-    """Worth of a document of each level from 0 to 1, shape (level,): the change of the measure by it alone.
+    """Return the worth of a document of each level from 0 to 1, shape (level,).
+
+    Worth is the change of the measure by the document alone.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def worth_of_levels(measure: Measure, levels: tuple[int, ...]) -> FloatArray:
 
 
 def find_influence(completion: Completion, measure: Measure, values: Values) -> Influence:
-    """Influence of at most `MAX_DOCUMENTS` documents on values, shape (draw, run, topic)."""
+    """Return the influence of at most `MAX_DOCUMENTS` documents on values, shape (draw, run, topic)."""
     unknowns = completion.unknowns
     worth = worth_of_levels(measure, completion.levels)
     is_sum = isinstance(measure, Additive) and not isinstance(measure, Normalized)
@@ -113,7 +114,7 @@ def find_influence(completion: Completion, measure: Measure, values: Values) -> 
 
 
 def _weights_of_sum(measure: Measure, worth: FloatArray, completion: Completion, topic: int) -> FloatArray:
-    """Change of each run's value by a unit of worth of a topic's documents, shape (run, document)."""
+    """Return the change of each run's value by a unit of a document's worth, shape (run, document)."""
     assert isinstance(measure, Additive)  # for the type checker
     unknowns = completion.unknowns
     run, rank, unknown = unknowns.places_on(topic)
@@ -128,7 +129,7 @@ def _weights_of_sum(measure: Measure, worth: FloatArray, completion: Completion,
 
 
 def _fitted_weights(drawn: npt.NDArray[np.float32], values: FloatArray) -> FloatArray:
-    """Least-squares coefficients, shape (run, document), of values (draw, run) on worth (draw, document).
+    """Fit least-squares coefficients, shape (run, document), of values (draw, run) on worth (draw, document).
 
     ``drawn`` is changed in place; only the documents that vary most with the values have coefficients.
     """
@@ -151,7 +152,7 @@ def _fitted_weights(drawn: npt.NDArray[np.float32], values: FloatArray) -> Float
 def _influence_on_topic(
     completion: Completion, topic: int, worth: FloatArray, weight: FloatArray
 ) -> Influence:
-    """Influence of those of a topic's documents that have any."""
+    """Return the influence of those of a topic's documents that have any."""
     near = np.flatnonzero((np.abs(weight) > 1e-12).any(axis=0))
     n_draws = completion.n_draws
     expected, within = np.empty((n_draws, len(near)), dtype=np.float32), np.zeros(len(near))
@@ -170,15 +171,15 @@ def _influence_on_topic(
 
 
 def _largest(parts: list[Influence]) -> Influence:
-    """Influence of the documents of all parts with the largest shares in the variance."""
+    """Return the influence of the documents of all parts with the largest shares in the variance."""
     names = [each.name for each in dataclasses.fields(Influence)]
     influence = Influence(*(np.concatenate([getattr(p, name) for p in parts], axis=-1) for name in names))
     if len(influence) <= MAX_DOCUMENTS:
         return influence
     between = influence.expected.var(axis=0, dtype=np.float64)
     share = (influence.weight**2).sum(axis=0) * (influence.within + between)
-    kept = np.sort(np.argsort(-share, kind="stable")[:MAX_DOCUMENTS])
-    return Influence(*(getattr(influence, name)[..., kept] for name in names))
+    largest = np.sort(np.argsort(-share, kind="stable")[:MAX_DOCUMENTS])
+    return Influence(*(getattr(influence, name)[..., largest] for name in names))
 
 
 class Belief:
@@ -201,23 +202,23 @@ class Belief:
         self.own = self._within + (self._centered.astype(np.float64) ** 2).sum(axis=0)
 
     def gains(self, worth: FloatArray) -> FloatArray:
-        """Worth of judging each document, shape (document,), given the worth of each sum's variance."""
+        """Return the worth of judging each document, shape (document,), given that of each sum's variance."""
         taken = np.einsum("s,sd,sd->d", worth, self.covariance, self.covariance, optimize=False)
         gains: FloatArray = np.divide(taken, self.own, out=np.zeros_like(taken), where=self.own > 0)
         return gains
 
     def judge(self, document: int) -> None:
         """Judge a document, which updates the variances; one that is judged already changes nothing."""
-        own = self.own[document]
-        if own <= 0:
+        document_variance = self.own[document]
+        if document_variance <= 0:
             return
         row = (self._centered.T @ self._centered[:, document]).astype(np.float64)
         row[document] += self._within[document]
         for row_of_judged in self._judged_rows:
             row -= row_of_judged[document] * row_of_judged
-        row /= np.sqrt(own)
+        row /= np.sqrt(document_variance)
         self._judged_rows.append(row)
-        share = self.covariance[:, document] / np.sqrt(own)
+        share = self.covariance[:, document] / np.sqrt(document_variance)
         self.covariance -= share[:, None] * row
         self.variance = np.maximum(self.variance - share**2, 0)
         self.own = np.maximum(self.own - row**2, 0)
@@ -242,13 +243,13 @@ class Target:
     now: FloatArray
     names: tuple[str, ...]
 
-    def left_open(self, before: FloatArray, left: FloatArray) -> FloatArray:
-        """Part of `now` expected to be left when variances fall from ``before`` to ``left``, shape (sum,)."""
+    def remaining_part(self, before: FloatArray, remaining: FloatArray) -> FloatArray:
+        """Return the part of `now` that stays when variances fall from ``before`` to ``remaining``."""
         if self.goal == "interval":
-            at_first, later = np.sqrt(before), np.sqrt(left)
+            at_first, later = np.sqrt(before), np.sqrt(remaining)
         else:
             at_first = chance_of_wrong_order(self.mean, before, before)
-            later = chance_of_wrong_order(self.mean, before, left)
+            later = chance_of_wrong_order(self.mean, before, remaining)
         share = np.divide(later, at_first, out=np.ones_like(later), where=at_first > 0)
         return np.asarray(self.now * np.minimum(share, 1))
 
@@ -261,19 +262,22 @@ class Target:
         return "mean width of the intervals" if until is None else "widest interval"
 
     def total(self, single: FloatArray, until: float | None = None) -> float:
-        """Mean of the sums' quantities, shape (sum,); the widest interval if ``until`` is given."""
+        """Return the mean of the sums' quantities, shape (sum,).
+
+        The widest interval if ``until`` is given.
+        """
         if not len(single):
             return 0.0
         return float(single.max() if self.goal == "interval" and until is not None else single.mean())
 
-    def worth(self, before: FloatArray, left: FloatArray, until: float | None) -> FloatArray:
-        """Worth of each sum's variance, shape (sum,); 0 for narrow intervals while others exceed
+    def worth(self, before: FloatArray, remaining: FloatArray, until: float | None) -> FloatArray:
+        """Return the worth of each sum's variance, shape (sum,); 0 for narrow intervals while others exceed
         ``until``.
         """
-        still_open = np.where(left > 0, self.left_open(before, left), 0.0)
+        still_open = np.where(remaining > 0, self.remaining_part(before, remaining), 0.0)
         if self.goal == "interval" and until is not None and (wide := still_open > until).any():
             still_open = np.where(wide, still_open, 0.0)
-        return np.divide(still_open, left, out=np.zeros_like(left), where=left > 0)
+        return np.divide(still_open, remaining, out=np.zeros_like(remaining), where=remaining > 0)
 
 
 def check_goal(goal: Goal, n_runs: int) -> None:
@@ -288,7 +292,7 @@ def check_goal(goal: Goal, n_runs: int) -> None:
 
 
 def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: float) -> Target:
-    """Quantities to reduce under a goal, from values of shape (draw, run, topic)."""
+    """Return quantities to reduce under a goal, from values of shape (draw, run, topic)."""
     check_goal(goal, len(run_ids))
     n_runs, means = len(run_ids), values.means()
     if goal == "interval":
@@ -308,11 +312,11 @@ def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: f
     return Target(goal, contrasts, contrasts @ means.mean(axis=0), wrong, names)
 
 
-def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, left: FloatArray) -> FloatArray:
-    """Chance that the sign of a difference changes with more judgments, shape (sum,), by Owen's T.
+def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, remaining: FloatArray) -> FloatArray:
+    """Return the chance that the sign of a difference changes with more judgments, by Owen's T.
 
-    The expectation of Φ(−|m|/√left) over m ~ N(mean, variance − left) is 2 T(mean/√variance, √(left/known))
-    with known = variance − left.
+    The expectation of Φ(−|m|/√remaining) over m ~ N(mean, variance − remaining) is
+    2 T(mean/√variance, √(remaining/removed)) with removed = variance − remaining.
 
     Examples
     --------
@@ -325,8 +329,13 @@ def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, left: FloatArr
     """
     from scipy.special import owens_t
 
-    known = np.maximum(variance - left, 0)
-    ratio = np.divide(left, known, out=np.where(left > 0, np.inf, 0.0), where=known > 0)
+    removed = np.maximum(variance - remaining, 0)
+    ratio = np.divide(
+        remaining,
+        removed,
+        out=np.where(remaining > 0, np.inf, 0.0),
+        where=removed > 0,
+    )
     scale = np.sqrt(variance)
     z = np.divide(mean, scale, out=np.full_like(scale, np.inf), where=scale > 0)
     wrong: FloatArray = 2 * owens_t(np.abs(z), np.sqrt(ratio))
@@ -340,9 +349,9 @@ class ListForAssessors(Result):
 
     @abstractmethod
     def qrels(self) -> Qrels:
-        """Documents in the order of judging, with relevance −1 where nobody judged."""
+        """Return documents in the order of judging, with relevance −1 where nobody judged."""
 
-    def in_format(self, suffix: str) -> bytes:
+    def to_format(self, suffix: str) -> bytes:
         """List in qrels format, compressed for ``.gz``."""
         return qrels_content(self.qrels(), f"list{suffix}")
 
@@ -409,18 +418,18 @@ class DocumentsToJudge(ListForAssessors):
         }
 
     def qrels(self) -> Qrels:
-        """Documents topic by topic in the order of judging, with the judgments that there are."""
+        """Return documents topic by topic in the order of judging, with the judgments that there are."""
         return qrels_of_choice(self.collection, self.chosen)
 
     def tables(self) -> tuple[Table, ...]:
-        """The documents, with ``relevance`` where there are judgments; who contributed them."""
+        """Return the documents, with ``relevance`` where there are judgments; who contributed them."""
         frame = choice_frame(self.collection, self.chosen, relevance=bool(self.collection.judged.any()))
         documents = Table("documents", "Documents to judge", frame, _DOCUMENTS)
         stopped = (self._topics(),) if self.chosen.stop is not None else ()
         return (documents, self._contributors(), *stopped)
 
     def _topics(self) -> Table:
-        """Judgments of each topic by the time that the stopping rule, or the budget, ended it."""
+        """Return judgments of each topic by the time that the stopping rule, or the budget, ended it."""
         import pandas as pd
 
         rows = []
@@ -436,7 +445,7 @@ class DocumentsToJudge(ListForAssessors):
         return Table("topics", view.title, frame, _TOPICS, (view,))
 
     def _contributors(self) -> Table:
-        """Contributions of organizations, or of runs where each is of its own."""
+        """Return contributions of organizations, or of runs where each is of its own."""
         import pandas as pd
 
         who = self.contributions
@@ -454,7 +463,7 @@ class DocumentsToJudge(ListForAssessors):
         return Table("contributions", view.title, frame, _CONTRIBUTIONS, (view,))
 
     def notes(self) -> tuple[str, ...]:
-        """What ended topics; whether the runs have fewer documents than the budget."""
+        """Say what ended topics, and whether the runs have fewer documents than the budget."""
         stop, budget = self.chosen.stop, self.chosen.budget
         if stop is not None:
             of = "" if budget is None else f"; the budget was {budget}"
@@ -462,12 +471,12 @@ class DocumentsToJudge(ListForAssessors):
         return (f"there are no more; the budget was {budget}",) if budget and len(self) < budget else ()
 
     def summary(self) -> tuple[str, ...]:
-        """Numbers of documents, and of those that are judged."""
-        of_topic = self.contributions.n_of_topic
-        least, most = int(of_topic.min()), int(of_topic.max())
+        """Return numbers of documents, and of those that are judged."""
+        counts = self.contributions.n_of_topic
+        least, most = int(counts.min()), int(counts.max())
         each = f"{least} each" if least == most else f"from {least} to {most} each"
         sentences = [
-            f"{self.strategy}: {counted(len(self), 'document')} of {counted(len(of_topic), 'topic')}, {each}"
+            f"{self.strategy}: {counted(len(self), 'document')} of {counted(len(counts), 'topic')}, {each}"
         ]
         judged = judged_by(self.collection, self.chosen)
         if n_judged := int(judged.judged.sum()):
@@ -478,7 +487,7 @@ class DocumentsToJudge(ListForAssessors):
         return tuple(sentences)
 
     def citations(self) -> tuple[Citation, ...]:
-        """What to cite for the strategy, and bayespool itself."""
+        """Return what to cite for the strategy, and bayespool itself."""
         return cite(["bayespool", *STRATEGIES[self.chosen.strategy.name].citations])
 
 

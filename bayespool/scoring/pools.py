@@ -14,10 +14,9 @@ from bayespool.collection import Collection
 from bayespool.pooling import PoolReport, describe_pool
 from bayespool.pooling.candidates import CandidatePool, candidate_pools
 from bayespool.report.result import Result
-from bayespool.tables.columns import Column
 from bayespool.tables.formatting import counted, percent
 from bayespool.tables.markup import one_line
-from bayespool.tables.table import Table, View
+from bayespool.tables.table import Column, Table, View
 
 _N_DEPTHS = 3  # the best ones
 

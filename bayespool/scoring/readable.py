@@ -23,11 +23,10 @@ from bayespool.scoring.score_tables import (
     paper_columns,
     readable,
 )
-from bayespool.tables.columns import Column, wider_scopes
 from bayespool.tables.files import variable_name
 from bayespool.tables.formatting import counted, interval, level, number, percent
 from bayespool.tables.markup import Arrangement, TextTable
-from bayespool.tables.table import Spread, Table, View
+from bayespool.tables.table import Column, Pivot, Table, View, extra_interval_scopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +39,7 @@ Row = Mapping[str, Any]
 def score_sentences(
     frame: pd.DataFrame, measures: Sequence[Measure], n_topics: int, condition: str = ""
 ) -> list[str]:
-    """Sentences on the runs under each measure, from a frame of scores, with the condition of the pool."""
+    """Describe the runs under each measure in sentences, from a frame of scores."""
     return [
         sentence
         for measure in measures
@@ -51,7 +50,7 @@ def score_sentences(
 
 
 def main_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of one measure by the first estimator with intervals, or as judged; best run first."""
+    """Return rows of one measure by the first estimator with intervals, or as judged; best run first."""
     main = main_estimator(rows)
     if main is None:
         rows = rows.drop_duplicates("run_id").assign(value=lambda firsts: firsts["as_judged"])
@@ -66,7 +65,10 @@ def _sentences(
     best_first: list[Row] = main_rows(rows).to_dict("records")  # type: ignore[assignment]
     over = f" over {counted(n_topics, 'topic')}"
     if len(best_first) == 1 or len(best_first) * n_measures <= _MAX_SENTENCES:
-        return [_sentence(row, measure, over, _of_others(rows, row), condition) for row in best_first]
+        return [
+            _sentence(row, measure, over, _other_posteriors_clause(rows, row), condition)
+            for row in best_first
+        ]
     first, last = best_first[0], best_first[-1]
     shares = [row["unjudged"] for row in best_first]
     kind = "score as judged" if first["ci_prob"] != first["ci_prob"] else "corrected score"
@@ -78,8 +80,8 @@ def _sentences(
     ]
 
 
-def _of_others(rows: pd.DataFrame, row: Row) -> str:
-    """Clause on what other posteriors give for the run of a row, empty without any."""
+def _other_posteriors_clause(rows: pd.DataFrame, row: Row) -> str:
+    """Return the clause on what other posteriors give for the run of a row, empty without any."""
     same_run = (rows["run_id"] == row["run_id"]) & (rows["estimator"] != row["estimator"])
     has_draws = rows["estimator"].str.startswith("posterior") & rows["ci_prob"].notna()
     others = rows[same_run & has_draws]["value"]
@@ -90,56 +92,58 @@ def _of_others(rows: pd.DataFrame, row: Row) -> str:
     return f"; the other {len(others)} posteriors give {number(others.min(), 3)} to {number(others.max(), 3)}"
 
 
-def _sentence(row: Row, measure: Measure, over: str, of_others: str, condition: str) -> str:
+def _sentence(row: Row, measure: Measure, over: str, others_clause: str, condition: str) -> str:
     run, as_judged = row["run_id"], number(row["as_judged"], 3)
     unjudged = f"{percent(row['unjudged'])} of its top {measure.cutoff} is unjudged"
-    own = not isinstance(measure, Normalized)  # an ideal ranking may gain documents that others retrieve
+    is_alone = not isinstance(measure, Normalized)  # an ideal ranking may gain documents that others retrieve
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
-        known = f"The {measure} of {run} is {as_judged}{over}"
-        nothing = "nothing that could change it is unjudged" if own else "nothing in its reach is unjudged"
-        return f"{known}: {nothing}.{_in_wider_scope(row)}"
+        start = f"The {measure} of {run} is {as_judged}{over}"
+        nothing = (
+            "nothing that could change it is unjudged" if is_alone else "nothing in its reach is unjudged"
+        )
+        return f"{start}: {nothing}.{_in_wider_scope(row)}"
     if row["ci_prob"] != row["ci_prob"]:
         lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
         return (
             f"The {measure} of {run} lies between {lower} and {upper}{over}, whatever the unjudged documents "
-            f"{'' if own else 'in its reach '}are: {unjudged}. As judged it is {as_judged}."
+            f"{'' if is_alone else 'in its reach '}are: {unjudged}. As judged it is {as_judged}."
         )
     if condition:
         lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
         return (
             f"The {measure} of {run} is {as_judged} as judged, and lies between {lower} and {upper}{over} "
             f"whatever the unjudged documents are: {unjudged}. The posterior gives "
-            f"{_corrected(row, condition)}{of_others}.{_in_wider_scope(row)}"
+            f"{_corrected(row, condition)}{others_clause}.{_in_wider_scope(row)}"
         )
     return (
-        f"The {measure} of {run} is {_corrected(row)}, mean{over}{of_others}. As judged, with unjudged "
+        f"The {measure} of {run} is {_corrected(row)}, mean{over}{others_clause}. As judged, with unjudged "
         f"documents counted as nonrelevant, it is {as_judged}; {unjudged}.{_in_wider_scope(row)}"
     )
 
 
-def _in_wider_scope(row: Row, whose: str = "") -> str:
-    """Sentences on another assessor or the population of topics, and on what would narrow the interval."""
+def _in_wider_scope(row: Row, owner: str = "") -> str:
+    """Describe another assessor or the population of topics, and what would narrow the interval."""
     if row.get("another_value", np.nan) == row.get("another_value"):
-        return _by_another(row, whose.removeprefix(" of ") or "it")
+        return _by_another(row, owner.removeprefix(" of ") or "it")
     if row.get("population_by") != "draws":
         return ""
     ends = interval(row["population_lower"], row["population_upper"], 3)
     share = float(row["unjudged_variance"])
     if share != share:
-        return f" On topics like these the interval{whose} is {ends}."
+        return f" On topics like these the interval{owner} is {ends}."
     judged, doubled = 1 - np.sqrt(1 - share), 1 - np.sqrt((1 + share) / 2)
     advice = "judge more documents" if judged > doubled else "more topics are needed, not more judgments"
     return (
-        f" On topics like these the interval{whose} is {ends}. Judging everything would make it "
+        f" On topics like these the interval{owner} is {ends}. Judging everything would make it "
         f"{percent(judged)} narrower, as many topics again {percent(doubled)}: {advice}."
     )
 
 
-def _by_another(row: Row, whose: str) -> str:
-    """Sentences on another assessor."""
+def _by_another(row: Row, owner: str) -> str:
+    """Return sentences on another assessor."""
     ends = interval(row["another_lower"], row["another_upper"], 3)
     text = (
-        f" Another assessor of the same kind would have given {whose} "
+        f" Another assessor of the same kind would have given {owner} "
         f"{number(row['another_value'], 3)} (interval {ends})."
     )
     share = float(row["unjudged_variance"])
@@ -194,38 +198,38 @@ class ReadableScores(Result):
     measures: tuple[Measure, ...]
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Table of each measure, or one of all measures with at most eight numbers in a row.
+        """Return table of each measure, or one of all measures with at most eight numbers in a row.
 
         Pairs of a correction and its posterior are rows of a table of their own, unless columns are chosen.
         """
         return tuple(map(self.marked, self._arranged(self.table(), arrangement or Arrangement())))
 
     def marked(self, text: TextTable) -> TextTable:
-        """A table with a dagger after runs unlike the pool."""
+        """Return a table with a dagger after runs unlike the pool."""
         return text.marked(far_runs(self.table().frame), "†", FAR_NOTE)
 
-    def _arranged(self, table: Table, chosen: Arrangement) -> tuple[TextTable, ...]:
-        of_width = Arrangement(width=chosen.width)
+    def _arranged(self, table: Table, arrangement: Arrangement) -> tuple[TextTable, ...]:
+        width_alone = Arrangement(width=arrangement.width)
         scope = scope_of(self.metadata, per_topic="query_id" in table.frame)
         ranked_by = self.metadata.get("order", "score")
-        pairs = None if chosen.columns else pairs_table(table.frame, scope, chosen)
+        pairs = None if arrangement.columns else pairs_table(table.frame, scope, arrangement)
         if pairs is None:
-            return readable(table, scope, chosen, ranked_by=ranked_by).read(of_width)
-        known = estimators_in(table.frame)
-        check_arrangement(chosen, list(known))
-        are_all = {*pairs.frame["correction"], *pairs.frame["estimator"]} == set(known)
-        scores = () if are_all else readable(table, scope, chosen, ranked_by=ranked_by).read(of_width)
-        return (*scores, *pairs.read(of_width))
+            return readable(table, scope, arrangement, ranked_by=ranked_by).read(width_alone)
+        estimators = estimators_in(table.frame)
+        check_arrangement(arrangement, list(estimators))
+        are_all = {*pairs.frame["correction"], *pairs.frame["estimator"]} == set(estimators)
+        scores = () if are_all else readable(table, scope, arrangement, ranked_by=ranked_by).read(width_alone)
+        return (*scores, *pairs.read(width_alone))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
-        """Text of the tables for a file that ends in .tex, .md or .html, with columns that fit on a page."""
-        chosen = arrangement or Arrangement()
-        if chosen.columns is None and pairs_table(self.table().frame, "") is None:
-            chosen = replace(chosen, columns=paper_columns(self.table().frame, chosen.width))
-        return super().text(suffix, chosen)
+        """Return the tables' text for a file in .tex, .md or .html, with columns that fit on a page."""
+        arrangement = arrangement or Arrangement()
+        if arrangement.columns is None and pairs_table(self.table().frame, "") is None:
+            arrangement = replace(arrangement, columns=paper_columns(self.table().frame, arrangement.width))
+        return super().text(suffix, arrangement)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Forests of the runs, topics of few runs, unjudged shares, distance from the pool."""
+        """Return forests of the runs, topics of few runs, unjudged shares, distance from the pool."""
         from bayespool.plots import draw_topics, plot_distance, plot_unjudged
 
         tables = {table.name: table.frame for table in self.tables()}
@@ -255,7 +259,7 @@ class ReadableScores(Result):
 
 
 def pool_condition(metadata: Mapping[str, Any]) -> str:
-    """Condition of posterior values where no organization can be left out of a pool or it is in doubt."""
+    """Return the condition of posteriors where no organization can be left out, or the pool is in doubt."""
     pool = metadata.get("pool", {})
     if pool.get("n_organizations", 2) < 2:
         which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
@@ -264,7 +268,7 @@ def pool_condition(metadata: Mapping[str, Any]) -> str:
 
 
 def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
-    """Topics, and what is estimated, for headings."""
+    """Return topics, and what is estimated, for headings."""
     n = len(metadata.get("query_ids", ()))
     deep = metadata.get("estimand", "complete") == "complete"
     extra = "" if deep else ", unjudged documents below the pool depth nonrelevant"
@@ -273,7 +277,7 @@ def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
 
 
 def checks_table(metadata: Mapping[str, Any]) -> Table:
-    """Checks of the draws of each estimator under each measure."""
+    """Return checks of the draws of each estimator under each measure."""
     import pandas as pd
 
     rows = [
@@ -289,7 +293,7 @@ def checks_table(metadata: Mapping[str, Any]) -> Table:
 
 
 def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
-    """What estimators know of runs besides their values, by measure and run."""
+    """Return the indicators that estimators have of runs, by measure and run."""
     import pandas as pd
 
     frames = [
@@ -313,7 +317,7 @@ def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
 
 
 def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds: Sequence[Bounds]) -> Table:
-    """Unjudged shares of the ranks down to the cutoff of each measure, by run and topic."""
+    """Return unjudged shares of the ranks down to the cutoff of each measure, by run and topic."""
     import pandas as pd
 
     share_of = {bounds.measure.cutoff: bounds.n_unjudged / bounds.measure.cutoff for bounds in all_bounds}
@@ -327,7 +331,7 @@ def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds:
         View(
             title=f"Unjudged share of the top {cutoff}",
             names=("query_id",),
-            columns=(Spread(("unjudged",), "run_id"),),
+            columns=(Pivot(("unjudged",), "run_id"),),
             where={"cutoff": cutoff},
             note=_most_unjudged(frame[frame["cutoff"] == cutoff]),
         )
@@ -338,42 +342,34 @@ def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds:
 
 
 def _most_unjudged(rows: pd.DataFrame) -> str:
-    """Sentence on the unjudged shares of one cutoff."""
-    runs, of_topics = rows["run_id"].unique(), rows.groupby("query_id", sort=False)["unjudged"].mean()
-    whose = f"these {len(runs)} runs" if len(runs) > 1 else runs[0]
+    """Return the sentence on the unjudged shares of one cutoff."""
+    runs, topic_shares = rows["run_id"].unique(), rows.groupby("query_id", sort=False)["unjudged"].mean()
+    who = f"these {len(runs)} runs" if len(runs) > 1 else runs[0]
     return (
-        f"Of the top {rows['cutoff'].iloc[0]} of {whose}, {percent(rows['unjudged'].mean())} is unjudged. "
-        f"The topic with most is {of_topics.idxmax()} ({percent(of_topics.max())}); on "
-        f"{(of_topics == 0).sum()} of {counted(len(of_topics), 'topic')} everything is judged."
+        f"Of the top {rows['cutoff'].iloc[0]} of {who}, {percent(rows['unjudged'].mean())} is unjudged. "
+        f"The topic with most is {topic_shares.idxmax()} ({percent(topic_shares.max())}); on "
+        f"{(topic_shares == 0).sum()} of {counted(len(topic_shares), 'topic')} everything is judged."
     )
 
 
 def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> list[Figure]:
-    """Forest plots under a measure, of at most 36 runs each, the best first."""
-    from bayespool.plots import draw_runs
+    """Return forest plots under a measure, of at most 36 runs each, the best first."""
+    from bayespool.plots import plot_forest
 
-    best = main_rows(rows)
-    low, high = float(rows["bound_lower"].min()), float(rows["bound_upper"].max())
-    for scope in wider_scopes(rows):
-        low, high = min(low, best[f"{scope}_lower"].min()), max(high, best[f"{scope}_upper"].max())
-    room = 0.04 * (high - low or 1)
-    bar = (
-        f"; the bar is the {level(best['ci_prob'].iloc[0])} interval" if best["ci_prob"].notna().any() else ""
-    )
-    bar += "".join(f", the light one that of {words}" for words in wider_scopes(rows).values() if bar)
+    best, bar = main_rows(rows), ""
+    if best["ci_prob"].notna().any():
+        bar = f"; the bar is the {level(best['ci_prob'].iloc[0])} interval"
+        bar += "".join(f", the light one that of {words}" for words in extra_interval_scopes(rows).values())
     parts = np.array_split(np.array(best["run_id"], dtype=object), -(-len(best) // _MAX_RUNS_PER_FOREST))
-    sentences, figures = (
-        score_sentences(rows, [measure], len(scores.query_ids), pool_condition(scores.metadata)),
-        [],
-    )
+    sentences = score_sentences(rows, [measure], len(scores.query_ids), pool_condition(scores.metadata))
+    figures = []
     for i, part in enumerate(parts):
         which = f", part {i + 1} of {len(parts)}" if len(parts) > 1 else ""
-        draw = partial(
-            draw_runs,
+        plot = partial(
+            plot_forest,
             scores,
             measure,
-            list(part),
-            limits=(low - room, high + room),
+            order=list(part),
             corrections=len(best) <= _MAX_RUNS_WITH_MARKS,
             truth=scores.metadata.get("truth", {}).get(str(measure)),
         )
@@ -382,7 +378,7 @@ def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> li
                 f"forest-{variable_name(measure)}{f'-{i + 1}' if which else ''}",
                 f"{measure}{which}. The thin line goes from the lowest to the highest score that judging "
                 f"the run's own unjudged documents could give{bar}.",
-                draw,
+                partial(_figure_of, plot),
                 alternative=f"Forest plot of runs under {measure}{which}. {' '.join(sentences)}",
             )
         )

@@ -12,10 +12,9 @@ from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.measures.parsing import is_of_trec_eval
 from bayespool.names import HIERARCHICAL_FORMS
-from bayespool.tables.columns import COLUMNS, Column
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import Ends, Part, Spread, Table, View
+from bayespool.tables.table import COLUMNS, Column, IntervalColumn, Part, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +46,7 @@ _IDEALS = {
     "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
     "judged": "the judged documents alone, as trec_eval has it",
 }
-_OF_PAIRS = ("estimator", "value", "lower", "upper", "ci_prob", "as_judged", "bound_lower", "bound_upper")
+_PAIR_FIELDS = ("estimator", "value", "lower", "upper", "ci_prob", "as_judged", "bound_lower", "bound_upper")
 _PAIR_COLUMNS = {
     "correction": Column("correction", "method", "A published point correction, which has no interval."),
     "corrected": Column("corrected", "score", "Its estimate."),
@@ -83,14 +82,14 @@ ANOTHER_COLUMNS = {
     ),
 }
 """Columns of scores by another assessor."""
-_BY_ANOTHER = Ends("another_lower", "another_upper", "by another\nassessor")
-_THERE = Ends("population_lower", "population_upper", "on topics\nlike these")
+_BY_ANOTHER = IntervalColumn("another_lower", "another_upper", "by another\nassessor")
+_THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")
 _BOOTSTRAP_NOTE = "A bootstrap over topics: unjudged documents are taken to be as each correction has them."
 _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
 FAR_NOTE = (
     "† unlike the pool: little can be learned from it about this run, and its interval allows for that."
 )
-"""What the mark of a run says that is far from the pool."""
+"""Footnote for runs marked as unlike the pool."""
 _DISTANCES = (
     "How unlike the pooled organizations a run is, in standard deviations between these, and the chance that "
     "it is of a kind that the pool does not have. Of a run that is far away little can be learned from the "
@@ -99,31 +98,33 @@ _DISTANCES = (
 
 
 def estimators_in(frame: pd.DataFrame) -> dict[str, bool]:
-    """Estimators in a frame of scores, each with whether it has an interval."""
+    """Return estimators in a frame of scores, each with whether it has an interval."""
     return dict(frame["ci_prob"].notna().groupby(frame["estimator"], sort=False).any())
 
 
 def main_estimator(frame: pd.DataFrame) -> str | None:
-    """The first posterior, else the first estimator with an interval, if any."""
+    """Return the first posterior, else the first estimator with an interval, if any."""
     with_interval = [name for name, has_interval in estimators_in(frame).items() if has_interval]
     posteriors, others = _posteriors_and_others(with_interval)
     return next(iter(posteriors + others), None)
 
 
 def _posteriors_and_others(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names of posteriors, and those of corrections."""
+    """Return names of posteriors, and those of corrections."""
     posteriors = [name for name in names if name.startswith("posterior")]
     return posteriors, [name for name in names if name not in posteriors]
 
 
 def check_arrangement(arrangement: Arrangement, estimators: Sequence[str]) -> None:
     """Raise `InputError` for columns or sort keys that no table of these estimators has."""
-    known = [*SCORE_COLUMNS, *estimators]
-    arrangement.check(["all", *known], ["run", *(name for name in known if name != "estimates")])
+    column_names = [*SCORE_COLUMNS, *estimators]
+    arrangement.check(
+        ["all", *column_names], ["run", *(name for name in column_names if name != "estimates")]
+    )
 
 
 def far_runs(frame: pd.DataFrame) -> set[str]:
-    """Runs of a frame of scores that are unlike the pool, by any of its estimators."""
+    """Return runs of a frame of scores that are unlike the pool, by any of its estimators."""
     from bayespool.posterior.distance import PoolDistance
 
     if not {"distance", "new_kind"} <= set(frame):
@@ -133,7 +134,7 @@ def far_runs(frame: pd.DataFrame) -> set[str]:
 
 
 def paper_columns(frame: pd.DataFrame, width: Literal["page", "column"] = "page") -> list[str]:
-    """Names of columns that fit on the page of a paper, or in one of its two columns."""
+    """Return names of columns that fit on the page of a paper, or in one of its two columns."""
     has_interval = estimators_in(frame).values()
     if width == "column" and any(has_interval):
         judged = ["unjudged"] if frame["measure"].nunique() == 1 else []
@@ -150,39 +151,39 @@ def readable(
     ranked_by: str = "score",
     best_first: bool = False,
 ) -> Table:
-    """The table with a view for each measure, or one of all measures if at most eight numbers are in a row.
+    """Add a view for each measure, or one of all measures if at most eight numbers are in a row.
 
     ``scope`` names the topics ("mean over 50 topics"), ``ranked_by`` is the order of the runs. ``best_first``
     sorts views by the first posterior.
     """
     import pandas as pd
 
-    chosen, frame = arrangement or Arrangement(), table.frame
-    check_arrangement(chosen, list(estimators_in(frame)))
+    arrangement, frame = arrangement or Arrangement(), table.frame
+    check_arrangement(arrangement, list(estimators_in(frame)))
     keys = ["run_id", *(["query_id"] if "query_id" in frame else [])]
     rows_of = {str(measure): rows for measure, rows in frame.groupby("measure", sort=False)}
-    is_compact = chosen.width == "column"
+    is_compact = arrangement.width == "column"
     parts_of = {
-        measure: _headed(_parts(rows, chosen.columns or ("all",)), is_compact)
+        measure: _headed(_parts(rows, arrangement.columns or ("all",)), is_compact)
         for measure, rows in rows_of.items()
     }
     n_numbers = sum(_n_numbers(part) for parts in parts_of.values() for part in parts)
     are_together = len(rows_of) > 1 and n_numbers <= _MAX_NUMBERS_PER_ROW
     drawn = [name for name, has_interval in estimators_in(frame).items() if has_interval and best_first]
-    is_arranged, views, ordered = bool(chosen.sort or chosen.top), [], []
+    is_arranged, views, ordered = bool(arrangement.sort or arrangement.top), [], []
     for group in [list(rows_of)] if are_together else [[measure] for measure in rows_of]:
-        order = _order(rows_of[group[0]], keys, chosen)
+        order = _order(rows_of[group[0]], keys, arrangement)
         if is_arranged:
             ordered += [order.merge(rows_of[measure], on=keys)[list(frame)] for measure in group]
         together = pd.concat([rows_of[measure] for measure in group])
-        parts = _headed(_parts(together, chosen.columns or ("all",)), is_compact)
+        parts = _headed(_parts(together, arrangement.columns or ("all",)), is_compact)
         view = View(
             title=f"{' and '.join(group)}, {scope}{_some(order, rows_of[group[0]], keys)}",
             names=tuple(keys),
-            columns=(Spread(parts, "measure", grouped=True),) if are_together else parts,
+            columns=(Pivot(parts, "measure", grouped=True),) if are_together else parts,
             where={} if are_together else {"measure": group[0]},
             sort=f"-{f'{group[0]} ' if are_together else ''}{drawn[0]}" if drawn else "",
-            spare=_spare(rows_of[group[0]]) if chosen.columns is None else (),
+            spare=_spare(rows_of[group[0]]) if arrangement.columns is None else (),
         )
         views.append(view)
     parts = tuple(part for parts in parts_of.values() for part in parts)
@@ -192,7 +193,7 @@ def readable(
 
 
 def _bootstraps(frame: pd.DataFrame, parts: Sequence[Part]) -> Iterator[View]:
-    """Intervals on topics like these of the point corrections that a table shows, for each measure."""
+    """Return intervals on topics like these of the point corrections that a table shows, for each measure."""
     if "population_by" not in frame:
         return
     shown = _shown(parts)
@@ -208,7 +209,7 @@ def _bootstraps(frame: pd.DataFrame, parts: Sequence[Part]) -> Iterator[View]:
 
 
 def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
-    """View of the runs' distance from the pool, for the first estimator that has it, if any."""
+    """Return the view of the runs' distance from the pool, for the first estimator that has it, if any."""
     rows = frame[frame["distance"].notna()]
     if rows.empty:
         return ()
@@ -225,7 +226,7 @@ def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
 
 
 def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
-    """Documents judged twice by the levels of both assessors, where another assessor is asked for."""
+    """Return documents judged twice by the levels of both assessors, where another assessor is asked for."""
     import pandas as pd
 
     columns = {
@@ -238,21 +239,21 @@ def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
     view = View(
         title="Documents judged twice, by relevance of the first assessor (rows) and of the second",
         names=("first",),
-        columns=(Spread(("n",), "second", label="{}", values=levels),),
+        columns=(Pivot(("n",), "second", label="{}", values=levels),),
         medium="terminal",
     )
     return Table("judged_twice", "Documents judged twice", frame, columns, (view,) if len(frame) else ())
 
 
 def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None = None) -> Table | None:
-    """Point corrections beside the posteriors of their hierarchical forms, a row each, if there are any."""
+    """Return point corrections beside the posteriors of their hierarchical forms, a row each, if any."""
     import pandas as pd
 
-    known = estimators_in(frame)
+    estimators = estimators_in(frame)
     pairs = {
         correction: name
         for correction, name in HIERARCHICAL_FORMS.items()
-        if {correction, name} <= set(known)
+        if {correction, name} <= set(estimators)
     }
     if not pairs:
         return None
@@ -265,12 +266,12 @@ def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None
     parts, views = [], []
     for measure, rows in joined.groupby("measure", sort=False):
         order = _order(frame[frame["measure"] == measure], keys, arrangement or Arrangement())
-        parts.append(order.merge(rows, on=keys)[[*keys, "measure", "correction", "corrected", *_OF_PAIRS]])
+        parts.append(order.merge(rows, on=keys)[[*keys, "measure", "correction", "corrected", *_PAIR_FIELDS]])
         views.append(
             View(
                 title=f"{measure}, {scope}: each correction beside its posterior",
                 names=(*keys, "correction"),
-                columns=("bound_lower", "bound_upper", "corrected", "estimator", "value", Ends()),
+                columns=("bound_lower", "bound_upper", "corrected", "estimator", "value", IntervalColumn()),
                 where={"measure": measure},
                 spare=("bound_upper", "bound_lower", "estimator"),
             )
@@ -281,16 +282,16 @@ def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None
 
 
 def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
-    """Parts of a view, by names of `SCORE_COLUMNS` or estimators, or ``all``."""
+    """Return parts of a view, by names of `SCORE_COLUMNS` or estimators, or ``all``."""
     values = frame[frame["value"].notna()] if frame["value"].notna().any() else frame
     estimators = estimators_in(values)
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
     drawn = tuple(name for name, has_interval in estimators.items() if has_interval)
-    ends: tuple[str | Ends, ...] = (Ends(),)
+    ends: tuple[str | IntervalColumn, ...] = (IntervalColumn(),)
     if "population_by" in frame:
-        ends = (Ends(), _THERE, "unjudged_variance")
+        ends = (IntervalColumn(), _THERE, "unjudged_variance")
     if "another_value" in frame:
-        ends = (Ends(), "another_value", _BY_ANOTHER, "unjudged_variance", "assessor_variance")
+        ends = (IntervalColumn(), "another_value", _BY_ANOTHER, "unjudged_variance", "assessor_variance")
     parts: list[Part] = []
     for name in names:
         if name == "all":
@@ -307,24 +308,28 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
             parts += [] if "mean" in names else [_spread(ends, drawn, f"{level(prob)}\ninterval")]
         elif name in ("distance", "new-kind"):
             column = name.replace("-", "_")
-            known = frame[frame[column].notna()] if column in frame else frame[:0]
-            parts.append(_spread((column,), tuple(estimators_in(known)), COLUMNS[column].label))
+            rows_with_value = frame[frame[column].notna()] if column in frame else frame[:0]
+            parts.append(_spread((column,), tuple(estimators_in(rows_with_value)), COLUMNS[column].label))
         else:
             parts.append(_spread(("value", *ends) if name in drawn else ("value",), (name,)))
     return tuple(parts)
 
 
-def _spread(columns: tuple[str | Ends, ...], estimators: tuple[str, ...], label: str = "{}") -> Spread:
+def _spread(
+    columns: tuple[str | IntervalColumn, ...], estimators: tuple[str, ...], label: str = "{}"
+) -> Pivot:
     labels = {
         name: ESTIMATORS[name].label if name in ESTIMATORS else name.replace("posterior-", "posterior\n")
         for name in estimators
     }
-    return Spread(columns, "estimator", labels, label, values=estimators)
+    return Pivot(columns, "estimator", labels, label, values=estimators)
 
 
 def _headed(parts: tuple[Part, ...], is_compact: bool) -> tuple[Part, ...]:
-    """The parts; in a column of a paper the mean of a single posterior is headed in short."""
-    means = [part for part in parts if isinstance(part, Spread) and part.columns == ("value", Ends())]
+    """Return the parts; in a column of a paper the mean of a single posterior is headed in short."""
+    means = [
+        part for part in parts if isinstance(part, Pivot) and part.columns == ("value", IntervalColumn())
+    ]
     if not is_compact or len(means) != 1 or len(means[0].values or ()) != 1:
         return parts
     short = replace(means[0], labels=dict.fromkeys(means[0].values or (), "mean"))
@@ -332,12 +337,12 @@ def _headed(parts: tuple[Part, ...], is_compact: bool) -> tuple[Part, ...]:
 
 
 def _n_numbers(part: Part) -> int:
-    """Columns that a part makes."""
-    return len(part.columns) * len(part.values or ()) if isinstance(part, Spread) else 1
+    """Return columns that a part makes."""
+    return len(part.columns) * len(part.values or ()) if isinstance(part, Pivot) else 1
 
 
 def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.DataFrame:
-    """Names of the rows of one measure, sorted, the first ones; an unknown column is an `InputError`."""
+    """Return the names of the rows of one measure, sorted, the first ones."""
     key = arrangement.sort or ("mean" if arrangement.top is not None else None)
     if key is None or key == "run":
         names = rows[keys].drop_duplicates()
@@ -345,20 +350,20 @@ def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.
     else:
         estimators = estimators_in(rows)
         first = main_estimator(rows) or next(iter(estimators))
-        of_one = rows[rows["estimator"] == (key if key in estimators else first)]
+        estimator_rows = rows[rows["estimator"] == (key if key in estimators else first)]
         column = "value" if key in estimators or key == "mean" else _BOUNDS.get(key, key.replace("-", "_"))
         if key == "interval":
-            numbers = of_one["upper"] - of_one["lower"]
-        elif column in of_one and of_one[column].notna().any():
-            numbers = of_one[column]
+            numbers = estimator_rows["upper"] - estimator_rows["lower"]
+        elif column in estimator_rows and estimator_rows[column].notna().any():
+            numbers = estimator_rows[column]
         else:
             raise InputError(f"cannot sort by {key!r}: these scores have no such column")
-        names = of_one[keys].iloc[np.argsort(-np.nan_to_num(numbers, nan=-np.inf), kind="stable")]
+        names = estimator_rows[keys].iloc[np.argsort(-np.nan_to_num(numbers, nan=-np.inf), kind="stable")]
     return names if arrangement.top is None else names.head(arrangement.top)
 
 
 def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
-    """Note on the number of rows that are shown, where some are not."""
+    """Return the note on the number of rows that are shown, where some are not."""
     n_all = len(rows[keys].drop_duplicates())
     if len(order) == n_all:
         return ""
@@ -366,7 +371,7 @@ def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
 
 
 def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Columns that a narrow terminal does without."""
+    """Return columns that a narrow terminal does without."""
     has_interval = estimators_in(frame)
     points = [
         name
@@ -378,7 +383,7 @@ def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str:
-    """Sentences on the columns of a table."""
+    """Return sentences on the columns of a table."""
     sentences, below = [], _as_judged(frame)
     if "as_judged" in parts:
         is_theirs = not by_rank and all(map(is_of_trec_eval, frame["measure"].unique()))
@@ -416,17 +421,17 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str
 
 
 def _shown(parts: Sequence[Part]) -> set[Any]:
-    """Estimators that have columns."""
-    return {name for part in parts if isinstance(part, Spread) for name in part.values or ()}
+    """Return estimators that have columns."""
+    return {name for part in parts if isinstance(part, Pivot) for name in part.values or ()}
 
 
 def _as_judged(frame: pd.DataFrame) -> list[str]:
-    """The column as judged, where a completion of the judgments may take a run below it."""
+    """Return the column as judged, where a completion of the judgments may take a run below it."""
     return ["as-judged"] if (frame["as_judged"] - frame["bound_lower"] > 1e-9).any() else []
 
 
-def lines_of_all(metadata: Mapping[str, Any]) -> list[str]:
-    """Notes on the pool, and on what the ideal rankings of measures are made of."""
+def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
+    """Return notes on the pool, and on what the ideal rankings of measures are made of."""
     lines = list(metadata.get("pool_notes", ()))
     if assessors := metadata.get("assessors"):
         n, n_same = assessors["n_twice"], assessors["n_same"]
@@ -442,7 +447,7 @@ def lines_of_all(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def _grouped(pairs: Iterable[tuple[Any, str]]) -> dict[Any, tuple[str, ...]]:
-    """Values of each key, each once, in their order."""
+    """Return values of each key, each once, in their order."""
     values: dict[Any, dict[str, None]] = {}
     for key, value in pairs:
         values.setdefault(key, {})[value] = None
@@ -452,16 +457,16 @@ def _grouped(pairs: Iterable[tuple[Any, str]]) -> dict[Any, tuple[str, ...]]:
 def note_lines(
     statements: Mapping[tuple[str, Any], Sequence[str]], run_ids: Sequence[str], measures: Sequence[object]
 ) -> list[str]:
-    """Notes of runs, those of the most runs first; each note once, with its runs and measures."""
+    """Return notes of runs, those of the most runs first; each note once, with its runs and measures."""
     runs_of = _grouped(
         ((str(measure), text), run) for (run, measure), texts in statements.items() for text in texts
     )
     measures_of = _grouped(((runs, text), measure) for (measure, text), runs in runs_of.items())
     together = _grouped(((runs, measures), text) for (runs, text), measures in measures_of.items())
     lines = []
-    for (of_runs, of_measures), texts in sorted(together.items(), key=lambda item: -len(item[0][0])):
-        who = "all runs" if 1 < len(of_runs) == len(run_ids) else some_of(of_runs)
-        where = "" if len(of_measures) == len(measures) else f" ({', '.join(of_measures)})"
+    for (noted_runs, noted_measures), texts in sorted(together.items(), key=lambda item: -len(item[0][0])):
+        who = "all runs" if 1 < len(noted_runs) == len(run_ids) else some_of(noted_runs)
+        where = "" if len(noted_measures) == len(measures) else f" ({', '.join(noted_measures)})"
         lines.append(f"{who}: {'; '.join(texts)}{where}")
     return lines
 
@@ -469,7 +474,7 @@ def note_lines(
 def shown_statements(
     statements: Mapping[tuple[str, Any], Sequence[str]], hidden: Collection[str]
 ) -> dict[tuple[str, Any], tuple[str, ...]]:
-    """Statements but those of ``hidden`` estimators; a statement of an estimator begins with its name.
+    """Return statements but those of ``hidden`` estimators; a statement of an estimator begins with its name.
 
     Examples
     --------

@@ -16,12 +16,12 @@ from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.estimates import NOTE_BREAK, draws_container
 from bayespool.measures.populations import population_of, unjudged_share
-from bayespool.report.reading import (
+from bayespool.report.saving import (
     StoredResult,
+    content,
     read_result,
     result_of_json,
 )
-from bayespool.report.saving import content
 from bayespool.scoring.readable import (
     ReadableScores,
     checks_table,
@@ -34,16 +34,16 @@ from bayespool.scoring.readable import (
 from bayespool.scoring.score_tables import (
     ANOTHER_COLUMNS,
     POPULATION_COLUMNS,
+    collection_notes,
     distance_views,
     judged_twice_table,
-    lines_of_all,
     note_lines,
     pairs_table,
     readable,
     shown_statements,
 )
 from bayespool.tables import container_bytes
-from bayespool.tables.files import PathLike, atomic_write, container_of_bytes, read_bytes_back
+from bayespool.tables.files import PathLike, atomic_write, read_bytes_back, read_container
 from bayespool.tables.formatting import counted, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table
@@ -83,8 +83,8 @@ class StoredScores(ReadableScores, StoredResult):
 
     def __repr__(self) -> str:
         runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
-        kept = "" if self._container is None else ", with draws"
-        return one_line("StoredScores", f"{some_of(self._values('measure'), 3)} of {runs}{kept}")
+        draws_clause = "" if self._container is None else ", with draws"
+        return one_line("StoredScores", f"{some_of(self._values('measure'), 3)} of {runs}{draws_clause}")
 
     @property
     def run_ids(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -101,23 +101,8 @@ class StoredScores(ReadableScores, StoredResult):
         """Measures, in their order; your own ones have to be registered."""
         return tuple(map(parse_measure, self._values("measure")))
 
-    @cached_property
-    def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
-        """What to note, by run and measure; of a Parquet file, which has one table, the note of each row."""
-        tables = {table.name: table.frame for table in self.tables()}
-        rows = tables.get("statements", self.to_frame())[["run_id", "measure", "note"]].drop_duplicates()
-        return {
-            (run, measure): tuple(
-                note
-                for note in rows["note"][(rows["run_id"] == run) & (rows["measure"] == str(measure))]
-                if note
-            )
-            for measure in self.measures
-            for run in self.run_ids
-        }
-
     def to_frame(self, table: str | None = None, *, per_topic: bool = False) -> pd.DataFrame:
-        """A stored table, by default the first; of the file's ``topics`` with ``per_topic``.
+        """Return a stored table, by default the first; of the file's ``topics`` with ``per_topic``.
 
         Raises
         ------
@@ -127,7 +112,7 @@ class StoredScores(ReadableScores, StoredResult):
         return self.table("topics" if per_topic else table).frame.copy()
 
     def to_arviz(self) -> Any:
-        """Draws of the estimates, as in `bayespool.Scores.to_arviz`.
+        """Return draws of the estimates, as in `bayespool.Scores.to_arviz`.
 
         Raises
         ------
@@ -180,7 +165,7 @@ def read_scores(path: PathLike) -> StoredScores:
     if not place.is_file():
         raise InputError("there is no such file", path=place)
     try:
-        stored = _of_netcdf(place) if place.suffix == ".nc" else read_result(place)
+        stored = _read_netcdf(place) if place.suffix == ".nc" else read_result(place)
     except InputError:
         stored = None
     if not isinstance(stored, StoredScores) or not _are_scores(stored):
@@ -189,7 +174,7 @@ def read_scores(path: PathLike) -> StoredScores:
 
 
 def with_tables(container: Any, document: str) -> Any:
-    """Container of draws with the JSON document of the scores in a group of its own."""
+    """Return the container of draws with the JSON document of the scores in a group of its own."""
     import xarray as xr
 
     made = container.copy()
@@ -197,9 +182,9 @@ def with_tables(container: Any, document: str) -> Any:
     return made
 
 
-def _of_netcdf(path: Path) -> StoredResult | None:
+def _read_netcdf(path: Path) -> StoredResult | None:
     try:
-        container = container_of_bytes(read_bytes_back(path) or b"")
+        container = read_container(read_bytes_back(path) or b"")
         stored = result_of_json(str(container[_GROUP]["json"].item()).encode())
     except (OSError, ValueError, KeyError):
         return None
@@ -209,7 +194,7 @@ def _of_netcdf(path: Path) -> StoredResult | None:
 
 
 def _are_scores(stored: StoredScores) -> bool:
-    """Whether the columns of the first table have the names and types of scores."""
+    """Return whether the columns of the first table have the names and types of scores."""
     frame = stored.table().frame
     if not len(frame) or not _NUMBERS | _TEXT - {"query_id"} <= set(frame):
         return False
@@ -263,7 +248,7 @@ class Scores(ReadableScores):
         )
 
     def __getitem__(self, key: tuple[str, object]) -> Estimates:
-        """Estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
+        """Return estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
         key_: object = key
         if not isinstance(key_, tuple) or len(key_) != 2:
             raise KeyError(f"{key_!r}: write scores[method, measure]: scores['posterior-combined', 'P@10']")
@@ -276,16 +261,16 @@ class Scores(ReadableScores):
 
     @cached_property
     def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
-        """What to note, by run and measure."""
+        """Return what to note, by run and measure."""
         statements = {}
         pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
             missing = (bounds.n_missing == measure.cutoff).sum(axis=1)
             for r, run in enumerate(self.run_ids):
                 texts = [] if pool["n_pooled_runs"] else ["no pooled runs"]
-                if run in (yours := self.metadata["runs_of_the_user"]) and len(yours) > 1:
+                if run in (users := self.metadata["runs_of_the_user"]) and len(users) > 1:
                     texts.append(
-                        f"{len(yours)} runs without a listed organization count as one organization, yours"
+                        f"{len(users)} runs without a listed organization count as one organization, yours"
                     )
                 if run in self.metadata.get("unpooled", {}):
                     texts.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
@@ -312,9 +297,9 @@ class Scores(ReadableScores):
         return statements
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool and ideal rankings, and each statement with its runs and measures."""
+        """Return notes on the pool and ideal rankings, and each statement with its runs and measures."""
         lines = note_lines(self.statements, self.run_ids, self.measures)
-        return (*lines_of_all(self.metadata), *lines)
+        return (*collection_notes(self.metadata), *lines)
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -324,17 +309,19 @@ class Scores(ReadableScores):
         return f"Scores of {runs}: {', '.join(map(str, self.measures))}"
 
     def summary(self) -> tuple[str, ...]:
-        """A sentence for each run where there are few, and what a simulation knows."""
+        """Return a sentence for each run where there are few, and what a simulation knows."""
         sentences = score_sentences(
             self._scores.frame, self.measures, len(self.query_ids), pool_condition(self.metadata)
         )
         for measure, values in self.metadata.get("truth", {}).items():
-            known = ", ".join(f"{run} {number(value)}" for run, value in values.items())
-            sentences.append(f"truth of the simulation, {measure} if all were judged: {known}")
+            true_values = ", ".join(f"{run} {number(value)}" for run, value in values.items())
+            sentences.append(f"truth of the simulation, {measure} if all were judged: {true_values}")
         return tuple(sentences)
 
     def tables(self) -> tuple[Table, ...]:
-        """``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
+        """Return all tables.
+
+        ``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
         people read them; ``pairs`` of a correction and its posterior; ``unjudged`` shares by run and topic,
         ``checks`` of the draws, ``indicators`` of the anti-precision correction, ``judged_twice`` by both
         assessors' levels and ``statements`` of the notes.
@@ -356,13 +343,13 @@ class Scores(ReadableScores):
         return (*first, *(table for table in others if len(table.frame)))
 
     def table(self, name: str | None = None) -> Table:
-        """One of the tables, by default the one that people read; an unknown name raises `InputError`."""
+        """Return a table, by default the one that people read; an unknown name raises `InputError`."""
         if name == "scores" or (name is None and not self.by_topic):
             return self._scores
         return self._topics if name in ("topics", None) else super().table(name)
 
     def to_frame(self, table: str | None = None, *, per_topic: bool = False) -> pd.DataFrame:
-        """Bounds and estimates: one row per run, measure and estimator (and topic).
+        """Return bounds and estimates: one row per run, measure and estimator (and topic).
 
         Parameters
         ----------
@@ -398,7 +385,7 @@ class Scores(ReadableScores):
         return self.table("topics" if per_topic else table or "scores").frame.copy()
 
     def per_topic(self) -> Scores:
-        """The same scores, of which people read the rows by run and topic."""
+        """Return a copy whose printed tables have one row per run and topic."""
         return replace(self, by_topic=True)
 
     @cached_property
@@ -444,7 +431,7 @@ class Scores(ReadableScores):
         return made[[*made.columns.drop("note"), "note"]]
 
     def _in_scope(self, e: Estimates) -> dict[str, Any]:
-        """Columns of the scope besides these topics."""
+        """Return columns of the scope besides these topics."""
         if self.scope == "another-assessor":
             if e.by_another is None or e.exchanged is None:
                 return dict.fromkeys(ANOTHER_COLUMNS, np.nan)
@@ -455,12 +442,12 @@ class Scores(ReadableScores):
         if self.scope == "these-topics":
             return {}
         seed = self.metadata["settings"]["random_seed"]
-        there = population_of(e, self.ci_prob, random_seed=seed)
+        population = population_of(e, self.ci_prob, random_seed=seed)
         return {
-            "population_lower": there.lower,
-            "population_upper": there.upper,
-            "unjudged_variance": there.unjudged_share,
-            "population_by": "draws" if there.has_draws else "bootstrap",
+            "population_lower": population.lower,
+            "population_upper": population.upper,
+            "unjudged_variance": population.unjudged_share,
+            "population_by": "draws" if population.has_draws else "bootstrap",
         }
 
     def _statements(self) -> Table:
@@ -474,7 +461,7 @@ class Scores(ReadableScores):
         return Table("statements", "Notes by run and measure", pd.DataFrame(rows))
 
     def to_arviz(self, method: str | None = None, *, per_topic: bool = False) -> Any:
-        """Draws of the estimates of one method under all measures as an ``xarray.DataTree`` for ArviZ.
+        """Return draws of the estimates of one method under all measures as an ``xarray.DataTree`` for ArviZ.
 
         Parameters
         ----------
@@ -517,8 +504,8 @@ class Scores(ReadableScores):
             constant[name] = np.array([values[i].means() for values in amounts])
             if per_topic:
                 constant[f"{name}_by_topic"] = np.array([values[i].scores() for values in amounts])
-        chosen = [e for e in self.estimates if e.method == method]
-        return draws_container(chosen, per_topic=per_topic, constant_data=constant)
+        method_estimates = [e for e in self.estimates if e.method == method]
+        return draws_container(method_estimates, per_topic=per_topic, constant_data=constant)
 
     def to_netcdf(self, path: PathLike, method: str | None = None, *, per_topic: bool = False) -> None:
         """Write `to_arviz` and the tables with their metadata to a NetCDF file, for `bayespool.read_scores`.

@@ -1,18 +1,20 @@
-"""Score runs: estimators × measures × runs to one `Scores`."""
+"""Score runs: estimators × measures × runs to one `Scores`; the same as a measure of ir_measures."""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayespool import __version__
-from bayespool.collection import Collection, with_confusion
+from bayespool.collection import Collection, Reading, with_confusion
 from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
 from bayespool.collection.own import check_own_judgments, own_on_topics
 from bayespool.collection.rankings import tie_notes
+from bayespool.collection.sources import runs_of
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
@@ -21,16 +23,19 @@ from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.models.confusion import parse_confusion
-from bayespool.options import describe_estimator, takes
-from bayespool.pooling import describe_pool
+from bayespool.options import MAX_FILE_SIZE, describe_estimator, options_of, refuse_unknown, takes
+from bayespool.pooling import describe_pool, read_collection
 from bayespool.pooling.discovery import take_out
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.scoring.estimators import labels_of, refuse_too_many_draws
+from bayespool.scoring.estimators import estimator_labels, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
-from bayespool.scoring.settings import ScoreSettings, ScoringSettings, TargetSettings
+from bayespool.scoring.settings import PyTerrierSettings, ScoreSettings, ScoringSettings, TargetSettings
 from bayespool.tables.formatting import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
@@ -56,11 +61,11 @@ def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[
     return notes
 
 
-def expect_collection(given: object) -> None:
+def expect_collection(collection: object) -> None:
     """Raise `InputError` for anything but a collection."""
-    if not isinstance(given, Collection):
+    if not isinstance(collection, Collection):
         hint = "make one of runs and judgments first: read_collection(qrels, runs, pool=…)"
-        raise InputError(f"a {type(given).__name__} where a Collection is expected", hint=hint)
+        raise InputError(f"a {type(collection).__name__} where a Collection is expected", hint=hint)
 
 
 def find_targets(
@@ -108,21 +113,24 @@ def find_targets(
         run_ids = collection.given_run_ids
         targets = tuple(dict.fromkeys((*run_ids, *unpooled))) or collection.unpooled_run_ids
     else:
-        named = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
-        targets = tuple(dict.fromkeys((*named, *unpooled)))
+        named_runs = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
+        targets = tuple(dict.fromkeys((*named_runs, *unpooled)))
     if not targets:
         raise InputError("no run to score")
     return collection, targets, unpooled
 
 
-def find_suited_targets(
+def resolve_targets(
     collection: Collection,
     run_ids: str | Iterable[str] | None,
     settings: TargetSettings,
     measures: tuple[Measure, ...],
     estimand: Estimand,
 ) -> tuple[Collection, tuple[str, ...], dict[str, str]]:
-    """`find_targets`, with warnings of measures and second judges that do not suit the collection."""
+    """Resolve targets as `find_targets`.
+
+    Warn of measures and second judges that do not suit the collection.
+    """
     collection, targets, unpooled = find_targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, measures)
     warn_of_judges(collection, targets, measures, estimand=estimand)
@@ -132,7 +140,7 @@ def find_suited_targets(
 def pool_metadata(
     collection: Collection, whole: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
 ) -> dict[str, Any]:
-    """Description of the pool, and notes on it and on the rankings of runs, to quote with a result."""
+    """Describe the pool, with notes on it and on the rankings of runs, to quote with a result."""
     pool = describe_pool(collection)
     fields = {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
     notes = [*describe_pool(whole).notes, *tie_notes(whole, run_ids, (m.cutoff for m in measures))]
@@ -209,25 +217,25 @@ def score(
     expect_collection(collection)
     collection = _with_assessors(collection, settings)
     whole, estimand = collection, settings.estimand
-    parsed, chosen = with_ideal(settings.measures, settings.ideal), settings.estimators
-    collection, targets, unpooled = find_suited_targets(whole, run_ids, settings, parsed, estimand)
-    n_values = len(parsed) * (1 + settings.of_another_assessor)
+    parsed, estimators = with_ideal(settings.measures, settings.ideal), settings.estimators
+    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, parsed, estimand)
+    n_values = len(parsed) * (1 + settings.asks_another_assessor)
     refuse_too_many_draws(
-        chosen, n_measures=n_values, n_runs=len(targets), n_topics=len(collection.query_ids)
+        estimators, n_measures=n_values, n_runs=len(targets), n_topics=len(collection.query_ids)
     )
-    for e in chosen:
+    for e in estimators:
         if isinstance(e, TopicsAdjustment):
             e.is_common(collection)  # refuses unknown topics before others are at work
     bounds = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
     _warn_of_judged_runs(collection, targets, bounds)
-    if any(isinstance(e, PosteriorEstimator) for e in chosen):
+    if any(isinstance(e, PosteriorEstimator) for e in estimators):
         warn_of_no_pool(whole, rel=min(measure.rel for measure in parsed))
-    if common := [q for e in chosen if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
+    if common := [q for e in estimators if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
         collection = own_on_topics(collection, targets, common)
     if settings.scope == "population":
         refuse_one_topic(len(collection.query_ids))
     results = []
-    for e, label in zip(chosen, labels_of(chosen), strict=True):
+    for e, label in zip(estimators, estimator_labels(estimators), strict=True):
         if report is not None:
             report(f"estimating: {label}")
         group = estimate_checked(e, collection, targets, parsed)
@@ -248,7 +256,7 @@ def score(
             "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalized)},
             "unpooled": unpooled,
             "passed_over": list(collection.passed_over),
-            "estimators": [describe_estimator(e) for e in chosen],
+            "estimators": [describe_estimator(e) for e in estimators],
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for group in results for e in group if e.weights
             },
@@ -269,8 +277,8 @@ def score(
 
 
 def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collection:
-    """The collection with what is known of another assessor, if that is asked for, and else without."""
-    if not settings.of_another_assessor:
+    """Return the collection with what another assessor would change, if the settings ask for it."""
+    if not settings.asks_another_assessor:
         return collection if collection.second is None else dataclasses.replace(collection, second=None)
     if settings.confusion is not None:
         collection = with_confusion(collection, parse_confusion(settings.confusion))
@@ -284,7 +292,7 @@ def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collec
 
 
 def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
-    """Results of the checks of draws, as JSON can hold them."""
+    """Return results of the checks of draws, as JSON can hold them."""
     for e in estimates:
         if e.diagnostics is not None:
             checks = {"method": e.method, "measure": str(e.measure), **dataclasses.asdict(e.diagnostics)}
@@ -296,11 +304,95 @@ def _warn_of_judged_runs(collection: Collection, targets: Sequence[str], bounds:
     """Warn of pooled runs that have nothing unjudged under any measure."""
     pooled = collection.pooled[collection.run_index(targets)]
     judged = np.all([~one.has_unjudged for one in bounds], axis=0)
-    known = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
-    if known:
-        which = known[0] if len(known) == 1 else f"{known[0]} and {len(known) - 1} more"
+    complete = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
+    if complete:
+        which = complete[0] if len(complete) == 1 else f"{complete[0]} and {len(complete) - 1} more"
         warn_caller(
             f"{which}: in the pool and judged in full, so that nothing is left to estimate; to score a run "
-            f"as if it were new take it out of the pool: --unpool {known[0]}, or unpool={known[0]!r}",
+            f"as if it were new take it out of the pool: --unpool {complete[0]}, or unpool={complete[0]!r}",
             PooledRunWarning,
         )
+
+
+Quantity = Literal["mean", "lower", "upper"]
+_SYSTEM = "(this system)"
+_EXPERIMENT_ARGUMENTS = ("qrels", "runs", "scores", "progress")  # of read_collection, which are no user's
+
+
+@takes(PyTerrierSettings, positional="measure")
+def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Any) -> Any:
+    """Make a measure of ir_measures whose value is the estimate of `bayespool.score`.
+
+    In ``pt.Experiment`` it scores each system by the experiment's judgments, as one of a new organization.
+
+    Parameters
+    ----------
+    {options}
+    **reading
+        Arguments of `bayespool.read_collection`: ``pool``, ``organizations``, …. The pool is read once.
+
+    Returns
+    -------
+    ir_measures.Measure
+        Called ``bayespool P@10 mean``, ….
+
+    Raises
+    ------
+    InputError
+        ir_measures is not installed; an unknown measure or quantity; an interval of an estimator without
+        draws.
+
+    Notes
+    -----
+    ``pt.Experiment`` takes the mean of values on topics, but ends of intervals on topics do not average to
+    the ends of the mean's interval. With ``"lower"`` or ``"upper"`` each topic has its estimate plus the
+    distance from the mean's estimate to that end: only the mean is meaningful, and tests of differences are
+    those of the estimates. Topics without judgments have no value. Leave out ``batch_size``, with which
+    ``pt.Experiment`` evaluates each batch of topics with its judgments alone.
+
+    Examples
+    --------
+    >>> import pytest
+    >>> ir_measures = pytest.importorskip("ir_measures")
+    >>> mine = {"q1": {"d1": 0.9, "d2": 0.8}, "q2": {"d1": 0.7}}
+    >>> judged = {"q1": {"d1": 1, "d9": 0}, "q2": {"d8": 1}}
+    >>> pool = {"theirs": {"q1": {"d1": 0.3, "d9": 0.2}, "q2": {"d8": 1}}}
+    >>> organizations = {"theirs": "them"}
+    >>> measure = pyterrier_measure("P@2", estimator="as-judged", pool=pool, organizations=organizations)
+    >>> ir_measures.calc_aggregate([measure], judged, mine)
+    {bayespool P@2 mean: 0.25}
+    """
+    try:
+        import ir_measures
+    except ImportError:
+        raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
+    arguments = [
+        name for name in inspect.signature(read_collection).parameters if name not in _EXPERIMENT_ARGUMENTS
+    ]
+    known_names = (*options_of(PyTerrierSettings), *arguments)
+    refuse_unknown(reading, known_names, f"pyterrier_measure has {', '.join(known_names)}")
+    parsed, quantity, ci_prob = settings.measure, settings.quantity, settings.ci_prob
+    if reading.get("pool") is not None:
+        way = Reading(
+            id_from=reading.get("run_id", "file"),
+            strict=reading.get("strict", True),
+            ranks=reading.get("order") == "rank",
+            max_file_size=reading.get("max_file_size", MAX_FILE_SIZE),
+        )
+        (reading["pool"],) = runs_of(reading["pool"], names=("pool",), reading=way)
+
+    scoring = settings.score_settings()
+
+    def evaluate(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
+        collection = read_collection(qrels, {_SYSTEM: run[["query_id", "doc_id", "score"]]}, **reading)
+        scores = score(collection, collection.given_run_ids, settings=scoring)
+        (estimates,) = scores.estimates
+        off = 0.0
+        if quantity != "mean":
+            if estimates.draws is None:
+                hint = "name a posterior, such as posterior-combined"
+                raise InputError(f"{estimates.method} has no interval", hint=hint)
+            off = float(estimates.interval(ci_prob)[quantity == "upper"][0] - estimates.value[0])
+        yield from zip(scores.query_ids, (estimates.per_topic[0] + off).tolist(), strict=True)
+
+    return ir_measures.define(evaluate, f"bayespool {parsed} {quantity}", support_cutoff=False)

@@ -148,8 +148,8 @@ class TargetSettings(PosteriorSettings):
     estimand: Estimand = option("complete", ESTIMAND)
     random_seed: int = option(1, SEED)
 
-    def of_targets(self) -> dict[str, Any]:
-        """Settings that estimators take of the function."""
+    def target_settings(self) -> dict[str, Any]:
+        """Return settings that estimators take of the function."""
         return {"estimand": self.estimand, "random_seed": self.random_seed}
 
 
@@ -165,13 +165,15 @@ class ScoringSettings(TargetSettings):
     scope: Scope = "these-topics"  # of scores; `compare` has several
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import estimators_of
+        from bayespool.scoring.estimators import parse_estimators
 
         super().__post_init__()
         if self.confusion is not None:
             self._check_confusion(self.confusion)
-        self._hold("estimators", estimators_of(self._wanted(), self, by_settings=True, **self.of_targets()))
-        if self.of_another_assessor:
+        defaults = self.target_settings()
+        chosen = parse_estimators(self._requested_estimators(), self, by_settings=True, **defaults)
+        self._hold("estimators", chosen)
+        if self.asks_another_assessor:
             self._check_posterior()
 
     def _check_posterior(self) -> None:
@@ -186,18 +188,18 @@ class ScoringSettings(TargetSettings):
     def _check_confusion(self, confusion: str) -> None:
         from bayespool.models.confusion import parse_confusion
 
-        if parse_confusion(confusion) and not self.of_another_assessor:
+        if parse_confusion(confusion) and not self.asks_another_assessor:
             raise InputError(
                 "a confusion, and no scope that speaks of assessors", hint="add the scope another-assessor"
             )
 
     @property
-    def of_another_assessor(self) -> bool:
-        """Whether what another assessor would have given is asked for."""
+    def asks_another_assessor(self) -> bool:
+        """Return whether scores by another assessor are asked for."""
         return self.scope == "another-assessor"
 
-    def _wanted(self) -> Iterable[str | Estimator]:
-        """Estimators as they are given."""
+    def _requested_estimators(self) -> Iterable[str | Estimator]:
+        """Return estimators as they are given."""
         return self.estimators
 
 
@@ -213,16 +215,15 @@ class ScoreSettings(ScoringSettings):
     )
     scope: Scope = option(
         "these-topics",
-        "What intervals speak of: these-topics, where only unjudged documents are uncertain, or beside it "
-        "the population of topics that these are a sample of, or another-assessor, the score that another "
-        "assessor of the same kind would have given.",
+        "Source of uncertainty: these-topics (unjudged documents only), population (topics, too: these are a "
+        "sample), or another-assessor (the score that another assessor of the same kind would have given).",
         group="Estimation",
     )
 
-    def _wanted(self) -> Iterable[str | Estimator]:
+    def _requested_estimators(self) -> Iterable[str | Estimator]:
         from bayespool.scoring.estimators import with_common_topics
 
-        return with_common_topics(self.estimators, self.common_topics, **self.of_targets())
+        return with_common_topics(self.estimators, self.common_topics, **self.target_settings())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,13 +252,13 @@ class ImputeSettings(TargetSettings):
     )
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.imputing import posterior_with_draws
+        from bayespool.scoring.estimators import posterior_with_draws
 
         super().__post_init__()
         self._hold("estimator", posterior_with_draws(self.estimator, self))
 
     def posterior_overrides(self) -> dict[str, Any]:
-        """Settings for posteriors; the number of their draws stands in the estimator's text."""
+        """Return settings for posteriors; the number of their draws stands in the estimator's text."""
         return {name: value for name, value in super().posterior_overrides().items() if name != "draws"}
 
 
@@ -287,10 +288,10 @@ class JudgeNextSettings(TargetSettings):
     ci_prob: float = option(0.95, CI_PROB)
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import posterior_of
+        from bayespool.scoring.estimators import parse_posterior
 
         super().__post_init__()
-        self._hold("estimator", posterior_of(self.estimator, self, **self.of_targets()))
+        self._hold("estimator", parse_posterior(self.estimator, self, **self.target_settings()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,8 +308,8 @@ class PyTerrierSettings(PosteriorSettings):
     ci_prob: float = option(0.95, CI_PROB)
     random_seed: int = option(1, SEED)
 
-    def of_score(self) -> ScoreSettings:
-        """Settings for `bayespool.score`."""
+    def score_settings(self) -> ScoreSettings:
+        """Return settings for `bayespool.score`."""
         return ScoreSettings(
             measures=(self.measure,),
             estimators=self.estimator,  # type: ignore[arg-type]  # settings make it a tuple

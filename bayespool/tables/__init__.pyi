@@ -1,5 +1,4 @@
 from .citations import CITATIONS as CITATIONS, Citation as Citation, cite as cite
-from .columns import COLUMNS as COLUMNS, Column as Column
 from .files import (
     build_container as build_container,
     container_bytes as container_bytes,
@@ -15,4 +14,11 @@ from .markup import (
     latex_tables as latex_tables,
     markdown_tables as markdown_tables,
 )
-from .table import Ends as Ends, Spread as Spread, Table as Table, View as View
+from .table import (
+    COLUMNS as COLUMNS,
+    Column as Column,
+    IntervalColumn as IntervalColumn,
+    Pivot as Pivot,
+    Table as Table,
+    View as View,
+)

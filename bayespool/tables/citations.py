@@ -109,7 +109,7 @@ class Citation:
 
 
 def cite(keys: Iterable[str]) -> tuple[Citation, ...]:
-    """Citations of keys, each once, sorted by author and year.
+    """Return citations of keys, each once, sorted by author and year.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def cite(keys: Iterable[str]) -> tuple[Citation, ...]:
 
 
 def citation_names(keys: Iterable[str]) -> str:
-    """Short names of citations, in the order given.
+    """Return the short names of citations, in the order given.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _citation(key: str) -> Citation:
 
 
 def _place_in_list(citation: Citation) -> tuple[list[str], int, str]:
-    """Surnames without accents, year and title."""
+    """Return surnames without accents, year and title."""
     plain = [
         unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode() for name in citation.surnames
     ]
@@ -159,14 +159,14 @@ def _joined(names: tuple[str, ...], last: str) -> str:
 
 
 def _author_of_bibtex(author: str) -> str:
-    """Surname before initials; a group in braces."""
+    """Return surname before initials; a group in braces."""
     initials = re.match(_INITIALS, author)
     return f"{author[initials.end() :]}, {initials[0].strip()}" if initials else f"{{{author}}}"
 
 
 def _bibliography() -> dict[str, Citation]:
-    """Entries of ``bibliography.toml``, after bayespool itself."""
-    own = Citation(
+    """Return entries of ``bibliography.toml``, after bayespool itself."""
+    bayespool_citation = Citation(
         "bayespool",
         ("the bayespool developers",),
         2026,
@@ -179,7 +179,7 @@ def _bibliography() -> dict[str, Citation]:
     papers = {
         key: Citation(key, **{**entry, "authors": tuple(entry["authors"])}) for key, entry in entries.items()
     }
-    return {own.key: own, **papers}
+    return {bayespool_citation.key: bayespool_citation, **papers}
 
 
 CITATIONS: dict[str, Citation] = _bibliography()

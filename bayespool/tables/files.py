@@ -71,7 +71,7 @@ def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
 
 
 def _beside(target: Path) -> Path:
-    """New temporary name in the folder of a path or of the target of its link."""
+    """Return the new temporary name in the folder of a path or of the target of its link."""
     return Path(os.path.realpath(target)).with_name(f".bayespool-{secrets.token_hex(8)}")
 
 
@@ -106,12 +106,12 @@ def _copy(path: str, second: Path) -> None:
 
 
 def as_bytes(content: bytes | str) -> bytes:
-    """Bytes of a file of this content, text as UTF-8."""
+    """Return bytes of a file of this content, text as UTF-8."""
     return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
 
 def digest(content: bytes | str) -> str:
-    """Hash of a file's content, 32 hexadecimal digits."""
+    """Return the hash of a file's content, 32 hexadecimal digits."""
     return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
 
 
@@ -131,7 +131,7 @@ def _output_errors(target: Path) -> Iterator[None]:
 
 
 def read_back(path: PathLike) -> str | None:
-    """Text of a file written here before; None if it cannot be read."""
+    """Read the text of a file written here before; None if it cannot be read."""
     data = read_bytes_back(path)
     try:
         return None if data is None else data.decode("utf-8")
@@ -140,7 +140,10 @@ def read_back(path: PathLike) -> str | None:
 
 
 def read_bytes_back(path: PathLike) -> bytes | None:
-    """Bytes of a file written here before; None if it cannot be read or is no regular file but a pipe."""
+    """Read the bytes of a file written here before.
+
+    None if it cannot be read or is no regular file but a pipe.
+    """
     try:
         if not os.path.isfile(path):
             return None
@@ -211,7 +214,7 @@ def unlock(folder: PathLike) -> None:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    r"""A data frame as CSV with a header and ``\n`` line ends, without its index."""
+    r"""Return a data frame as CSV with a header and ``\n`` line ends, without its index."""
     text = str(frame.to_csv(index=False, lineterminator="\n"))
     if "\r" in text:  # before Python 3.13 only the file's own line ends are quoted, but readers split at all
         text = str(frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
@@ -219,7 +222,7 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as mappings of columns to values; a missing one that is no number is None."""
+    """Return rows as mappings of columns to values; a missing one that is no number is None."""
     import pandas as pd
 
     rows = frame.to_dict("records")
@@ -227,7 +230,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -> str:
-    """Tables as JSON: a list of rows for each, beside ``metadata``; NaN becomes null."""
+    """Return tables as JSON: a list of rows for each, beside ``metadata``; NaN becomes null."""
     rows = {
         name: [
             {column: None if value != value else value for column, value in row.items()}
@@ -241,7 +244,10 @@ def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -
 def parquet_bytes(
     table: pd.DataFrame | Mapping[str, Any], metadata: Mapping[str, Any] | None = None
 ) -> bytes:
-    """A table (frames without index) as Parquet, with metadata in JSON; equal tables give equal bytes."""
+    """Write a table (frames without index) as Parquet, with metadata in JSON.
+
+    Equal tables give equal bytes.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -347,7 +353,7 @@ def build_container(
 
 
 def container_bytes(container: Any) -> bytes:
-    """The container as a NetCDF file with compressed integers.
+    """Return the container as a NetCDF file with compressed integers.
 
     ``xarray.open_datatree`` reads it, and ``arviz.from_netcdf`` up to ArviZ 0.23.
     """
@@ -362,8 +368,8 @@ def container_bytes(container: Any) -> bytes:
     return bytes(container.to_netcdf(None, engine="h5netcdf", encoding=encoding))
 
 
-def container_of_bytes(data: bytes) -> Any:
-    """Container in the bytes of a NetCDF file; OSError or ValueError for other bytes."""
+def read_container(data: bytes) -> Any:
+    """Return the container in the bytes of a NetCDF file; OSError or ValueError for other bytes."""
     import h5py
     import xarray as xr
 

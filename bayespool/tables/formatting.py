@@ -10,7 +10,7 @@ _UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202
 
 
 def printable(text: str, *, one_line: bool = False) -> str:
-    r"""Text with control and other unsafe characters escaped as ``\x1b``; line ends, too, if ``one_line``."""
+    r"""Escape control and other unsafe characters as ``\x1b``; line ends, too, if ``one_line``."""
     shown = _UNSAFE.sub(_escaped, text)
     return shown.replace("\n", r"\n") if one_line else shown
 
@@ -27,11 +27,11 @@ def literal(label: object) -> str:
 
 
 def some_of(names: Iterable[object], most: int = 5) -> str:
-    """Names separated by commas; of more than ``most`` + 1 the first ``most`` and the number of others."""
-    known = [str(name) for name in names]
-    if len(known) <= most + 1:
-        return ", ".join(known)
-    return f"{', '.join(known[:most])} and {len(known) - most} more"
+    """Join names by commas; of more than ``most`` + 1 the first ``most`` and the number of others."""
+    listed_names = [str(name) for name in names]
+    if len(listed_names) <= most + 1:
+        return ", ".join(listed_names)
+    return f"{', '.join(listed_names[:most])} and {len(listed_names) - most} more"
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -40,7 +40,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """A number with its noun: ``1 topic``, ``1,050 topics``.
+    """Return a number with its noun: ``1 topic``, ``1,050 topics``.
 
     Examples
     --------
@@ -51,27 +51,27 @@ def counted(n: int, noun: str) -> str:
 
 
 def number(x: float, digits: int = 4) -> str:
-    """A number with fixed decimals, such as ``0.1235``; a dash for NaN."""
+    """Return a number with fixed decimals, such as ``0.1235``; a dash for NaN."""
     return "–" if x != x else f"{x:.{digits}f}"
 
 
 def p_value(p: float) -> str:
-    """A p-value to four decimals, at least ``< 0.0001``; a dash for NaN."""
+    """Return a p-value to four decimals, at least ``< 0.0001``; a dash for NaN."""
     return "< 0.0001" if p < 0.00005 else number(p)
 
 
 def percent(x: float) -> str:
-    """A share as a percentage, such as ``50.0 %``; a dash for NaN."""
+    """Return a share as a percentage, such as ``50.0 %``; a dash for NaN."""
     return "–" if x != x else f"{100 * x:.1f} %"
 
 
 def difference(x: float, digits: int = 4) -> str:
-    """A number with its sign, such as ``+0.5000``; a dash for NaN."""
+    """Return a number with its sign, such as ``+0.5000``; a dash for NaN."""
     return "–" if x != x else f"{x:+.{digits}f}"
 
 
 def interval(lower: float, upper: float, digits: int = 4, *, signed: bool = False) -> str:
-    """An interval, everywhere: ``0.5000–0.7500``, or with signs ``-0.2500 to +0.5000``; a dash for NaN.
+    """Format an interval: ``0.5000–0.7500``, or with signs ``-0.2500 to +0.5000``; a dash for NaN.
 
     Ends that would look alike get more decimals, five at the most.
 
@@ -89,5 +89,5 @@ def interval(lower: float, upper: float, digits: int = 4, *, signed: bool = Fals
 
 
 def level(ci_prob: float) -> str:
-    """Probability of an interval, everywhere: ``95 %``."""
+    """Return the probability of an interval, everywhere: ``95 %``."""
     return f"{100 * ci_prob:g} %"

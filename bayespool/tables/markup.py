@@ -94,54 +94,56 @@ class TextTable:
     is_compact: bool = False
 
     def is_text(self, place: int) -> bool:
-        """Whether a column is aligned left and sorted as text, others being numbers."""
+        """Return whether a column is aligned left and sorted as text, others being numbers."""
         return place < self.n_names or place in self.texts
 
     def group_names(self) -> list[str]:
-        """Heading of the group of each column; empty for names and without groups."""
+        """Return the heading of the group of each column; empty for names and without groups."""
         over = [name for name, width in self.groups for _ in range(width)]
         return [*([""] * (len(self.header) - len(over))), *over]
 
     def headings(self) -> list[str]:
-        """Headings in one line each, after those of their groups."""
+        """Return headings in one line each, after those of their groups."""
         both = zip(self.group_names(), self.header, strict=True)
         return [_joined(f"{above} {name}".strip()) for above, name in both]
 
     def without(self, places: Sequence[int]) -> TextTable:
-        """The table without the columns at these places."""
-        kept = [i for i in range(len(self.header)) if i not in places]
+        """Return the table without the columns at these places."""
+        kept_places = [i for i in range(len(self.header)) if i not in places]
         names = self.group_names()
         return replace(
             self,
-            header=tuple(self.header[i] for i in kept),
-            rows=tuple(tuple(row[i] for i in kept) for row in self.rows),
-            texts=tuple(place for place, i in enumerate(kept) if i in self.texts),
-            groups=groups_of([names[i] for i in kept if i >= self.n_names]) if self.groups else (),
+            header=tuple(self.header[i] for i in kept_places),
+            rows=tuple(tuple(row[i] for i in kept_places) for row in self.rows),
+            texts=tuple(place for place, i in enumerate(kept_places) if i in self.texts),
+            groups=heading_groups([names[i] for i in kept_places if i >= self.n_names])
+            if self.groups
+            else (),
         )
 
     def marked(self, names: Collection[str], mark: str, note: str) -> TextTable:
-        """The table with a mark after some names of its rows, and a note that says what it means."""
+        """Return the table with a mark after some names of its rows, and a note that says what it means."""
 
-        def of_row(row: tuple[str, ...]) -> tuple[str, ...]:
+        def mark_row(row: tuple[str, ...]) -> tuple[str, ...]:
             first = (f"{name}\xa0{mark}" if name in names else name for name in row[: self.n_names])
             return (*first, *row[self.n_names :])
 
-        rows = tuple(map(of_row, self.rows))
+        rows = tuple(map(mark_row, self.rows))
         return self if rows == self.rows else replace(self, rows=rows, notes=(*self.notes, note))
 
     def first_rows(self, n: int = 10) -> TextTable:
-        """First rows, without the notes."""
-        left = len(self.rows) - n
-        more = f" The first {n} of {len(self.rows)} rows." if left > 0 else ""
+        """Return first rows, without the notes."""
+        n_more = len(self.rows) - n
+        more = f" The first {n} of {len(self.rows)} rows." if n_more > 0 else ""
         return replace(self, rows=self.rows[:n], caption=self.caption + more, notes=())
 
 
-def groups_of(names: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Runs of equal names, each with its length.
+def heading_groups(names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Return runs of equal names, each with its length.
 
     Examples
     --------
-    >>> groups_of(["P@10", "P@10", "AP"])
+    >>> heading_groups(["P@10", "P@10", "AP"])
     (('P@10', 2), ('AP', 1))
     """
     return tuple((name, len(list(same))) for name, same in groupby(names))
@@ -192,7 +194,7 @@ def _tex(text: str) -> str:
 
 
 def _tex_number(text: str) -> str:
-    """Text in LaTeX with minus signs."""
+    """Return the text in LaTeX with minus signs."""
     return _tex(re.sub(r"(?<![\w.])-(?=\.?\d)", "−", text))
 
 
@@ -332,7 +334,7 @@ def html_table(table: TextTable) -> str:
 
 
 def html_page(title: str, tables: Sequence[TextTable], comments: Sequence[str] = ()) -> str:
-    """Tables as a page that loads nothing from elsewhere, with comments as lines below them."""
+    """Return tables as a page that loads nothing from elsewhere, with comments as lines below them."""
     return _rendered("page.html", title=title, tables=tables, comments=comments) + "\n"
 
 
@@ -342,7 +344,7 @@ def _rendered(name: str, **values: Any) -> str:
 
 @cache
 def templates(package: str) -> Any:
-    """Jinja2's environment of the folder ``templates`` of a package, in which every text is escaped."""
+    """Return the Jinja2 environment of a package's folder ``templates``, in which every text is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -356,12 +358,12 @@ def templates(package: str) -> Any:
 
 
 def broken_heading(name: str) -> str:
-    """Heading in its lines; a soft hyphen before a line end becomes one that is seen."""
+    """Return the heading in its lines; a soft hyphen before a line end becomes one that is seen."""
     return name.replace("\xad\n", "-\n")
 
 
 def _joined(name: str) -> str:
-    """Heading in one line, with broken words joined."""
+    """Return the heading in one line, with broken words joined."""
     return name.replace("\xad\n", "").replace("-\n", "-").replace("\n", " ")
 
 
@@ -370,7 +372,7 @@ _MAX_ROWS, _MAX_COLUMNS = 10, 12
 
 
 def one_line(kind: str, content: str) -> str:
-    """Representation of a result, shortened if long.
+    """Return the representation of a result, shortened if long.
 
     Examples
     --------
@@ -381,7 +383,7 @@ def one_line(kind: str, content: str) -> str:
     return f"<{text if len(text) <= _MAX_LINE_CHARACTERS else text[: _MAX_LINE_CHARACTERS - 1] + '…'}>"
 
 
-class Shown:
+class ReprHTMLMixin:
     """A result that a notebook shows as its line and, if it has a ``to_frame``, the first rows of that."""
 
     def _repr_html_(self) -> str:
@@ -390,14 +392,14 @@ class Shown:
 
 
 def html_repr(line: str, tables: tuple[TextTable, ...] = ()) -> str:
-    """HTML of a line and tables below it, with all text escaped and the colors of the page."""
+    """Return HTML of a line and tables below it, with all text escaped and the colors of the page."""
     heading = f"<p><code>{html.escape(line)}</code></p>"
     body = "\n".join(html_table(table) for table in tables)
     return f"<div>{heading}\n{body}</div>"
 
 
 def first_rows(frame: pd.DataFrame) -> TextTable:
-    """Upper left part of a data frame as text."""
+    """Return the upper left part of a data frame as text."""
     shown = frame.iloc[:_MAX_ROWS, :_MAX_COLUMNS]
     rows = shown.itertuples(index=False, name=None)
     whole = shown.shape == frame.shape

@@ -3,25 +3,188 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError, known_names
-from bayespool.tables.columns import COLUMNS, KINDS, Column
 from bayespool.tables.files import records
-from bayespool.tables.formatting import interval, level
-from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, groups_of
+from bayespool.tables.formatting import difference, interval, level, number, p_value, percent
+from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, heading_groups
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a column holds, and how its values are printed."""
+
+    json_type: str  # in a JSON document, besides null
+    text: Callable[[Any, int], str]  # of a value that is not missing and a number of decimals
+    decimals: int = 0  # unless a column asks for others
+
+
+KINDS: dict[str, Kind] = {
+    **dict.fromkeys(
+        ("run", "topic", "document", "organization", "measure", "method", "text"),
+        Kind("string", lambda value, _: str(value)),
+    ),
+    "flag": Kind("boolean", lambda value, _: "yes" if value else "no"),
+    "count": Kind("integer", lambda value, _: f"{value:,.0f}"),
+    "size": Kind("number", number, 2),
+    "score": Kind("number", number, 4),
+    "difference": Kind("number", difference, 4),
+    "chance": Kind("number", number, 3),
+    "coefficient": Kind("number", number, 3),
+    "share": Kind("number", lambda value, _: percent(value)),
+    "level": Kind("number", lambda value, _: level(value)),
+    "threshold": Kind("number", lambda value, _: f"{value:g}"),
+    "p-value": Kind("number", lambda value, _: p_value(value)),
+}
+"""Kinds of columns: names, numbers of things, scores, differences, chances, shares, levels, p-values."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    label : str
+        Heading for readers; a line end marks where it may be broken, after a soft hyphen within a word.
+    kind : str
+        One of `KINDS`.
+    help : str
+        What the values are, in a sentence.
+    decimals : int, optional
+        Decimals of its numbers; default: those of the kind.
+    """
+
+    label: str
+    kind: str
+    help: str
+    decimals: int | None = None
+
+    def text(self, value: Any) -> str:
+        """Return the text of a value; a dash for a missing one.
+
+        Examples
+        --------
+        >>> Column("MAE", "score", "Mean absolute error.").text(0.12345)
+        '0.1235'
+        """
+        if value is None or value != value:
+            return "–"
+        kind = KINDS[self.kind]
+        return kind.text(value, kind.decimals if self.decimals is None else self.decimals)
+
+    @property
+    def is_number(self) -> bool:
+        """Return whether values are aligned at the right and sorted by size."""
+        return KINDS[self.kind].json_type in ("number", "integer")
+
+
+COLUMNS: dict[str, Column] = {
+    # what a row is about
+    "run_id": Column("run", "run", "The run."),
+    "query_id": Column("topic", "topic", "The topic."),
+    "doc_id": Column("document", "document", "The document."),
+    "organization": Column("organization", "organization", "Who submitted the run."),
+    "measure": Column("measure", "measure", "The measure, in the words of ir_measures."),
+    "estimator": Column("estimator", "method", "The estimator, under its label."),
+    "method": Column("method", "method", "The estimator."),
+    "model": Column("model", "method", "The model."),
+    "note": Column("note", "text", "What to know before quoting the row; empty if there is nothing."),
+    # scores
+    "value": Column("estimate", "score", "The estimate."),
+    "lower": Column("from", "score", "Lower end of the interval."),
+    "upper": Column("to", "score", "Upper end of the interval."),
+    "ci_prob": Column("level", "level", "Probability of the interval."),
+    "std": Column(
+        "s. d.", "score", "Posterior standard deviation, or standard error of a correction that has one."
+    ),
+    "as_judged": Column(
+        "as\njudged",
+        "score",
+        "The score with unjudged documents nonrelevant, as evaluation tools count them.",
+    ),
+    "bound_lower": Column("lower", "score", "No relevance of the run's own unjudged documents gives less."),
+    "bound_upper": Column("upper", "score", "No relevance of the run's own unjudged documents gives more."),
+    "residual": Column("resid\xad\nual", "score", "Δ: how much the score can rise."),
+    "unjudged": Column("un\xad\njudged", "share", "Share of the measure's ranks with an unjudged document."),
+    "distance": Column(
+        "distance", "size", "Distance of the run from the pool, in standard deviations between organizations."
+    ),
+    "new_kind": Column("new\nkind", "size", "Chance that the run is of a kind that the pool does not have."),
+    # the anti-precision correction
+    "delta_precision": Column(
+        "ΔP", "difference", "Mean change of pooled runs' precision if composed with it."
+    ),
+    "delta_anti_precision": Column("ΔP̄", "difference", "Mean change of their anti-precision."),
+    "delta_k_bar": Column("Δk̄", "difference", "Mean change of their unjudged share: −ΔP − ΔP̄."),
+    "k_bar": Column("k̄", "score", "Unjudged share of the run itself."),
+    "lambda": Column("λ", "difference", "k̄·(ΔP·s̄ − ΔP̄·s), the indicator of pool bias.", 5),
+    "triggered": Column("trig\xad\ngered", "size", "Whether the run is corrected: 1 or 0.", 0),
+    # constants fitted to the pool
+    "constant_c": Column("C", "coefficient", "The constant C of the correction, fitted to the pool."),
+    "constant_e": Column("E", "coefficient", "The constant E of the correction, fitted to the pool."),
+    # errors of experiments, whose truth is known
+    "truth": Column("truth", "score", "The true score, with the judgments that were concealed."),
+    "error": Column("error", "difference", "Estimate − truth."),
+    "reported": Column("reported", "flag", "Whether the run is among the best, which summaries are over."),
+    "n_runs": Column("runs", "count", "Number of runs that the row is over."),
+    "n_pool_runs": Column("pool\nruns", "size", "Number of runs in the pool."),
+    "n_unjudged": Column("un\xad\njudged", "count", "Unjudged documents in the top n, over all topics."),
+    "n_unknown": Column("unknown", "count", "Documents in the top n that are unjudged in truth, too."),
+    "n_open": Column("open\nruns", "count", "Number of runs with anything unjudged."),
+    "mae": Column("MAE", "score", "Mean absolute error."),
+    "rmse": Column("RMSE", "score", "Root mean squared error."),
+    "bias": Column("bias", "difference", "Mean of estimate − truth."),
+    "topic_rmse": Column("RMSE\nper topic", "score", "Root mean squared error over topics."),
+    "sre": Column("SRE", "size", "Places by which estimates miss their runs' true ranks, summed.", 0),
+    "sre_star": Column("SRE*", "size", "SRE of runs that differ significantly in truth.", 0),
+    "kendall_tau_b": Column("τ_b", "coefficient", "Kendall's rank correlation of estimates and truth.", 4),
+    # calibration of intervals and posteriors
+    "covered_50": Column("in 50 %", "flag", "Whether the 50 % interval holds the truth, ends included."),
+    "covered_80": Column("in 80 %", "flag", "Whether the 80 % interval holds the truth, ends included."),
+    "covered_95": Column("in 95 %", "flag", "Whether the 95 % interval holds the truth, ends included."),
+    "pit": Column("PIT", "chance", "Randomized PIT: place of the truth in the posterior, from 0 to 1."),
+    "pit_lower": Column("PIT from", "chance", "Lower end of the range that PIT is drawn from."),
+    "pit_upper": Column("PIT to", "chance", "Upper end of the range that PIT is drawn from."),
+    "crps": Column("CRPS", "score", "Continuous ranked probability score, comparable with MAE."),
+    "coverage_50": Column("truth in\n50 %", "chance", "Share of 50 % intervals that hold the truth."),
+    "coverage_80": Column("truth in\n80 %", "chance", "Share of 80 % intervals that hold the truth."),
+    "coverage_95": Column("truth in\n95 %", "chance", "Share of 95 % intervals that hold the truth."),
+    "pit_50": Column("PIT in\n50 %", "chance", "Share of randomized PIT values in the central 50 %."),
+    "pit_80": Column("PIT in\n80 %", "chance", "Share of randomized PIT values in the central 80 %."),
+    "pit_95": Column("PIT in\n95 %", "chance", "Share of randomized PIT values in the central 95 %."),
+    "width": Column("width of\ninterval", "score", "Mean width of the intervals."),
+}
+"""Columns that several results have, by name; a table describes its own beside them."""
+
+
+EXTRA_INTERVAL_SCOPES = {"population": "topics like these", "another": "another assessor"}
+"""What intervals of scores speak of besides these topics, by the beginning of their columns."""
+
+
+def extra_interval_scopes(columns: Container[str]) -> dict[str, str]:
+    """Return the scopes of `EXTRA_INTERVAL_SCOPES` that a table has.
+
+    Examples
+    --------
+    >>> extra_interval_scopes(["run_id", "population_lower", "population_upper"])
+    {'population': 'topics like these'}
+    """
+    return {name: words for name, words in EXTRA_INTERVAL_SCOPES.items() if f"{name}_lower" in columns}
+
 
 _MAX_ROWS, _MAX_COLUMNS = 600, 12  # of a table that has no view
 _COMPACT_DIGITS = 3  # decimals of scores in a column of a paper
 
 
 @dataclass(frozen=True)
-class Ends:
+class IntervalColumn:
     """Two columns in one cell, the ends of an interval."""
 
     lower: str = "lower"
@@ -32,7 +195,7 @@ class Ends:
 
 
 @dataclass(frozen=True)
-class Marked:
+class WithSuperscripts:
     """A number and a column of letters in one cell, the letters raised: ``0.6182ᵇᶜ``."""
 
     value: str
@@ -40,7 +203,7 @@ class Marked:
 
 
 @dataclass(frozen=True)
-class Spread:
+class Pivot:
     """Columns side by side for each value of another column.
 
     Parameters
@@ -58,7 +221,7 @@ class Spread:
         Values that have columns, in this order; default: all.
     """
 
-    columns: tuple[str | Ends | Marked | Spread, ...]
+    columns: tuple[str | IntervalColumn | WithSuperscripts | Pivot, ...]
     across: str
     labels: Mapping[str, str] = field(default_factory=dict)
     label: str = "{}"
@@ -66,7 +229,7 @@ class Spread:
     values: tuple[Any, ...] | None = None
 
 
-Part = str | Ends | Marked | Spread
+Part = str | IntervalColumn | WithSuperscripts | Pivot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +316,7 @@ class Table:
             self.column(name)
 
     def column(self, name: str) -> Column:
-        """Description of a column; `InputError` if there is none."""
+        """Return the description of a column; `InputError` if there is none."""
         if (column := self.columns.get(name) or COLUMNS.get(name)) is None:
             raise InputError(
                 f"the column {name!r} of the table {self.name!r} has no description",
@@ -162,11 +325,11 @@ class Table:
         return column
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Tables that people read, one for each view, with the columns and rows of an arrangement."""
+        """Return tables that people read, one for each view, with the columns and rows of an arrangement."""
         return tuple(text for view in self.views if (text := _read(self, view, arrangement)) is not None)
 
     def whole(self) -> TextTable:
-        """Columns and rows that fit on a page, for a table without views."""
+        """Return columns and rows that fit on a page, for a table without views."""
         names = [str(name) for name in self.frame][:_MAX_COLUMNS]
         n_names = next((i for i, name in enumerate(names) if self.column(name).is_number), len(names))
         if len(self.frame) > _MAX_ROWS:
@@ -184,16 +347,16 @@ class Table:
         return _text(self, view, [[row] for row in records(self.frame)])
 
     def described(self) -> dict[str, Any]:
-        """Caption and columns, as JSON can hold them."""
+        """Return caption and columns, as JSON can hold them."""
         columns = {
             name: {key: value for key, value in vars(self.column(name)).items() if value is not None}
             for name in map(str, self.frame)
         }
-        return {"caption": self.caption, "columns": columns, "views": [_plain(view) for view in self.views]}
+        return {"caption": self.caption, "columns": columns, "views": list(map(_part_as_json, self.views))}
 
 
-def table_of(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
-    """Table of a frame and what `Table.described` said of it; columns of an unknown kind are text."""
+def table_from_json(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
+    """Return table of a frame and what `Table.described` said of it; columns of an unknown kind are text."""
     columns = {
         column: Column(
             str(each["label"]),
@@ -203,40 +366,32 @@ def table_of(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Ta
         )
         for column, each in described["columns"].items()
     }
-    views = tuple(_of_plain(view) for view in described["views"])
+    views = tuple(map(_part_from_json, described["views"]))
     return Table(name, str(described["caption"]), frame, columns, views)
 
 
-_PARTS = {"ends": Ends, "marked": Marked, "spread": Spread, "view": View}
+_PARTS = {"ends": IntervalColumn, "marked": WithSuperscripts, "spread": Pivot, "view": View}
 
 
-def _plain(part: Part | View) -> Any:
-    """A part of a view in the types of JSON."""
+def _part_as_json(part: Part | View) -> Any:
+    """Return a part of a view in the types of JSON."""
     if isinstance(part, str):
         return part
-    kind = next(name for name, cls in _PARTS.items() if isinstance(part, cls))
     values = {each.name: getattr(part, each.name) for each in fields(part)}
-    return {
-        kind: {
-            name: [_plain(one) for one in value]
-            if name == "columns"
-            else dict(value)
-            if isinstance(value, Mapping)
-            else value
-            for name, value in values.items()
-        }
-    }
+    if "columns" in values:
+        values["columns"] = [_part_as_json(column) for column in values["columns"]]
+    return {next(kind for kind, cls in _PARTS.items() if isinstance(part, cls)): values}
 
 
-def _of_plain(plain: Any) -> Any:
-    """Part of a view as `_plain` wrote it."""
+def _part_from_json(plain: Any) -> Any:
+    """Return the part of a view that `_part_as_json` wrote."""
     if isinstance(plain, str):
         return plain
     ((kind, values),) = plain.items()
-    made = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    if "columns" in made:
-        made["columns"] = tuple(_of_plain(one) for one in made["columns"])
-    return _PARTS[kind](**made)
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    if "columns" in values:
+        values["columns"] = tuple(map(_part_from_json, values["columns"]))
+    return _PARTS[kind](**values)
 
 
 @dataclass(frozen=True)
@@ -255,7 +410,7 @@ _Group = list[dict[str, Any]]  # rows of the frame that have one name, and are o
 
 
 def _read(table: Table, view: View, arrangement: Arrangement | None) -> TextTable | None:
-    """Text of a view; None where it has no rows."""
+    """Return the text of a view; None where it has no rows."""
     rows = table.frame
     for name, value in view.where.items():
         rows = rows[rows[name] == value]
@@ -292,7 +447,7 @@ def _text(table: Table, view: View, rows: list[_Group], arrangement: Arrangement
         rows=tuple(tuple(c.texts[i] for c in all_cells) for i in order),
         n_names=len(names),
         texts=tuple(i for i, c in enumerate(all_cells) if c.is_text and i >= len(names)),
-        groups=groups_of([c.group for c in made]) if is_grouped else (),
+        groups=heading_groups([c.group for c in made]) if is_grouped else (),
         label=" ".join([table.name, *map(str, view.where.values())]),
         notes=(view.note,) if view.note else (),
         values=tuple(tuple(c.values[i] for c in all_cells) for i in order),
@@ -303,7 +458,7 @@ def _text(table: Table, view: View, rows: list[_Group], arrangement: Arrangement
 
 
 def _compact(cells: _Cells) -> _Cells:
-    """Column of numbers without the zero before the point."""
+    """Return the column of numbers without the zero before the point."""
     if cells.is_text:
         return cells
     return replace(cells, texts=tuple(re.sub(r"(?<![\d.])0(?=\.\d)", "", text) for text in cells.texts))
@@ -312,14 +467,16 @@ def _compact(cells: _Cells) -> _Cells:
 def _arranged(
     made: list[_Cells], names: list[_Cells], order: list[int], arrangement: Arrangement
 ) -> tuple[list[_Cells], list[int]]:
-    """Columns and rows as asked for; names of columns may have hyphens for underscores."""
-    known = {c.name.replace("_", "-"): c for c in [*names, *made]}
+    """Return columns and rows as asked for; names of columns may have hyphens for underscores."""
+    cells_by_key = {c.name.replace("_", "-"): c for c in [*names, *made]}
 
     def named(name: str, what: str) -> _Cells:
         key = name.replace("_", "-")
-        if key not in known:
-            raise InputError(f"{what} {name!r}", hint=known_names(key, list(known), before="there are "))
-        return known[key]
+        if key not in cells_by_key:
+            raise InputError(
+                f"{what} {name!r}", hint=known_names(key, list(cells_by_key), before="there are ")
+            )
+        return cells_by_key[key]
 
     if arrangement.sort is not None:
         key = named(arrangement.sort, "cannot sort by")
@@ -333,28 +490,28 @@ def _arranged(
 
 
 def _from_the_highest(order: list[int], key: _Cells) -> list[int]:
-    """Rows by a column of numbers, missing ones last."""
+    """Return rows by a column of numbers, missing ones last."""
     return sorted(order, key=lambda i: float("inf") if (v := key.values[i]) is None else -v)
 
 
 def _cells(
     table: Table, parts: Iterable[Part], groups: Sequence[_Group], *, digits: int = 9
 ) -> Iterator[_Cells]:
-    """Columns of text of the parts of a view, with as many decimals at most."""
+    """Return columns of text of the parts of a view, with as many decimals at most."""
     rows = [group[0] if group else {} for group in groups]
     for part in parts:
-        if isinstance(part, Spread):
+        if isinstance(part, Pivot):
             yield from _spread(table, part, groups, digits)
-        elif isinstance(part, Marked):
+        elif isinstance(part, WithSuperscripts):
             (cells,) = _cells(table, [part.value], groups, digits=digits)
             letters = [str(row.get(part.letters) or "") for row in rows]
             raised = ["".join(SUPERSCRIPTS.get(letter, letter) for letter in each) for each in letters]
             texts = tuple(text + above for text, above in zip(cells.texts, raised, strict=True))
             yield replace(cells, texts=texts)
-        elif isinstance(part, Ends):
+        elif isinstance(part, IntervalColumn):
             column = table.column(part.lower)
-            asked = (part.decimals, column.decimals, KINDS[column.kind].decimals)
-            n_decimals = min(digits, next(d for d in asked if d is not None))
+            decimals = (part.decimals, column.decimals, KINDS[column.kind].decimals)
+            n_decimals = min(digits, next(d for d in decimals if d is not None))
             ends = [(row.get(part.lower), row.get(part.upper)) for row in rows]
             shown = [
                 "–"
@@ -380,10 +537,12 @@ def _cells(
             yield _Cells(part, column.label, "", texts, numbers, not column.is_number)
 
 
-def _spread(table: Table, part: Spread, groups: Sequence[_Group], digits: int) -> Iterator[_Cells]:
+def _spread(table: Table, part: Pivot, groups: Sequence[_Group], digits: int) -> Iterator[_Cells]:
     column = table.column(part.across)
-    known = dict.fromkeys(row[part.across] for group in groups for row in group)
-    for value in known if part.values is None else [value for value in part.values if value in known]:
+    known_values = dict.fromkeys(row[part.across] for group in groups for row in group)
+    for value in (
+        known_values if part.values is None else [value for value in part.values if value in known_values]
+    ):
         text = part.labels.get(str(value), column.text(value))
         inner = [[row for row in group if row[part.across] == value] for group in groups]
         for i, cells in enumerate(_cells(table, part.columns, inner, digits=digits)):

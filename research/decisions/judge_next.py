@@ -117,7 +117,7 @@ def spend(fold: Fold, rules: Sequence[str] = RULES) -> list[dict[str, Any]]:
                 if rule == "judge-next":
                     chosen = fold.chosen_next(fold.collection(judged), n_new)
                     if chosen is not None:
-                        judged[chosen.pair], expected = True, chosen.left
+                        judged[chosen.pair], expected = True, chosen.remaining
                 else:
                     judged[ordered(rule, fold, judged, n_new)] = True
             rows += [

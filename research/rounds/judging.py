@@ -64,7 +64,7 @@ def judge_in_rounds(
                 step = judge_next(
                     judged, run_ids, measure, estimator=posterior, budget=budget, ci_prob=ci_prob
                 )
-                pair, expected = step.pair, step.left
+                pair, expected = step.pair, step.remaining
             assert (relevance[pair] >= 0).all(), "the answers lack a document that was chosen"
             judged = judged.with_added(pair, relevance[pair])
     return pd.DataFrame(rows)

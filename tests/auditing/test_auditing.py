@@ -125,7 +125,7 @@ def test_an_interval_that_is_empty_is_told() -> None:
 
 def test_lists_have_probabilities_in_the_second_column() -> None:
     found = judged(planned(), 4)
-    lines = [line.split() for line in found.in_format(".txt").decode().splitlines()]
+    lines = [line.split() for line in found.to_format(".txt").decode().splitlines()]
     assert [float(line[1]) for line in lines] == pytest.approx(
         found.differences[0].walked.probability.tolist(), rel=1e-5
     )

@@ -23,7 +23,7 @@ from bayespool.auditing import Audit
 from bayespool.collection import Collection, read_qrels
 from bayespool.experiments import load_example
 from bayespool.plots import draw_judges, render
-from bayespool.report.reading import read_result
+from bayespool.report.saving import read_result
 from bayespool.scoring import impute
 
 Run = Callable[..., Outcome]

@@ -134,7 +134,7 @@ def test_budgets_writes_what_the_library_finds(
         frame = found.to_frame() if name == "bias" else found.to_frame(name)
         pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / f"{name}.parquet"), frame)
         assert (tmp_path / f"{name}.csv").read_text() == frame.to_csv(index=False)
-    for name in ("bias.png", "ranking.png"):
+    for name in ("bias.png",):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
     told = json.loads((tmp_path / "settings.json").read_text())["settings"]
     expected = {"strategies": ["take", "depth(k=5)"], "budgets": [60, 200, 5_000_000], "pool_depth": 10}

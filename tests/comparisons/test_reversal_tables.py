@@ -13,7 +13,7 @@ from drawn import contents
 from bayespool.comparisons import Reversals, reversals
 from bayespool.experiments import load_example
 from bayespool.plots import draw_reversals
-from bayespool.report.reading import read_result
+from bayespool.report.saving import read_result
 
 pytestmark = [
     pytest.mark.usefixtures("fits_of_all_tests"),

@@ -11,7 +11,7 @@ from bayespool import compare, load_example
 from bayespool.collection import add_second_assessors, qrels_from_frame
 from bayespool.comparisons import system_scores
 from bayespool.measures import Values
-from bayespool.report.reading import read_result
+from bayespool.report.saving import read_result
 
 pytestmark = [
     pytest.mark.usefixtures("fits_of_all_tests"),

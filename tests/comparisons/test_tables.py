@@ -16,7 +16,7 @@ from bayespool.comparisons import Comparison
 from bayespool.errors import InputError, OutputError
 from bayespool.measures import Values
 from bayespool.plots import draw_comparison
-from bayespool.report.reading import read_result
+from bayespool.report.saving import read_result
 from bayespool.report.terminal import print_result
 from bayespool.tables.formatting import interval
 from bayespool.tables.markup import Arrangement

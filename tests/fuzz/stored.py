@@ -177,7 +177,7 @@ def _check_scores(rng: random.Random, folder: Path) -> bool:
         scores = read_scores(path)
         repr(scores), scores.run_ids, scores.query_ids
         with refused():
-            scores.to_frame(), scores.notes(), scores.measures, scores.statements, scores.read()
+            scores.to_frame(), scores.notes(), scores.measures, scores.read()
         if ending == "nc":
             scores.to_arviz()
         taken = True

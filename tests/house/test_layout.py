@@ -73,16 +73,14 @@ TESTED_IN = {
     "posterior/preparation": "posterior/test_estimator",
     "posterior/steps": "posterior/test_completion posterior/test_distance",
     "posterior/unknowns": "posterior/test_completion",
-    "report/reading": "report/test_result report/test_experiments scoring/test_scores",
     "report/provenance": "report/test_page",
-    "report/saving": "report/test_files",
+    "report/saving": "report/test_files report/test_result scoring/test_scores",
     "report/terminal": "report/test_result scoring/test_score_tables",
     "scoring/judging_influence": "scoring/test_judging",
     "scoring/pools": "cli/test_pooling",
     "scoring/readable": "scoring/test_score_tables",
     "scoring/scoring": "scoring/test_estimators",
     "scoring/settings": "test_options",
-    "tables/columns": "tables/test_table",
 }
 MOST_LINES_OF_A_TEST = 700
 # They have no logic of their own.

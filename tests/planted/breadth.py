@@ -113,7 +113,7 @@ FAULTS = (
     ),
     Fault(
         "tables by name",
-        "report/reading.py",
+        "report/saving.py",
         'order = {name: frames[name] for name in settings["tables"] if name in frames}',
         "order = frames",
         "report/test_result.py",
@@ -122,8 +122,8 @@ FAULTS = (
     Fault(
         "files that the user changed",
         "report/saving.py",
-        "if held is not None and digest(held) == former:",
-        "if held is not None:",
+        "if content_there is not None and digest(content_there) == former:",
+        "if content_there is not None:",
         "report/test_files.py",
         "a table that the user edited is removed with those of the earlier result",
     ),

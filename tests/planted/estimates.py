@@ -297,7 +297,7 @@ FAULTS = (
     ),
     Fault(
         "mean and lower end",
-        "scoring/pyterrier.py",
+        "scoring/scoring.py",
         'estimates.interval(ci_prob)[quantity == "upper"][0] - estimates.value[0]',
         'estimates.interval(ci_prob)[quantity == "lower"][0] - estimates.value[0]',
         "scoring/test_pyterrier.py",
@@ -322,8 +322,8 @@ FAULTS = (
     Fault(
         "width shrinks like a variance",
         "scoring/judging_influence.py",
-        "at_first, later = np.sqrt(before), np.sqrt(left)",
-        "at_first, later = before, left",
+        "at_first, later = np.sqrt(before), np.sqrt(remaining)",
+        "at_first, later = before, remaining",
         "scoring/test_judging.py",
         "judging is said to be done long before it is",
     ),

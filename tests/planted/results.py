@@ -58,8 +58,8 @@ FAULTS = (
     Fault(
         "Holm's divisor",
         "comparisons/significance.py",
-        "passed = ordered * (n - k + 1) <= level",
-        "passed = ordered * (n - k) <= level",
+        "is_rejected = ordered * (n - k + 1) <= level",
+        "is_rejected = ordered * (n - k) <= level",
         "comparisons/test_significance.py",
         "too many pairs are significant in a draw",
     ),
@@ -169,7 +169,7 @@ FAULTS = (
     ),
     Fault(
         "file that is not as it was written",
-        "report/reading.py",
+        "report/saving.py",
         "table = read_frame(content) if digest(content) == written else None",
         "table = read_frame(content)",
         "scoring/test_scores.py",

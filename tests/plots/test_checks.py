@@ -11,7 +11,7 @@ from small import small
 from bayespool import check_models
 from bayespool.experiments import ModelChecks
 from bayespool.plots import plot_elpd, plot_held_out_pit, plot_predictive
-from bayespool.plots.checks import bar_limits
+from bayespool.plots.experiments import bar_limits
 
 
 @cache

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from drawn import cut_off, line, overlapping, row_names, segments
+from drawn import cut_off, line, overlapping
 from labeled import labeled_toy
 
 from bayespool import check_judges
 from bayespool.errors import InputError
-from bayespool.plots import draw_judges, plot_judged_runs, plot_labels
+from bayespool.plots import draw_judges, plot_labels
 
 
 def test_share_relevant_by_label() -> None:
@@ -35,23 +35,3 @@ def test_share_relevant_by_label() -> None:
         with pytest.raises(InputError, match=said):
             plot_labels(check, **wrong)  # type: ignore[arg-type]
     assert len(draw_judges(check_judges(labeled_toy(), "nDCG@3")).axes) == 2, "a panel per level"
-
-
-def test_intervals_without_labels_and_with_them() -> None:
-    check = check_judges(labeled_toy(), "P@3", intervals=True, ci_prob=0.8, model="ratio", draws=20)
-    table = check.to_frame("runs")
-    truth, filled = {run: 0.3 for run in table["run_id"]}, {table["run_id"].iloc[0]: 0.4}
-    axes = plot_judged_runs(check, truth=truth, marks={"filled": filled})
-    assert row_names(axes) == table["run_id"].tolist()
-    for which, label in (("without", "without labels, 80 %"), ("with", "with those of llm, 80 %")):
-        ends = segments(axes, label)
-        np.testing.assert_allclose(ends[:, :, 0], table[[f"lower_{which}", f"upper_{which}"]])
-        np.testing.assert_allclose(ends[:, 0, 1].round(), range(len(table)))
-    assert line(axes, "truth")[:, 0].tolist() == [0.3] * len(table)
-    assert line(axes, "filled")[0, 0] == 0.4
-    assert not overlapping(axes.figure)
-    assert not cut_off(axes.figure)
-    with pytest.raises(InputError, match="the result has no judge 'gpt'; it has llm"):
-        plot_judged_runs(check, judge="gpt")
-    with pytest.raises(InputError, match="no table 'runs'; ask for intervals=True"):
-        plot_judged_runs(check_judges(labeled_toy(), "P@3"))

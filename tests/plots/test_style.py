@@ -20,8 +20,8 @@ from bayespool.plots.style import (
     available_name,
     count_axis,
     inches_per_row,
-    line_of,
-    look_of,
+    line_style,
+    method_look,
     row_axis,
 )
 from bayespool.scoring.estimators import ESTIMATORS
@@ -62,15 +62,17 @@ def test_colors_can_be_told_apart_with_any_color_vision() -> None:
 
 def test_every_estimator_has_a_look_of_its_own() -> None:
     assert set(LOOKS) <= set(ESTIMATORS)
-    of_package = {dataclasses.astuple(look_of(name, tuple(ESTIMATORS))) for name in ESTIMATORS}
+    of_package = {dataclasses.astuple(method_look(name, tuple(ESTIMATORS))) for name in ESTIMATORS}
     assert len(of_package) == len(ESTIMATORS)
-    own = [look_of(name, ("background", "mine", "smoothed(e=0.1)", "yours")) for name in ("mine", "yours")]
+    own = [
+        method_look(name, ("background", "mine", "smoothed(e=0.1)", "yours")) for name in ("mine", "yours")
+    ]
     looks = [*LOOKS.values(), *own]
     assert len({(look.color, look.mark, look.is_hollow) for look in looks}) == len(looks)
     for correction, posterior in HIERARCHICAL_FORMS.items():
         assert LOOKS[posterior] == dataclasses.replace(LOOKS[correction], is_hollow=True)
     assert LOOKS["posterior-combined"].color == PALETTE[0]
-    lines = [tuple(line_of(i)[name] for name in ("color", "ls", "marker")) for i in range(30)]
+    lines = [tuple(line_style(i)[name] for name in ("color", "ls", "marker")) for i in range(30)]
     assert len(set(lines)) == 30, "lines of what is no method"
 
 

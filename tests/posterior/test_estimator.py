@@ -35,7 +35,7 @@ from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
 from bayespool.posterior.distance import slope_within_rankings
 from bayespool.scoring import Scores
 from bayespool.tables import container_bytes
-from bayespool.tables.files import container_of_bytes
+from bayespool.tables.files import read_container
 
 every_engine = pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
 
@@ -352,7 +352,7 @@ def test_container_is_complete(estimator: str, model: str) -> None:
     if model == "interpolated":
         assert tree["observed_data"]["judged_relevant"].values.sum() == evidence.n_relevant.sum()
         assert constant["ranking_n_judged"].values.sum() == evidence.n_judged.sum()
-    read = container_of_bytes(container_bytes(tree))
+    read = read_container(container_bytes(tree))
     assert read.identical(fit_container(estimates, model)), "the same each time it is asked for"
 
 

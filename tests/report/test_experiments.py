@@ -18,8 +18,8 @@ from small import small
 
 from bayespool.errors import OutputError
 from bayespool.experiments import LeaveOutResult, budgets, leave_out, vary_common_topics, vary_pool_width
-from bayespool.report.reading import read_result
 from bayespool.report.result import Result
+from bayespool.report.saving import read_result
 from bayespool.report.terminal import print_result
 
 BOTH = ["as-judged", "posterior-background"]

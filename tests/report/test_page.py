@@ -88,7 +88,7 @@ def test_a_result_that_is_read_back_knows_the_posteriors() -> None:
     settings = {"experiment": "leave-out", "title": "", "estimators": ["posterior-combined"], "tables": {}}
     document = json.dumps({"metadata": settings | {"notes": [], "summary": [], "citations": []}})
     code = f"""
-from bayespool.report.reading import result_of_json
+from bayespool.report.saving import result_of_json
 from bayespool.report.page import page_html
 print("posterior-combined: ratio and rankings" in page_html(result_of_json({document!r})))
 """

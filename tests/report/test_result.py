@@ -15,11 +15,10 @@ import pytest
 from rich.console import Console
 
 from bayespool.errors import InputError, OutputError
-from bayespool.report.reading import StoredResult, read_result
 from bayespool.report.result import Figure, Result
+from bayespool.report.saving import StoredResult, read_result
 from bayespool.report.terminal import print_result
-from bayespool.tables.columns import COLUMNS, KINDS
-from bayespool.tables.table import Ends, Table, View
+from bayespool.tables.table import COLUMNS, KINDS, IntervalColumn, Table, View
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +34,7 @@ class Toy(Result):
     def tables(self) -> tuple[Table, ...]:
         frame = pd.DataFrame.from_dict(self.rows, "index", columns=["value", "lower", "upper"])
         frame = frame.rename_axis("run_id").reset_index().assign(ci_prob=0.95)
-        view = View(title="Toy of runs", names=("run_id",), columns=("value", Ends()))
+        view = View(title="Toy of runs", names=("run_id",), columns=("value", IntervalColumn()))
         return (Table("toy", "Runs of the toy", frame, views=(view,)),)
 
     def summary(self) -> tuple[str, ...]:

@@ -167,7 +167,7 @@ def test_draws_are_spread_evenly_and_nested() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     for asked, words in (
-        ({"estimator": "interpolated"}, "interpolated says nothing of single documents"),
+        ({"estimator": "interpolated"}, "interpolated has no interval and no draws of judgments"),
         ({"estimator": "posterior"}, "'posterior'"),
         ({"measures": "nDCG(ideal='judged')@10"}, "ideal ranking of all documents"),
         ({"draws": 1}, "draws cannot be 1"),

@@ -72,7 +72,7 @@ pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 PAIR = np.array([[1.0, 0.0], [1.0, -1.0], [0.5, 0.5]])
 
 
-def left_open(influence, contrasts: np.ndarray, judged: list[int]) -> np.ndarray:
+def remaining_part(influence, contrasts: np.ndarray, judged: list[int]) -> np.ndarray:
     """w' (C − C_S C_SS⁻¹ C_S') w of each sum."""
     c, w = covariance(influence), contrasts @ influence.weight
     known = np.zeros_like(c)
@@ -85,9 +85,9 @@ def left_open(influence, contrasts: np.ndarray, judged: list[int]) -> np.ndarray
 def test_what_is_left_is_that_of_the_best_linear_prediction(seed: int, order: list[int]) -> None:
     influence = correlated(2, 6, seed)
     belief = Belief(influence, PAIR)
-    before = left_open(influence, PAIR, [])
+    before = remaining_part(influence, PAIR, [])
     for n in range(len(order) + 1):
-        expected = left_open(influence, PAIR, order[:n])
+        expected = remaining_part(influence, PAIR, order[:n])
         assert belief.variance == pytest.approx(expected, rel=1e-4, abs=1e-5 * before.max())
         assert (belief.variance >= 0).all()
         if n < len(order):
@@ -101,7 +101,7 @@ def test_a_gain_is_what_a_judgment_takes_from_the_variances() -> None:
     belief.judge(2)
     gains = belief.gains(worth)
     for document in (0, 1, 3, 4, 5, 6, 7):
-        taken = left_open(influence, PAIR, [2]) - left_open(influence, PAIR, [2, document])
+        taken = remaining_part(influence, PAIR, [2]) - remaining_part(influence, PAIR, [2, document])
         assert gains[document] == pytest.approx(worth @ taken, rel=1e-4)
     assert gains[2] == 0
 
@@ -159,7 +159,7 @@ def test_intervals() -> None:
     assert target.criterion() == "mean width of the intervals"
     assert target.criterion(until=0.2) == "widest interval"
     # a quarter of the variance is half of the width; of c no document says anything
-    left = target.left_open(np.array([1.0, 8.0, 0.0]), np.array([1.0, 2.0, 0.0]))
+    left = target.remaining_part(np.array([1.0, 8.0, 0.0]), np.array([1.0, 2.0, 0.0]))
     assert left == pytest.approx([0, 0.15, 0])
 
 
@@ -179,9 +179,9 @@ def test_an_order_is_as_wrong_as_the_draws_say_and_falls_as_normal_ones_do() -> 
     target = Target("comparison", np.array([[1.0, -1.0]]), np.array([0.5]), np.array([0.3]), ("a − b",))
     one, quarter = np.ones(1), np.full(1, 0.25)
     expected = 0.3 * wrong(0.5, 1, 0.25) / wrong(0.5, 1, 1)
-    assert target.left_open(one, quarter) == pytest.approx([expected])
-    assert target.left_open(one, one) == pytest.approx([0.3])
-    assert target.left_open(one, 0 * one).tolist() == [0]
+    assert target.remaining_part(one, quarter) == pytest.approx([expected])
+    assert target.remaining_part(one, one) == pytest.approx([0.3])
+    assert target.remaining_part(one, 0 * one).tolist() == [0]
 
 
 def test_two_runs_that_are_the_same_in_all_draws_are_in_no_wrong_order() -> None:
@@ -363,7 +363,7 @@ def test_documents_that_are_news_of_each_other() -> None:
             before = belief.variance.copy()
             for document in (*unknown[:step].tolist(), candidate):
                 belief.judge(document)
-            left[candidate] = target.left_open(before, belief.variance)
+            left[candidate] = target.remaining_part(before, belief.variance)
         assert target.total(left[unknown[step]]) == pytest.approx(expected[step])
         # no other one would leave narrower intervals, but for the curvature of a root
         assert left[unknown[step]].sum() <= min(map(np.sum, left.values())) * 1.02
@@ -374,11 +374,11 @@ def test_where_judging_may_stop() -> None:
     for until, n in {0.18: 1, 0.15: 2, 0.11: 3, 0.05: 4}.items():
         planned = plan(one_run, widths(0.2), 2, until)
         assert (len(planned.unknown), planned.n_needed) == (2, n), until
-        assert planned.left == pytest.approx([0.2 * np.sqrt(2 / 4)])  # after the two, not after all
+        assert planned.remaining == pytest.approx([0.2 * np.sqrt(2 / 4)])  # after the two, not after all
     for until in (0.2, 0.25):
         planned = plan(one_run, widths(0.2), 2, until)
         assert (len(planned.unknown), len(planned.expected), planned.n_needed) == (0, 0, 0)
-        assert planned.left.tolist() == [0.2]
+        assert planned.remaining.tolist() == [0.2]
     out_of_reach = dataclasses.replace(one_run, weight=np.array([[0.1] * 4, [0.0] * 4]))
     unknown, expected, _, n_needed = plan(out_of_reach, widths(0.2, 0.1), 9, 0.05)
     assert (len(unknown), expected[-1], n_needed) == (4, 0.1, None)  # no document says anything of the second
@@ -457,8 +457,8 @@ def test_the_documents_are_unjudged_ones_of_the_runs() -> None:
     low, high = completion.evaluate("P@10")[0].interval(0.95)
     assert found.metadata["now"] == pytest.approx(dict(zip(TARGETS, high - low, strict=True)))
     assert found.now == pytest.approx((high - low).mean())
-    assert found.widest == pytest.approx((found.metadata["now"]["new-b"], found.left.max()))
-    assert found.left.mean() == pytest.approx(found.expected_after)
+    assert found.widest == pytest.approx((found.metadata["now"]["new-b"], found.remaining.max()))
+    assert found.remaining.mean() == pytest.approx(found.expected_after)
 
 
 @pytest.mark.slow

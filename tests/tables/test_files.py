@@ -19,11 +19,11 @@ from bayespool.tables import build_container, container_bytes, csv_text, files, 
 from bayespool.tables.files import (
     atomic_write,
     atomic_write_all,
-    container_of_bytes,
     lock,
     locked,
     parquet_bytes,
     read_back,
+    read_container,
     unlock,
 )
 
@@ -190,8 +190,8 @@ def test_groups_of_draws_have_chains_and_others_have_not() -> None:
 
 
 def test_container_is_the_same_after_a_file() -> None:
-    read = container_of_bytes(container_bytes(made()))
+    read = read_container(container_bytes(made()))
     assert read.identical(made())
-    assert container_of_bytes(container_bytes(read)).identical(made())
+    assert read_container(container_bytes(read)).identical(made())
     with pytest.raises((OSError, ValueError)):
-        container_of_bytes(b"no such thing")
+        read_container(b"no such thing")

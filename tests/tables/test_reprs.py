@@ -45,7 +45,7 @@ from bayespool.scoring import (
     judge_next,
     read_scores,
 )
-from bayespool.tables.markup import Shown, first_rows
+from bayespool.tables.markup import ReprHTMLMixin, first_rows
 from bayespool.tables.table import Table
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
@@ -123,9 +123,9 @@ def test_every_result_is_looked_at() -> None:
     for module in pkgutil.walk_packages(bayespool.__path__, "bayespool."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    bases = {"Shown", "Result", "ReadableScores", "ExperimentResult", "ListForAssessors"}
+    bases = {"ReprHTMLMixin", "Result", "ReadableScores", "ExperimentResult", "ListForAssessors"}
     bases |= {"WithReportedRuns", "_PoolsResult"}
-    assert classes_below(Shown) | classes_below(Result) == set(MADE) | bases
+    assert classes_below(ReprHTMLMixin) | classes_below(Result) == set(MADE) | bases
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from bayespool.errors import InputError
-from bayespool.tables.columns import COLUMNS, KINDS, Column
 from bayespool.tables.markup import Arrangement, TextTable
-from bayespool.tables.table import Ends, Spread, Table, View, table_of
+from bayespool.tables.table import COLUMNS, KINDS, Column, IntervalColumn, Pivot, Table, View, table_from_json
 
 FRAME = pd.DataFrame(
     {
@@ -28,7 +27,7 @@ OWN = {"n": Column("number\nof", "count", "How many.")}
 WIDE = View(
     title="Two runs",
     names=("run_id",),
-    columns=("n", Spread(("value", Ends()), "estimator", {"drawn": "posterior"})),
+    columns=("n", Pivot(("value", IntervalColumn()), "estimator", {"drawn": "posterior"})),
     note="A legend.",
     spare=("n",),
 )
@@ -51,8 +50,8 @@ def test_the_wide_table_comes_from_the_long_one() -> None:
     assert (text.n_names, text.notes, text.spare) == (1, ("A legend.",), (1,))
     assert [text.is_text(i) for i in range(3)] == [True, False, False]
     described = json.loads(json.dumps(table(WIDE).described()))  # what a file keeps of it
-    assert table_of("scores", FRAME, described).read() == table(WIDE).read()
-    text = read(of(Spread(("value", Ends()), "estimator", grouped=True)))
+    assert table_from_json("scores", FRAME, described).read() == table(WIDE).read()
+    text = read(of(Pivot(("value", IntervalColumn()), "estimator", grouped=True)))
     assert text.groups == (("point", 1), ("drawn", 2))
     assert text.headings() == ["run", "point estimate", "drawn estimate", "drawn 90 % interval"]
 
@@ -76,7 +75,7 @@ def test_an_arrangement_chooses_columns_sorts_and_cuts() -> None:
 
 def test_a_view_has_its_rows_in_its_own_order() -> None:
     for name in ("point", "drawn"):  # b has no value of the latter
-        view = of(Spread(("value",), "estimator"), sort=f"-{name}")
+        view = of(Pivot(("value",), "estimator"), sort=f"-{name}")
         (best_first,) = Table("scores", "Scores", FRAME[::-1], OWN, (view,)).read()
         assert [row[0] for row in best_first.rows] == ["a", "b"], name
     view = View(title="", names=("run_id", "estimator"), columns=("value",), sort="-value", top=2)
