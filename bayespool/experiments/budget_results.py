@@ -194,7 +194,7 @@ class Budgets(WithReportedRuns):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return ``bias`` by budget, and ``ranking`` of the strategies."""
+        """Return ``bias`` by budget."""
         from bayespool.plots import draw_budgets
 
         caption = "Bias of the pools of each strategy, by budget"

@@ -92,7 +92,7 @@ class ModelChecks(Result):
         mixture ``combined``.
     containers : mapping of (str, str) to xarray.DataTree
         By measure and model, for ArviZ; empty if not requested. A measure of several levels of relevance has
-        one more for each rung above the first, of the model ``ratio-2-of-1``.
+        one more for each threshold above the first, of the model ``ratio-2-of-1``.
     metadata : mapping
         Version, fingerprint and settings.
 
@@ -104,11 +104,11 @@ class ModelChecks(Result):
     credited to it; the observation in ``log_likelihood`` is which of its documents are relevant, for all
     models alike.
 
-    Variables: ``hidden_relevant`` (cell), its hidden documents that reach the rung; ``n_hidden_relevant``
-    (pooled_run), all of a run's; under P@n with one rung also ``precision`` (pooled_run), under other
-    measures ``value`` (pooled_run), in ``predictions`` and ``observed_data`` of the first rung. ``posterior``
-    has the scale of effects of organization × topic and not the effects; ``log_likelihood`` draws them given
-    all else and the documents.
+    Variables: ``hidden_relevant`` (cell), its hidden documents that reach the threshold;
+    ``n_hidden_relevant`` (pooled_run), all of a run's; under P@n with one threshold also ``precision``
+    (pooled_run), under other measures ``value`` (pooled_run), in ``predictions`` and ``observed_data`` of the
+    first threshold. ``posterior`` has the scale of effects of organization × topic and not the effects;
+    ``log_likelihood`` draws them given all else and the documents.
     """
 
     predictions: tuple[HeldOutPrediction, ...]
@@ -246,7 +246,7 @@ def check_models(
 
     Only the pool's own judgments take part; documents that stay unjudged with all organizations pooled count
     as nonrelevant, in predictions and observations. Values of the measure are predicted, from models fitted
-    on each rung of its ladder; an ideal ranking includes the organization's hidden documents as drawn.
+    on each of its thresholds; an ideal ranking includes the organization's hidden documents as drawn.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def _container(
     settings: CheckingSettings,
 ) -> Any:
     """Gather a fit to the whole pool, with its priors, the model's predictions and what they are of;
-    `ModelChecks` describes the groups. Model and documents are on the same rung of the measure's ladder.
+    `ModelChecks` describes the groups. Model and documents are on the same threshold of the measure.
     """
     from bayespool.tables import build_container
 
@@ -424,8 +424,8 @@ def _log_likelihood(
 
 @dataclass(frozen=True)
 class _FittedPart:
-    """One model on one rung, fitted to the evidence that measures of some depth share: to all folds but one
-    each, or to the whole pool.
+    """One model on one threshold, fitted to the evidence that measures of some depth share: to all folds but
+    one each, or to the whole pool.
     """
 
     model: str
@@ -435,19 +435,19 @@ class _FittedPart:
 
     @property
     def name(self) -> str:
-        """The model's name, with the rung above the first."""
+        """The model's name, with the threshold above the first."""
         rung = self.rung
         return f"{self.model}-{rung.rel}-of-{rung.given}" if rung.given else self.model
 
     def problem(self, collection: Collection) -> ScoringProblem:
-        """Return the problem of the rung without runs to score."""
+        """Return the problem of the threshold without runs to score."""
         return ScoringProblem(collection, (), self.measure, "pooled", rung=self.rung)
 
 
 def _fitted_part(
     collection: Collection, model: str, measure: Measure, rung: Rung, settings: CheckingSettings
 ) -> _FittedPart:
-    """Return the model on a rung, with the deepest of the measures that share its evidence."""
+    """Return the model on a threshold, with the deepest of the measures that share its evidence."""
     depth = evidence_depth(model, measure.cutoff)
     sharing = [
         other
@@ -465,7 +465,7 @@ def _fit_all(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> dict[_FittedPart, tuple[Fit, ...]]:
-    """Return fits of every model on every rung of every measure, by fold, and to the whole pool."""
+    """Return fits of every model on every threshold of every measure, by fold, and to the whole pool."""
     for measure in settings.measures:
         problem = ScoringProblem(collection, (), measure, "pooled", rung=rungs_of(collection, measure)[0])
         check_pool(HiddenDocuments(problem), settings.n_folds)

@@ -1,5 +1,5 @@
 """Hidden documents of a pool as rows of evidence, the engine that fits them, and what a model is asked about
-them on each rung of the ladder.
+them on each threshold.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class HiddenRows:
 @dataclass(frozen=True, eq=False)
 class HiddenDocuments:
     """Documents that each pooled run would have unjudged had its organization not been pooled, of a problem
-    without runs to score; above the first rung only those that reached the rung below. `of` is a measure that
-    shares the problem's evidence and looks no deeper.
+    without runs to score; above the first threshold only those that reached the threshold below. `of` is a
+    measure that shares the problem's evidence and looks no deeper.
     """
 
     problem: ScoringProblem
@@ -104,7 +104,7 @@ class HiddenDocuments:
 
     @property
     def rungs(self) -> tuple[Rung, ...]:
-        """The ladder of the measure."""
+        """Thresholds of the measure."""
         return rungs_of(self.collection, self.measure)
 
     @property
@@ -236,7 +236,7 @@ def pool_alone(collection: Collection) -> Collection:
 class HeldOutRankings:
     """Values of the pooled runs, each with its organization out of the pool, given its hidden documents;
     documents unjudged with all organizations pooled count as in a score as judged. `hidden` is of the first
-    rung of the measure's ladder.
+    threshold of the measure.
     """
 
     hidden: HiddenDocuments
@@ -261,7 +261,7 @@ class HeldOutRankings:
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Relevance at each rung of the ladder."""
+        """Relevance at each threshold."""
         return levels_of(self.hidden.collection, self.hidden.rungs)
 
     @cached_property
@@ -296,8 +296,8 @@ class HeldOutRankings:
         measure: Measure | None = None,
     ) -> Values:
         """Return values of some pooled runs with some hidden documents as drawn and the others unjudged,
-        shape (draw, run, topic); `runs` and `documents` are ascending positions, `block` the rung of each
-        document, shape (draw, document), and `measure` another one that looks as deep and has no ideal
+        shape (draw, run, topic); `runs` and `documents` are ascending positions, `block` the threshold of
+        each document, shape (draw, document), and `measure` another one that looks as deep and has no ideal
         ranking.
         """
         scored_measure = measure or self.measure
@@ -379,17 +379,17 @@ class HeldOutRankings:
 
 @dataclass(frozen=True, eq=False)
 class PredictionTarget:
-    """One model on one rung, with the hidden documents of some rankings.
+    """One model on one threshold, with the hidden documents of some rankings.
 
     Attributes
     ----------
     prepared : PreparedModel
     hidden : HiddenDocuments
-        On the rung.
+        On the threshold.
     evidence : LinearEvidence or ModelEvidence
         With a row for every document; the model's own if that has them all.
     rows : HiddenRows
-        Of that evidence; documents count as hidden within the cutoff if they reach the rung below.
+        Of that evidence; documents count as hidden within the cutoff if they reach the threshold below.
     """
 
     prepared: PreparedModel
@@ -434,7 +434,7 @@ class PredictionTarget:
 def prediction_targets(
     prepared: Sequence[PreparedModel], rankings: HeldOutRankings
 ) -> tuple[PredictionTarget, ...]:
-    """Return a model's targets, one for each rung; ``prepared`` has a model for each."""
+    """Return a model's targets, one for each threshold; ``prepared`` has a model for each."""
     first, rungs, documents = rankings.hidden, rankings.hidden.rungs, rankings.documents
     if len(prepared) != len(rungs) or first.problem.asked != rungs[0]:
         raise ValueError(f"{first.measure} asks on the rungs {rungs}, a model for each, from the first on")
@@ -453,7 +453,7 @@ def prediction_targets(
 def _ask_each(
     prepared: PreparedModel, hidden: HiddenDocuments, rankings: HeldOutRankings, step: int
 ) -> tuple[Evidence, HiddenRows]:
-    """Return evidence with a row for each document on a step of the ladder, from 0, as in a completion."""
+    """Return evidence with a row for each document on a threshold, from 0, as in a completion."""
     collection, documents = hidden.collection, rankings.documents
     run, topic, rank, pair, _ = documents
     counted = (rankings.judged >= step) & (rank <= hidden.measure.cutoff)
@@ -505,8 +505,8 @@ def _table(prepared: PreparedModel, hidden: HiddenDocuments, documents: Document
 
 
 def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Levels:
-    """Return the highest rung that each document reaches, shape (draw, document), from log odds of that shape
-    for each rung.
+    """Return the highest threshold that each document reaches, shape (draw, document), from log odds of that
+    shape for each threshold.
 
     Examples
     --------

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
 
 Fits = Sequence[Sequence["Fit"]]
-"""For each rung, a fit for each fold."""
+"""For each threshold, a fit for each fold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +71,9 @@ class HeldOutPrediction:
         Mean prediction of ``n_hidden_relevant``.
     pit : ndarray of float, shape (run,)
         Randomized probability integral transform of ``observed``; NaN where nothing is hidden.
-    densities : ndarray of float, shape (rung, run)
-        Log predictive density, for each rung of the measure's ladder, of the number of hidden documents
-        credited to the run that reach it, among those that reach the rung below. NaN where there are none.
+    densities : ndarray of float, shape (threshold, run)
+        Log predictive density, for each threshold of the measure, of the number of hidden documents credited
+        to the run that reach it, among those that reach the threshold below. NaN where there are none.
     problems : tuple of str
         Failed checks of fits, by fold.
     """
@@ -106,7 +106,7 @@ class HeldOutPrediction:
 
     @property
     def log_density(self) -> FloatArray:
-        """Sum of ``densities`` over rungs, shape (run,); NaN where nothing is credited to the run."""
+        """Sum of ``densities`` over thresholds, shape (run,); NaN where nothing is credited to the run."""
         return np.where(np.isnan(self.densities).all(axis=0), np.nan, np.nansum(self.densities, axis=0))
 
     def interval(self, ci_prob: float) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -170,8 +170,8 @@ def fit_fold(
     n_folds: int = 5,
     random_seed: int = 1,
 ) -> Fit:
-    """Fit of a model on one rung to the hidden documents of all folds but one; measures of the same evidence
-    share it.
+    """Fit of a model on one threshold to the hidden documents of all folds but one; measures of the same
+    evidence share it.
     """
     seen = prepared.evidence.of_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
     depth = evidence_depth(prepared.model, hidden.measure.cutoff)
@@ -193,21 +193,22 @@ def predict_held_out(
     A model is fitted to the hidden documents of the other folds. In each draw every organization of the fold
     gets the effect of a new organization (and one on each topic, under models with predictors), and each of
     its hidden documents a relevance that all runs of the organization share. If the measure has several
-    levels, each rung of its ladder has its own fits, effects and random numbers.
+    levels, each of its thresholds has its own fits, effects and random numbers.
 
     Parameters
     ----------
-    prepared : Prepared, or sequence of Prepared
-        A model with the evidence of the whole pool, of a `Task` without runs to score: one for each rung.
+    prepared : PreparedModel, or sequence of PreparedModel
+        A model with the evidence of the whole pool, of a `ScoringProblem` without runs to score: one for each
+        threshold.
     hidden : HiddenDocuments
-        Of the same collection and measure, on the first rung.
+        Of the same collection and measure, on the first threshold.
     engine : Engine
         Such as ``Laplace(draws=500, chains=4)``.
     n_folds : int, default 5
         At least 2; as many as organizations leaves one out at a time.
     random_seed : int
     fits : sequence of sequences of Fit, optional
-        For each rung those of `fit_fold` with the same arguments, fold by fold; fitted if missing.
+        For each threshold those of `fit_fold` with the same arguments, fold by fold; fitted if missing.
 
     Returns
     -------
@@ -219,7 +220,7 @@ def predict_held_out(
     InputError
         Fewer than three organizations in the pool, no hidden document, or fewer than two folds.
     ValueError
-        The number of models is not that of rungs.
+        The number of models is not that of thresholds.
     """
     check_pool(hidden, n_folds)
     steps = (prepared,) if isinstance(prepared, PreparedModel) else tuple(prepared)
@@ -255,8 +256,8 @@ def predict_mixture(
     """Return predictions of the combined estimator's mixture, weighted in each fold by the densities of the
     others.
 
-    ``members`` holds each model on every rung with its fits, ``predictions`` those of `predict_held_out` in
-    the same order.
+    ``members`` holds each model on every threshold with its fits, ``predictions`` those of `predict_held_out`
+    in the same order.
     """
     rankings = HeldOutRankings(hidden)
     model_targets = [prediction_targets(steps, rankings) for steps, _ in members.values()]
@@ -310,7 +311,7 @@ class _Drawn:
     def draw(
         self, runs: npt.NDArray[np.intp], log_odds: Sequence[FloatArray], rng: np.random.Generator
     ) -> None:
-        """Draw the documents of the runs' organizations from log odds, for each rung of shape (draw,
+        """Draw the documents of the runs' organizations from log odds, for each threshold of shape (draw,
         document).
         """
         organizations = self.rankings.hidden.organization[runs]
@@ -396,8 +397,8 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
     Parameters
     ----------
     predictions : sequence of HeldOutPrediction
-        Of several models under one measure whose ladder has one rung, with the same folds; with more rungs
-        see `bayespool.experiments.predictions.predict_mixture`.
+        Of several models under one measure with one threshold, with the same folds; with more thresholds see
+        `bayespool.experiments.predictions.predict_mixture`.
     random_seed : int
 
     Returns
@@ -483,7 +484,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
 
     The unit is the organization: the mean over its runs of the log predictive density of the number of
     relevant hidden documents credited to the run; for a measure of several levels of relevance, of the
-    numbers that reach each rung of its ladder among those that reached the one below. Weights and gains of a
+    numbers that reach each of its thresholds among those that reached the one below. Weights and gains of a
     measure do not enter: P@10 and RR@10 have the same density.
 
     Parameters
@@ -499,7 +500,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
         Best first within a measure, with ArviZ's columns: ``measure``, ``model``, ``rank``, ``elpd``,
         ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``, ``dse``
         (of the differences by organization); then ``weight_combined``, the weights of the combined estimator
-        (on the first rung), and ``n_organizations``. The weight of a model outside the mixture is NaN.
+        (on the first threshold), and ``n_organizations``. The weight of a model outside the mixture is NaN.
     """
     import pandas as pd
 
