@@ -93,12 +93,12 @@ class PoolsOfBudgets(Design):
             cases = itertools.product(settings.strategies, (everybody | units).items())
             for strategy, (left_out, run_ids) in cases:
                 name = strategy.name, *([] if budget is None else [str(budget)]), left_out or "everybody"
-                gone = set(run_ids) if left_out else set()
+                absent = set(run_ids) if left_out else set()
                 parts.append(
                     BudgetPart(
                         name="-".join(name),
                         run_ids=run_ids,
-                        pool_run_ids=tuple(run for run in collection.pooled_run_ids if run not in gone),
+                        pool_run_ids=tuple(run for run in collection.pooled_run_ids if run not in absent),
                         measures=settings.measures,
                         seeds=(strategy_text(strategy), left_out, budget),
                         strategy=strategy,
@@ -304,8 +304,8 @@ def judging_order(whole: Collection, part: BudgetPart, settings: BudgetSettings)
         order = order_of_topic(strategy, topic, whole.relevance, n, rel=settings.rel, random_seed=seed)
         place[order] = np.arange(len(order), dtype=np.int32)
         if settings.stop is not None:
-            known = np.maximum(whole.relevance[order], 0)  # what nobody judged counts as nonrelevant
-            stop.append(stops_at(settings.stop, known, len(topic), settings.rel))
+            relevance = np.maximum(whole.relevance[order], 0)  # what nobody judged counts as nonrelevant
+            stop.append(stops_at(settings.stop, relevance, len(topic), settings.rel))
     return Order(place, np.minimum(share, stop) if stop else share)
 
 
@@ -432,9 +432,9 @@ def _estimate_rows(
 ) -> pd.DataFrame:
     """Return a table of estimates in the order of measures, strategies, budgets, estimators and runs."""
     keys = ["measure", "strategy", "budget", "run_id"]
-    known = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
-    known = known.rename(columns={"value": "as_judged"})
-    table = _stacked(results, ["strategy", "budget"]).merge(known, on=keys, validate="many_to_one")
+    as_judged = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
+    as_judged = as_judged.rename(columns={"value": "as_judged"})
+    table = _stacked(results, ["strategy", "budget"]).merge(as_judged, on=keys, validate="many_to_one")
     table["error"] = table["value"] - table["truth"]
     first = [*keys[:3], "estimator", "run_id", "organization", "left_out", "reported"]
     first += ["full", "truth", "as_judged", "value", "error", "open"]

@@ -149,8 +149,8 @@ def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> fl
     if not 0 < prob < 1:
         raise InputError(f"prob {prob} is not between 0 and 1")
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
-    known = ~np.isnan(low)
-    low, high = low[known], high[known]
+    is_known = ~np.isnan(low)
+    low, high = low[is_known], high[is_known]
     if not len(low):
         return float("nan")
     start, stop = 0.5 - prob / 2, 0.5 + prob / 2
@@ -391,8 +391,8 @@ class Design(Task):
 
     def conceal(self, collection: Collection, part: Any, settings: Any) -> Collection:
         """Return what the part's estimators get: by default the judgments of its pool."""
-        kept = set(part.pool_run_ids)
-        return collection.unpool([run for run in collection.pooled_run_ids if run not in kept])
+        pool = set(part.pool_run_ids)
+        return collection.unpool([run for run in collection.pooled_run_ids if run not in pool])
 
     def judged_in_truth(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
         """Return a mask of documents that the truth judges, shape (pair,); estimates take others for
@@ -440,8 +440,8 @@ class Design(Task):
         scores: dict[str, list[Any]] = {}
         with clock.timed("comparing with the truth"):
             counted = self.topics(collection, part, settings)
-            own = collection.organization[collection.run_index(part.run_ids)]
-            organizations = np.array(collection.organizations, dtype=object)[own]
+            organization = collection.organization[collection.run_index(part.run_ids)]
+            organizations = np.array(collection.organizations, dtype=object)[organization]
             for m, measure in enumerate(part.measures):
                 truth = self.truth(collection, concealed, part, measure, settings)
                 scores[str(measure)] = np.where(counted, truth.values.scores(), np.nan).tolist()
@@ -484,10 +484,10 @@ class Design(Task):
         estimates: dict[str, tuple[Estimates, ...]] = {}
         for label, estimator in settings.estimators:
             seed = seed_of(getattr(estimator, "random_seed", None), *self.seeds(part, settings))
-            own = changed(estimator, "random_seed", seed)
+            seeded = changed(estimator, "random_seed", seed)
             with clock.timed(label):
                 try:
-                    estimates[label] = estimate_checked(own, concealed, part.run_ids, part.measures)
+                    estimates[label] = estimate_checked(seeded, concealed, part.run_ids, part.measures)
                 except Exception as error:
                     error.add_note(f"by estimator {label!r}, {self.name} of {part.name!r}")
                     raise
@@ -575,12 +575,12 @@ def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolS
     n_units = len(contributors(whole, requested.by, types, requested.pool_type))
     most = n_units - 1
     widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
-    chosen = tuple(sorted(set(widths)))
-    if not chosen or max(chosen) > most:
+    sizes = tuple(sorted(set(widths)))
+    if not sizes or max(sizes) > most:
         which = "" if requested.pool_type is None else f" of type {requested.pool_type!r}"
-        width = f"a pool of width {max(chosen, default=1)} and one more"
+        width = f"a pool of width {max(sizes, default=1)} and one more"
         raise InputError(
             f"{n_units} {requested.by}s{which} are too few for {width}",
             hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
         )
-    return dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=chosen)
+    return dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=sizes)

@@ -258,10 +258,10 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
         text += f" {best['estimator']} comes nearest to the truth ({error}{against})."
     covered = [row for row in rows if row["coverage_95"] == row["coverage_95"]]
     for row in covered[:1]:
-        whose = "the pooled runs" if where.endswith("of the pool") else "the runs"
+        runs = "the pooled runs" if where.endswith("of the pool") else "the runs"
         text += (
             f" The {level(0.95)} intervals of {row['estimator']} contain the truth of "
-            f"{percent(row['coverage_95'])} of {whose} with anything unjudged."
+            f"{percent(row['coverage_95'])} of {runs} with anything unjudged."
         )
     return text
 
@@ -501,18 +501,20 @@ _SHOWN = ("n_runs", "n_pool_runs", "mae", "rmse", "bias", "sre", "kendall_tau_b"
 def with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettings:
     """Return the settings with the type of each pooled run, and the types to leave out."""
     pairs = resolve_run_types(whole, dict(settings.run_types), whole.pooled_run_ids)
-    known = sorted({kind for _, kind in pairs})
-    if len(known) < 2:
+    kinds = sorted({kind for _, kind in pairs})
+    if len(kinds) < 2:
         raise InputError(
-            f"all runs of the pool are of type {known[0]!r}: nothing is left once it is left out",
+            f"all runs of the pool are of type {kinds[0]!r}: nothing is left once it is left out",
             hint="give at least two types",
         )
-    return replace(settings, run_types=pairs, types=settings.types or tuple(known))
+    return replace(settings, run_types=pairs, types=settings.types or tuple(kinds))
 
 
 def runs_by_type(settings: LeaveOutSettings) -> dict[str, list[str]]:
     """Return the pooled runs of each type to leave out."""
-    return {kind: [run for run, own in settings.run_types if own == kind] for kind in settings.types}
+    return {
+        kind: [run for run, run_kind in settings.run_types if run_kind == kind] for kind in settings.types
+    }
 
 
 def errors_by_type(whole: Collection, settings: LeaveOutSettings, rows: pd.DataFrame) -> pd.DataFrame:

@@ -170,8 +170,8 @@ class HiddenDocuments:
         number[documents.pair] = np.arange(len(documents.pair))
         number_at = number[collection.document[self.run_index, :, :depth]]
         owner = np.append(collection.organization[documents.run], -1)  # other documents have number −1
-        own = collection.organization[self.run_index]
-        run, topic, rank = np.nonzero(owner[number_at] == own[:, None, None])
+        organization = collection.organization[self.run_index]
+        run, topic, rank = np.nonzero(owner[number_at] == organization[:, None, None])
         return run, topic, rank, number_at[run, topic, rank]
 
     def rows(self, evidence: Evidence) -> HiddenRows:
@@ -306,8 +306,8 @@ class HeldOutRankings:
         amount = np.empty((len(block), *base.shape), dtype=base.dtype)
         amount[:] = base
         run, topic, rank, number = self._places(self.measure.cutoff)
-        mine = np.isin(run, runs) & np.isin(number, documents)
-        run, topic, rank, number = (part[mine] for part in (run, topic, rank, number))
+        is_shown = np.isin(run, runs) & np.isin(number, documents)
+        run, topic, rank, number = (part[is_shown] for part in (run, topic, rank, number))
         row, column = np.searchsorted(runs, run), np.searchsorted(documents, number)
         for t in np.unique(topic):
             on_topic = topic == t
@@ -335,23 +335,26 @@ class HeldOutRankings:
         run, _, _, number = self._places(reach_of_ideal(self.hidden.collection, measure))
         for o in np.unique(run_organization):
             rows, judged = run_organization == o, self._tally_without(int(o))
-            own = [document_organization == o] * int(rows.sum())
+            members = [document_organization == o] * int(rows.sum())
             if measure.ideal == "own":
-                own = [np.isin(documents, number[run == r]) for r in runs[rows]]
+                members = [np.isin(documents, number[run == r]) for r in runs[rows]]
             for t in range(amount.shape[2]):
-                n = np.zeros((len(block), len(own), 1, len(judged.levels)), dtype=np.int64)
-                if measure.ideal != "judged" and (mine := (document_organization == o) & (topic == t)).any():
-                    drawn = np.ascontiguousarray(block[:, mine])
-                    for row, is_member in enumerate(own):
-                        count_levels(drawn, is_member[mine], n[:, row, 0])
+                n = np.zeros((len(block), len(members), 1, len(judged.levels)), dtype=np.int64)
+                if (
+                    measure.ideal != "judged"
+                    and (is_own := (document_organization == o) & (topic == t)).any()
+                ):
+                    drawn = np.ascontiguousarray(block[:, is_own])
+                    for row, is_member in enumerate(members):
+                        count_levels(drawn, is_member[is_own], n[:, row, 0])
                 tally = Tally(n + judged.n[t], judged.levels)
                 amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
 
     def _tally_without(self, organization: int) -> Tally:
         """Return the judged documents of each topic without those that an organization alone contributed."""
         collection = self.hidden.collection
-        gone = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
-        relevance = np.where(gone, np.int16(-1), collection.relevance)
+        is_sole = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
+        relevance = np.where(is_sole, np.int16(-1), collection.relevance)
         return tally_of(collection, self.levels, relevance=relevance)
 
     @cached_property

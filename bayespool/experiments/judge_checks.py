@@ -60,8 +60,8 @@ class IntervalsWithLabels(Task):
                 lower, upper = estimates.interval(settings.ci_prob)
                 ends = {"value": estimates.value, "lower": lower, "upper": upper, "width": upper - lower}
                 intervals[estimates.measure, name] = {f"{key}_{which}": ends[key] for key in ends}
-        own = collection.organization[collection.run_index(part)]
-        organizations = [collection.organizations[o] for o in own]
+        index = collection.organization[collection.run_index(part)]
+        organizations = [collection.organizations[o] for o in index]
         rows: Columns = {}
         for measure, name in product(settings.measures, judges):
             row: Row = {"measure": str(measure), "judge": name, "organization": organizations}
@@ -74,13 +74,15 @@ class IntervalsWithLabels(Task):
         if run_ids:
             return [run_ids]
         pooled = np.flatnonzero(collection.pooled)
-        own = collection.organization[pooled]
-        if len(np.unique(own)) < 2:
+        organization = collection.organization[pooled]
+        if len(np.unique(organization)) < 2:
             raise InputError(
                 "intervals: no run to score, and no second organization in the pool to leave out",
                 hint="name runs, or do without intervals",
             )
-        return [tuple(collection.run_ids[r] for r in pooled[own == o]) for o in np.unique(own)]
+        return [
+            tuple(collection.run_ids[r] for r in pooled[organization == o]) for o in np.unique(organization)
+        ]
 
 
 def compare_intervals(
@@ -167,8 +169,12 @@ def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
 def agreement_rows(confusions: Confusions) -> Iterator[Row]:
     """Yield rows of the table ``agreement``."""
     for first, hidden, other in _counted(confusions):
-        known = hidden if np.isnan(auc(other)) else other
-        cut = None if np.isnan(auc(known)) or not len(kappas(known)) else int(kappas(known).argmax())
+        reference = hidden if np.isnan(auc(other)) else other
+        cut = (
+            None
+            if np.isnan(auc(reference)) or not len(kappas(reference))
+            else int(kappas(reference).argmax())
+        )
         for documents, counted in zip(KINDS_OF_DOCUMENTS, (hidden, other), strict=True):
             promised = float((counted.n * other.rate).sum()) if other.n.any() else np.nan
             yield first | {
@@ -428,9 +434,9 @@ class JudgeCheck(Result):
 
     def _interval_view(self, measure: Measure) -> View:
         n_runs = self._frames["runs"]["run_id"].nunique()
-        whose = "runs to score" if self.run_ids else "pooled runs, each organization left out"
+        runs = "runs to score" if self.run_ids else "pooled runs, each organization left out"
         return View(
-            title=f"{measure}: mean width of {level(self.metadata['ci_prob'])} intervals of {n_runs} {whose}",
+            title=f"{measure}: mean width of {level(self.metadata['ci_prob'])} intervals of {n_runs} {runs}",
             names=("judge",),
             columns=("width_without", "width_with", "saved"),
             where={"measure": str(measure)},

@@ -195,9 +195,9 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         """Yield organizations and first runs of each cluster."""
         for cluster in self.clusters:
             others = {name for other in self.clusters if other is not cluster for name in other.organizations}
-            own = set(cluster.organizations)
-            n_both = len(own & others)
-            text = f"runs of {len(own)} organization{'s' * (len(own) > 1)}"
+            names = set(cluster.organizations)
+            n_both = len(names & others)
+            text = f"runs of {len(names)} organization{'s' * (len(names) > 1)}"
             if n_both and not cluster.stays:
                 text += f" ({n_both} with other runs in the pool)"
             yield f"{cluster.name}: {text}: {some(cluster.run_ids, 6)}"
@@ -299,8 +299,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     def _measure(self, measure: object) -> str:
         parsed = parse_measure(measure)
         if parsed not in self.settings.measures:
-            known = ", ".join(map(str, self.settings.measures))
-            raise InputError(f"the experiment has no {parsed}", hint=f"it has {known}")
+            names = ", ".join(map(str, self.settings.measures))
+            raise InputError(f"the experiment has no {parsed}", hint=f"it has {names}")
         return str(parsed)
 
     @cached_property
@@ -347,17 +347,17 @@ class RunsLeftOut(Design):
         n_best(len(collection.pooled_run_ids), settings.top)
         groups: dict[tuple[str, ...], list[Measure]] = {}
         for measure in settings.measures:
-            kept = collection.pooled_run_ids
+            candidates = collection.pooled_run_ids
             if settings.top_pool == "kept":
-                kept = best_runs(collection, measure, settings)
-            groups.setdefault(kept, []).append(measure)
+                candidates = best_runs(collection, measure, settings)
+            groups.setdefault(candidates, []).append(measure)
         folds = []
         for pooled_run_ids, measures in groups.items():
             units: dict[str, list[str]] = {}
             _refuse_runs_without_topics(collection, pooled_run_ids, settings)
             for run in pooled_run_ids:
-                own = collection.organization[collection.run_index(run)[0]]
-                unit = collection.organizations[own] if settings.by == "organization" else run
+                organization = collection.organization[collection.run_index(run)[0]]
+                unit = collection.organizations[organization] if settings.by == "organization" else run
                 units.setdefault(unit, []).append(run)
             if len(units) < 2:
                 raise InputError(
@@ -413,7 +413,7 @@ class RunsLeftOut(Design):
         into the pool alone, without judgments that only the other runs of the fold contributed; runs that
         share an ideal ranking are put back together.
         """
-        gone = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
+        absent = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
         estimand = settings.estimand_of_estimators
         depth = int(collection.depth_of(collection.run_index(part.run_ids)).min())
         deeper, shares = measure.cutoff, False
@@ -423,7 +423,7 @@ class RunsLeftOut(Design):
         together = [(run,) for run in part.run_ids] if each else [part.run_ids]
         values, n_unjudged = [], []
         for runs in together:
-            away = [*gone, *(set(part.run_ids) - set(runs))]
+            away = [*absent, *(set(part.run_ids) - set(runs))]
             back = collection.unpool(away) if away else collection
             values.append(values_on_fuller(concealed, back, runs, measure, estimand).amount)
             n_unjudged.append(score_bounds(back, runs, measure, estimand=estimand).n_unjudged)
@@ -445,9 +445,13 @@ def make_fold(
     name: str, runs: Sequence[str], pooled_run_ids: tuple[str, ...], measures: Sequence[Measure]
 ) -> Part:
     """Leave some runs out of the pool of others, under a name."""
-    kept = tuple(run for run in pooled_run_ids if run not in set(runs))
+    remaining = tuple(run for run in pooled_run_ids if run not in set(runs))
     return Part(
-        name=name, run_ids=tuple(runs), pool_run_ids=kept, measures=tuple(measures), columns=(("fold", name),)
+        name=name,
+        run_ids=tuple(runs),
+        pool_run_ids=remaining,
+        measures=tuple(measures),
+        columns=(("fold", name),),
     )
 
 

@@ -117,7 +117,7 @@ class HeldOutPrediction:
         """Return a table ``runs`` of `bayespool.ModelChecks` with intervals of ``ci_prob``, of this model."""
         import pandas as pd
 
-        known, ends = self.known, self.interval(ci_prob)
+        base, ends = self.known, self.interval(ci_prob)
         frame = pd.DataFrame(
             {
                 "measure": str(self.measure),
@@ -127,10 +127,10 @@ class HeldOutPrediction:
                 "n_hidden": self.n_hidden,
                 "n_hidden_relevant": self.n_hidden_relevant,
                 "predicted": self.n_predicted,
-                "value": (known + self.observed) / self.per_mean,
-                "value_predicted": (known + self.draws.mean(axis=0)) / self.per_mean,
-                "lower": (known + ends[0]) / self.per_mean,
-                "upper": (known + ends[1]) / self.per_mean,
+                "value": (base + self.observed) / self.per_mean,
+                "value_predicted": (base + self.draws.mean(axis=0)) / self.per_mean,
+                "lower": (base + ends[0]) / self.per_mean,
+                "upper": (base + ends[1]) / self.per_mean,
                 "ci_prob": ci_prob,
                 "pit": self.pit,
                 "log_density": self.log_density,
@@ -300,12 +300,12 @@ class _Drawn:
     def __init__(self, rankings: HeldOutRankings, n_draws: int) -> None:
         self.rankings, hidden = rankings, rankings.hidden
         self.every = np.arange(len(hidden.organization))
-        known = rankings.known_values(self.every)
-        self.known, self.unit = known.totals(), known.unit
+        base = rankings.known_values(self.every)
+        self.known, self.unit = base.totals(), base.unit
         self.counted = Precision(hidden.measure.cutoff, hidden.measure.rel)
         self.judged = rankings.known_values(self.every, self.counted).totals()
         shape = n_draws, len(self.every)
-        self.amount = np.zeros(shape, dtype=np.int32 if known.is_exact else np.float64)
+        self.amount = np.zeros(shape, dtype=np.int32 if base.is_exact else np.float64)
         self.n_relevant = np.zeros(shape, dtype=np.int32)
 
     def draw(
@@ -353,9 +353,9 @@ class _Drawn:
         )
 
 
-def excess_total(values: Values, known: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def excess_total(values: Values, base: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return totals of values less the known part, as whole numbers, or floats rounded as totals are."""
-    added = values.totals() - known
+    added = values.totals() - base
     return np.asarray(added.astype(np.int32) if values.is_exact else np.round(added, 12))
 
 
@@ -378,10 +378,10 @@ def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatA
     """
     p, densities = expit(log_odds), {}
     for run in np.unique(rows.run[row[rows.n_hidden[row] > 0]]):
-        own = np.flatnonzero(rows.run[row] == run)
-        n, k = rows.n_hidden[row[own]], int(rows.n_hidden_relevant[row[own]].sum())
-        mean = p[:, own] @ n
-        variance = (p[:, own] * (1 - p[:, own])) @ n + 1 / 12
+        place = np.flatnonzero(rows.run[row] == run)
+        n, k = rows.n_hidden[row[place]], int(rows.n_hidden_relevant[row[place]].sum())
+        mean = p[:, place] @ n
+        variance = (p[:, place] * (1 - p[:, place])) @ n + 1 / 12
         log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
         densities[int(run)] = float(logsumexp(log_normal) - np.log(len(mean)))
     return densities

@@ -51,9 +51,9 @@ def user_code_versions(
         if not _is_built_in(cls):
             # not inherited: the version of a class says nothing of the methods of one below it
             by_kind.setdefault(f"own {kind}", {})[label] = _named_version(cls, vars(cls).get("version"))
-    if own := [predictor for predictor in PREDICTORS.values() if not _is_built_in(predictor.compute)]:
+    if predictors := [predictor for predictor in PREDICTORS.values() if not _is_built_in(predictor.compute)]:
         by_kind["own predictors"] = {
-            p.name: f"{_named_version(p.compute, p.version)} {p.per} {p.slope}" for p in own
+            p.name: f"{_named_version(p.compute, p.version)} {p.per} {p.slope}" for p in predictors
         }
     used = {*models, *(getattr(estimator, "model", None) for _, estimator in estimators)}
     if models := {name: spec for name, spec in own_models().items() if name in used}:
@@ -110,8 +110,8 @@ def parts_description(settings: Any, design: object) -> dict[str, Any]:
     )
     if _is_built_in(type(design)):
         return described
-    own = {"own design": _named_version(type(design), vars(type(design)).get("version"))}
-    return {**described, **own, **vars(design)}
+    versions = {"own design": _named_version(type(design), vars(type(design)).get("version"))}
+    return {**described, **versions, **vars(design)}
 
 
 def _parsed(estimator: str | Estimator, settings: Any) -> Estimator:
@@ -158,10 +158,10 @@ def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str], engi
     take.
     """
     refuse_large_priors(priors)
-    known = {prior for model in models or MODELS for prior in prior_names(model)}
+    names = {prior for model in models or MODELS for prior in prior_names(model)}
     for name, text in priors.items():
-        if name not in known:
-            hint = known_names(name, sorted(known), before="these models have ")
+        if name not in names:
+            hint = known_names(name, sorted(names), before="these models have ")
             raise InputError(f"no prior {name!r}", hint=hint)
         if engine != "laplace":
             refuse_no_density(name, parse_prior(text), engine)

@@ -388,9 +388,9 @@ def _check_workers(client: Any, address: str) -> None:
     except Exception as error:  # workers can raise anything
         hint = "install the same version of bayespool there"
         raise InputError(f"workers cannot run bayespool ({error})", hint=hint) from None
-    for worker, there in there_by_worker.items():
-        for name in (name for name in here if there.get(name) != here[name]):
-            message = f"worker {worker} has {name} {there.get(name)}, and here it is {here[name]}"
+    for worker, worker_versions in there_by_worker.items():
+        for name in (name for name in here if worker_versions.get(name) != here[name]):
+            message = f"worker {worker} has {name} {worker_versions.get(name)}, and here it is {here[name]}"
             raise InputError(message, hint="results are to be the same to the byte: install the same version")
 
 
@@ -446,8 +446,8 @@ class Task:
         """Return settings whose change invalidates finished parts, in the types of JSON, with the versions of
         the user's own measures, models and so on.
         """
-        own = user_code_versions((), settings.measures, models=(settings.model,), engine=settings.engine)
-        return dict(settings.describe()) | own
+        versions = user_code_versions((), settings.measures, models=(settings.model,), engine=settings.engine)
+        return dict(settings.describe()) | versions
 
     def prepare(self, collection: Collection, settings: Any) -> None:
         """Look at the collection as it was given, before any part."""
@@ -481,9 +481,9 @@ class Task:
                 if stored is not None:
                     results[part] = PartResult(part, *stored)
             progress(len(results), len(parts))
-            left = [part for part in parts if part not in results]
+            remaining = [part for part in parts if part not in results]
             work = partial(self.work, settings=settings)
-            for result in completed(work, collection, left, n_jobs=execution.n_jobs):
+            for result in completed(work, collection, remaining, n_jobs=execution.n_jobs):
                 if store is not None:
                     store.save(*self.identity(result.part, settings), result.rows, result.rest)
                 results[result.part] = result

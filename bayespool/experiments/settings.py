@@ -186,12 +186,12 @@ class LeaveOutSettings(ExperimentSettings):
         for name, by in (("n_clusters", "cluster"), ("run_types", "type"), ("types", "type")):
             if getattr(self, name) and self.by != by:
                 raise InputError(f"{name} is for {by}s, and {self.by}s are left out", hint=f'take by="{by}"')
-        known = sorted({kind for _, kind in self.run_types})
-        if self.by == "type" and not known:
+        kinds = sorted({kind for _, kind in self.run_types})
+        if self.by == "type" and not kinds:
             raise InputError("which type is each run of?", hint="give run_types")
         for kind in self.types:
-            if kind not in known:
-                raise InputError(f"no run of the pool has the type {kind!r}", hint=known_names(kind, known))
+            if kind not in kinds:
+                raise InputError(f"no run of the pool has the type {kind!r}", hint=known_names(kind, kinds))
 
     @property
     def estimand_of_estimators(self) -> Estimand:
@@ -240,10 +240,10 @@ class PoolSettings(ExperimentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
-        known = sorted({kind for _, kind in self.run_types})
+        kinds = sorted({kind for _, kind in self.run_types})
         for kind, role in ((self.pool_type, "pool"), (self.target_type, "target")):
-            if kind is not None and kind not in known:
-                hint = known_names(kind, known) if known else "give the types of the runs"
+            if kind is not None and kind not in kinds:
+                hint = known_names(kind, kinds) if kinds else "give the types of the runs"
                 raise InputError(f"no run has the {role} type {kind!r}", hint=hint)
 
     def describe(self) -> dict[str, Any]:

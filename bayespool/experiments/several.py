@@ -132,8 +132,8 @@ class LeaveOutSeveralResult(Result):
     def _summary(self) -> pd.DataFrame:
         frame = self._stacked("summary")
         keys = zip(frame["collection"], frame["measure"], frame["estimator"], strict=True)
-        known = _REFERENCE in self.settings.labels
-        change = [self.results[c].mae_change(m, e) if known else np.nan for c, m, e in keys]
+        has_reference = _REFERENCE in self.settings.labels
+        change = [self.results[c].mae_change(m, e) if has_reference else np.nan for c, m, e in keys]
         frame.insert(list(frame.columns).index("mae") + 1, "mae_change", change)
         return frame
 
@@ -177,16 +177,16 @@ class LeaveOutSeveralResult(Result):
 def over_collections(errors: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
     """Return columns of ``overall`` from errors of shape (collection, estimator), NaN where unknown."""
     errors = errors[~np.isnan(errors).all(axis=1)]
-    known = ~np.isnan(errors)
+    is_known = ~np.isnan(errors)
     best = errors <= np.nanmin(errors, axis=1, keepdims=True, initial=np.inf) + _ROUNDING
     worst = errors >= np.nanmax(errors, axis=1, keepdims=True, initial=-np.inf) - _ROUNDING
-    averaged = known & ~(errors < _ROUNDING).any(axis=1, keepdims=True)
+    averaged = is_known & ~(errors < _ROUNDING).any(axis=1, keepdims=True)
     n_averaged = averaged.sum(axis=0)
     logs = np.log(errors, out=np.zeros_like(errors), where=averaged).sum(axis=0)
     with np.errstate(invalid="ignore"):
         means = np.where(n_averaged > 0, np.exp(logs / n_averaged), np.nan)
     return {
-        "n_collections": known.sum(axis=0),
+        "n_collections": is_known.sum(axis=0),
         "n_best": best.sum(axis=0),
         "n_worst": worst.sum(axis=0),
         "geometric_mean": means,
@@ -271,8 +271,8 @@ def leave_out_several(
 
         with _named(name):
             folder = None if execution.folder is None else Path(execution.folder) / name
-            own = replace(execution, folder=folder, progress=show)
-            results[name] = leave_out(collection, settings=settings, **vars(own))
+            options = replace(execution, folder=folder, progress=show)
+            results[name] = leave_out(collection, settings=settings, **vars(options))
     return LeaveOutSeveralResult(settings=settings, results=results)
 
 

@@ -212,9 +212,12 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
         taste = rng.normal(scale=s.taste, size=prominence.shape) + kind_taste[kind]
         strength = rng.normal(s.strength_mean, s.strength_std) + kind_strength[kind]
         for i in range(1 if new else int(rng.integers(1, s.max_runs + 1))):
-            own = strength + rng.normal(scale=s.strength_std / 3)
+            run_strength = strength + rng.normal(scale=s.strength_std / 3)
             score = (
-                own * (relevance > 0) + prominence + taste + rng.normal(scale=s.noise, size=prominence.shape)
+                run_strength * (relevance > 0)
+                + prominence
+                + taste
+                + rng.normal(scale=s.noise, size=prominence.shape)
             )
             run_id = organization if new else f"{organization}-{i + 1}"
             organizations[run_id] = organization
@@ -367,14 +370,14 @@ def simulate_judge(
     liking += _FAVOR * _is_in_top(collection, favors)
     liking += ndtri(_uniform(collection, key_of(random_seed, "label")))
     label = np.searchsorted(ndtri(1 - 0.5 ** np.arange(1, grades)), liking, side="right")
-    kept = np.flatnonzero(_uniform(collection, key_of(random_seed, "share")) < share)
+    labeled = np.flatnonzero(_uniform(collection, key_of(random_seed, "share")) < share)
     topics = pa.array(collection.query_ids, pa.string())
     return Labels(
         query_id=pa.DictionaryArray.from_arrays(
-            pa.array(collection.pair_topic[kept].astype(np.int32)), topics
+            pa.array(collection.pair_topic[labeled].astype(np.int32)), topics
         ),
-        doc_id=collection.doc_ids.take(pa.array(kept)),
-        label=label[kept].astype(np.float64),
+        doc_id=collection.doc_ids.take(pa.array(labeled)),
+        label=label[labeled].astype(np.float64),
     )
 
 
@@ -383,8 +386,8 @@ def _is_in_top(collection: Collection, organization: str | None) -> npt.NDArray[
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
     if organization is not None:
         if organization not in collection.organizations:
-            known = ", ".join(map(repr, collection.organizations))
-            raise InputError(f"no organization {organization!r}; known: {known}")
+            names = ", ".join(map(repr, collection.organizations))
+            raise InputError(f"no organization {organization!r}; known: {names}")
         is_member = collection.organization == collection.organizations.index(organization)
         inside[collection.document[is_member, :, :_FAVORED_DEPTH]] = (
             True  # −1, no document, is the last entry
