@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from bayespool.experiments import central_share
-from bayespool.measures import passed_over
+from bayespool.measures import overtaken_runs
 
 AS_IT_STANDS = "as-judged"
 TABLE_2 = ("systems-adjustment", "anti-precision")
@@ -108,7 +108,7 @@ def errors(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
                 if group["value"].isna().any():
                     continue  # no error without an estimate of every run
                 absolute[method] = (group["value"] - group["truth"]).abs() / len(group)
-                passed = passed_over(group["truth"], group["value"]).sum(axis=1)
+                passed = overtaken_runs(group["truth"], group["value"]).sum(axis=1)
                 moved[method] = pd.Series(passed, index=group.index)
             organization = by_method[estimator]["organization"]
             row = [*compared(absolute, estimator, organization, "{:.4f}", "{:+.4f} ± {:.4f}")]

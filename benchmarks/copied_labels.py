@@ -53,7 +53,7 @@ def labels_of(seed: int, name: str) -> np.ndarray:
     return np.where(rng.random(len(level)) < wrong, other, level).astype(float)
 
 
-def collection_of(seed: int, name: str) -> tuple[Collection, np.ndarray]:
+def finish_collection(seed: int, name: str) -> tuple[Collection, np.ndarray]:
     """The collection and the true values of its new runs."""
     simulation, (is_binary, _) = simulated(seed), JUDGES[name]
     top = np.int16(1 if is_binary else 2)
@@ -65,7 +65,7 @@ def collection_of(seed: int, name: str) -> tuple[Collection, np.ndarray]:
 
 def tried(seed: int, name: str, share: float) -> tuple[np.ndarray, np.ndarray] | None:
     """Errors of the new runs and whether intervals hold the truth; None where labels are refused."""
-    collection, truth = collection_of(seed, name)
+    collection, truth = finish_collection(seed, name)
     label = labels_of(seed, name)
     copied = collection.judged & (np.random.default_rng([seed, 2]).random(len(label)) < share)
     judge = Judge("llm", np.where(copied, collection.relevance, label))

@@ -168,7 +168,7 @@ def _of_runs(collection: Collection, index: npt.NDArray[np.intp]) -> Collection:
         score=None,
         organization=collection.organization[index],
         pooled=collection.pooled[index],
-        pool=collection.pool.of_runs(index),
+        pool=collection.pool.select_runs(index),
         given_run_ids=(),
     )
     return part.with_pool(np.zeros(len(index), dtype=bool), 0)

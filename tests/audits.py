@@ -34,7 +34,7 @@ def fuller() -> Collection:
     example = load_example()
     ids, pairs = example.doc_ids.to_pylist(), np.flatnonzero(~example.judged)
     told = [truth()[example.query_ids[example.pair_topic[pair]], ids[pair]] for pair in pairs]
-    return example.with_added(pairs, np.array(told))
+    return example.with_own_judgments(pairs, np.array(told))
 
 
 def answers(found: Audit, n: int | None = None) -> Qrels:

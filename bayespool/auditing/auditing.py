@@ -25,7 +25,7 @@ from bayespool.auditing.differences import (
 )
 from bayespool.auditing.urns import Urn
 from bayespool.collection import Collection, Qrels
-from bayespool.collection.own import noted
+from bayespool.collection.own import add_note
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError, InputWarning, warn_caller
@@ -313,13 +313,13 @@ class Audit(ListForAssessors):
         >>> int(judged.apply_to(example).is_own.sum())
         1
         """
-        collection = collection.remember_judgments(dataclasses.replace(self.qrels(), path=path))
+        collection = collection.attach_judgments(dataclasses.replace(self.qrels(), path=path))
         if not self.is_refuting:
             return collection
         guaranteed = f"{self.differences[0].interval_text()} is guaranteed at"
         if self._has_leader:
             guaranteed = "its certificate has the intervals that are guaranteed at"
-        return noted(
+        return add_note(
             collection,
             f"{self._about}: an audit's judgments refute the posterior without them (evidence "
             f"{self.evidence:.3g}, and {REFUTING:g} is enough); {guaranteed} {level(self.ci_prob)}; "

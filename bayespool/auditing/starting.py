@@ -109,7 +109,7 @@ def audit(
         details={
             "fingerprint": collection.fingerprint,
             "unpooled": unpooled,
-            "passed_over": list(collection.passed_over),
+            "passed_over": list(collection.ignored_judgments),
             "estimator": describe_estimator(settings.estimator),
             **pool_metadata(collection, whole, targets, [measure]),
         },

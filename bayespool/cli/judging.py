@@ -224,7 +224,7 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
 
     The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
     """
-    from bayespool.collection import Reading, qrels_of
+    from bayespool.collection import Reading, gather_qrels
 
     Outputs(folder=output).check()
     files.check_runs(settings, "complete")
@@ -234,7 +234,7 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
             warnings.simplefilter("ignore", InputWarning)  # given by the first reading
             reading = files.reading
             plain = Reading(strict=reading.strict, max_file_size=reading.max_file_size)
-            lines = qrels_of(list(files.qrels), reading=plain)
+            lines = gather_qrels(list(files.qrels), reading=plain)
         result = scoring.impute(collection, targets, qrels=lines, settings=settings, report=say)
         say(f"writing {output}")
         result.save(output)
@@ -253,7 +253,9 @@ def _print_imputations(imputations: scoring.Imputations, folder: Path, run: str,
 def _run_path(run_ids: Iterable[str], sources: Sequence[Path]) -> str:
     """First source file named as one of the runs; ``RUN`` without one."""
     from bayespool.collection.files import find_files
-    from bayespool.collection.readers import id_of_file
+    from bayespool.collection.readers import run_id_from_file
 
-    files = {id_of_file(path): path for path in reversed(find_files([str(source) for source in sources]))}
+    files = {
+        run_id_from_file(path): path for path in reversed(find_files([str(source) for source in sources]))
+    }
     return next((str(files[run]) for run in run_ids if run in files), "RUN")

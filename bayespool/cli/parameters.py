@@ -284,13 +284,13 @@ def _priors(texts: tuple[str, ...]) -> dict[str, str]:
 
 def _judges(texts: tuple[str, ...]) -> dict[str, Path]:
     """Files of labels by judge, from texts such as ``labels.txt`` or ``gpt4=labels.txt``."""
-    from bayespool.collection.readers import id_of_file
+    from bayespool.collection.readers import run_id_from_file
 
     judges: dict[str, Path] = {}
     for text in texts:
         name, named, file = text.partition("=")
         path = Path(file) if named and not Path(text).exists() else Path(text)
-        name = name if named and path == Path(file) else id_of_file(path)
+        name = name if named and path == Path(file) else run_id_from_file(path)
         if not name or (not file and named):
             raise InputError(f"--judge {text}: give a name and a file", hint="--judge NAME=FILE")
         if name in judges:

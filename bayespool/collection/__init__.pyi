@@ -1,7 +1,7 @@
 from .build import (
     build_collection as build_collection,
-    collection_of as collection_of,
-    encoding_of as encoding_of,
+    finish_collection as finish_collection,
+    make_encoding as make_encoding,
     unjudged_collection as unjudged_collection,
 )
 from .contents import Collection as Collection
@@ -10,11 +10,11 @@ from .frames import (
     qrels_from_frame as qrels_from_frame,
     run_from_frame as run_from_frame,
 )
-from .judges import Judge as Judge, add_judges as add_judges, judged_where_labeled as judged_where_labeled
+from .judges import Judge as Judge, add_judges as add_judges, judge_where_labeled as judge_where_labeled
 from .own import (
     SecondAssessors as SecondAssessors,
     add_second_assessors as add_second_assessors,
-    with_confusion as with_confusion,
+    set_confusion as set_confusion,
 )
 from .pools import Pool as Pool
 from .rankings import rows as rows
@@ -42,7 +42,7 @@ from .sources import (
     Judgments as Judgments,
     Organizations as Organizations,
     Runs as Runs,
-    qrels_of as qrels_of,
+    gather_qrels as gather_qrels,
 )
 from .writers import (
     write_organizations as write_organizations,

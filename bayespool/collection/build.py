@@ -19,9 +19,16 @@ from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, is_ragged
 from bayespool.collection.readers import Reading
 from bayespool.collection.records import UNJUDGED, Negative, Order, Qrels, Run, relevance_codes
-from bayespool.collection.samples import Sample, shares_of_strata
-from bayespool.collection.scope import Exclude, Exclusion, Topics, exclusion_of, with_topics
-from bayespool.collection.sources import Judgments, Organizations, Runs, organizations_of, qrels_of, runs_of
+from bayespool.collection.samples import Sample, stratum_shares
+from bayespool.collection.scope import Exclude, Exclusion, Topics, read_exclusion, select_topics
+from bayespool.collection.sources import (
+    Judgments,
+    Organizations,
+    Runs,
+    gather_organizations,
+    gather_qrels,
+    gather_runs,
+)
 from bayespool.errors import InputError, InputWarning, known_names, warn_caller
 from bayespool.tables.formatting import counted
 
@@ -91,10 +98,10 @@ def build_collection(
         and ranks are equal. Runs have topics that the qrels lack, and lack some that the qrels have.
     """
     reading = Reading(ranks=order == "rank")
-    judgments, note = with_topics(qrels_of(qrels), topics, runs, reading=reading)
-    encoding = encoding_of(judgments, order=order, scores=scores, exclusion=exclusion_of(exclude))
-    (read,) = runs_of(runs, reading=reading, take=encoding.encode)
-    return collection_of(
+    judgments, note = select_topics(gather_qrels(qrels), topics, runs, reading=reading)
+    encoding = make_encoding(judgments, order=order, scores=scores, exclusion=read_exclusion(exclude))
+    (read,) = gather_runs(runs, reading=reading, take=encoding.encode)
+    return finish_collection(
         encoding,
         read,
         organizations=organizations,
@@ -107,10 +114,10 @@ def build_collection(
     )
 
 
-def encoding_of(
+def make_encoding(
     qrels: Qrels, *, order: Order = "score", scores: bool = False, exclusion: Exclusion | None = None
 ) -> Encoding:
-    """Make an encoding that run after run can be read into; `collection_of` then takes the encoded runs.
+    """Make an encoding that run after run can be read into; `finish_collection` then takes the encoded runs.
 
     An unknown order, or qrels without a relevant document, is an `InputError`.
     """
@@ -123,7 +130,7 @@ def encoding_of(
     return Encoding(qrels, order=order, scores=scores, exclusion=exclusion)
 
 
-def collection_of(
+def finish_collection(
     encoding: Encoding,
     runs: Sequence[EncodedRun],
     *,
@@ -146,7 +153,7 @@ def collection_of(
     relevance = np.full(len(pairs.of_number), UNJUDGED, dtype=np.int16)
     relevance[pairs.judged] = encoding.judgments.in_order(codes)
     run_ids = tuple(run.run_id for run in read)
-    listed = {} if organizations is None else organizations_of(organizations)
+    listed = {} if organizations is None else gather_organizations(organizations)
     organization_names, organization, user = _organizations(run_ids, listed, set(own_run_ids))
     pooled_ids = set(pooled_run_ids)
     notes = [topic_note] if topic_note else []
@@ -169,7 +176,7 @@ def collection_of(
         organization=organization,
         pooled=np.array([run in pooled_ids for run in run_ids]),
         pool=_depth_pool(run_ids, pooled_ids, pool_depth),
-        added_for=np.full(len(relevance), -1, dtype=np.int32),
+        attributed_run=np.full(len(relevance), -1, dtype=np.int32),
         negatives=negatives,
         given_run_ids=tuple(given_run_ids),
         user_organization=user,
@@ -190,7 +197,7 @@ def collection_of(
 def _sample(
     encoding: Encoding, pairs: Pairs, relevance: LevelArray, pair_topic: IntArray, *, uniform: bool
 ) -> Sample | None:
-    """The sample that the judgments say they are."""
+    """Return the published sample that the judgments are, if they are one."""
     qrels = encoding.qrels
     if qrels.stratum is None and qrels.inclusion is None and not uniform:
         return None
@@ -206,7 +213,7 @@ def _sample(
         stratum[pairs.judged] = encoding.judgments.in_order(codes)
         candidates = stratum >= 0
         chosen = (relevance >= 0) & candidates
-        inclusion = np.where(chosen, shares_of_strata(stratum, chosen, pair_topic), np.nan)
+        inclusion = np.where(chosen, stratum_shares(stratum, chosen, pair_topic), np.nan)
     return Sample(inclusion, stratum, candidates, as_trec_eval=uniform)
 
 
@@ -240,7 +247,7 @@ def unjudged_collection(
     >>> unjudged_collection([run_from_frame({"q1": {"d1": 2.0, "d2": 1.0}}, "bm25")])
     <Collection: 1 run (0 pooled to depth 0), 1 organization, 1 topic, 0 judgments, 0 relevant>
     """
-    exclusion = exclusion_of(exclude)
+    exclusion = read_exclusion(exclude)
     if exclusion is not None:
         runs = [exclusion.take_out(run) for run in runs]
     first: dict[str, str] = {}  # a document of each topic, since judgments define the topics
@@ -299,7 +306,7 @@ class _FlatRankings:
             of_run.reshape(is_used.shape)[is_used] = lines
 
     def as_rankings(self, values: AnyArray, end: float) -> AnyArray | Rankings:
-        """Dense or ragged rankings, shape (run, topic, rank), of flat values."""
+        """Return dense or ragged rankings, shape (run, topic, rank), of flat values."""
         return (
             Rankings(values, self.length, end)
             if self.is_ragged
@@ -310,7 +317,7 @@ class _FlatRankings:
 def _rankings(
     runs: Sequence[EncodedRun], pairs: Pairs, flat: _FlatRankings, *, scores: bool
 ) -> tuple[IntArray | Rankings, npt.NDArray[np.float32] | Rankings | None]:
-    """Pairs and scores of all runs from the first rank down, shape (run, topic, rank) each."""
+    """Return pairs and scores of all runs from the first rank down, shape (run, topic, rank) each."""
     document = np.full(flat.size, -1, dtype=np.int32)
     score = np.full(flat.size, np.nan, dtype=np.float32) if scores else None
 
@@ -355,7 +362,9 @@ def _depth_pool(run_ids: Sequence[str], pooled: set[str], depth: int | Mapping[s
 def _organizations(
     run_ids: Sequence[str], organization_of: Mapping[str, str], own: set[str]
 ) -> tuple[tuple[str, ...], IntArray, int]:
-    """Organization names, and their indices: of each run, shape (run,), and of the user (−1 for none)."""
+    """Return the organization names, and their indices: of each run, shape (run,), and of the user (−1 for
+    none).
+    """
     listed = set(organization_of.values())  # a run that is not in the list must not join one of its name
     users = USER_ORGANIZATION
     while users in listed or users in run_ids:

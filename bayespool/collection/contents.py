@@ -20,11 +20,11 @@ from bayespool.collection.judges import Judge
 from bayespool.collection.own import (
     OwnJudgments,
     SecondAssessors,
-    count_own,
+    activate_own_judgments,
+    attach_own_judgments,
+    deactivate_own_judgments,
     refuse_contradictions,
-    remember,
-    with_own,
-    without_own,
+    set_own_judgments,
 )
 from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
 from bayespool.collection.rankings import Rankings, Ties, equal_rank_note, lengths
@@ -80,7 +80,7 @@ class Collection(ReadOnlyArrays):
         Whether a run contributed to the pool.
     pool : Pool
         Rule by which contributing runs determine the judged documents, such as a depth per run.
-    added_for : ndarray of int32, shape (pair,)
+    attributed_run : ndarray of int32, shape (pair,)
         Run to which a judgment added by `add_judgments` is attributed; −1 for all others.
     negatives : Negatives
         Negative judgments of the qrels file and their meaning.
@@ -95,7 +95,7 @@ class Collection(ReadOnlyArrays):
     judges : tuple of Judge
         Second judges and their labels.
     own : OwnJudgments or None
-        The user's own judgments, in use or not (`add_judgments`).
+        The user's own judgments, active or not (`add_judgments`).
     scope_notes : tuple of str
         Which topics count, and which documents were taken out, where not all are as in the files.
     sample : Sample or None
@@ -123,7 +123,7 @@ class Collection(ReadOnlyArrays):
     organization: IntArray
     pooled: BoolArray
     pool: Pool
-    added_for: IntArray
+    attributed_run: IntArray
     negatives: Negatives = NO_NEGATIVES
     given_run_ids: tuple[str, ...] = ()
     user_organization: int = -1
@@ -140,7 +140,7 @@ class Collection(ReadOnlyArrays):
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
-        depths = np.unique(self.depth_of(np.flatnonzero(self.pooled)))
+        depths = np.unique(self.run_depths(np.flatnonzero(self.pooled)))
         depth = self.pool_depth if len(depths) < 2 else f"{depths[0]} to {depths[-1]}"
         return (
             f"<Collection: {counted(len(self.run_ids), 'run')} "
@@ -155,12 +155,12 @@ class Collection(ReadOnlyArrays):
         """Common depth to which the pooled runs' documents were judged; 0 if no pool is known."""
         return self.pool.depth
 
-    def depth_of(self, run_index: OrderArray) -> IntArray:
-        """Depth to which each of these runs was pooled, shape (run,).
+    def run_depths(self, run_index: OrderArray) -> IntArray:
+        """Return the depth to which each of these runs was pooled, shape (run,).
 
         For an unpooled run it is its former depth if it was taken out of the pool, else the common depth.
         """
-        return self.pool.depth_of(run_index)
+        return self.pool.run_depths(run_index)
 
     @property
     def pooled_run_ids(self) -> tuple[str, ...]:
@@ -179,21 +179,21 @@ class Collection(ReadOnlyArrays):
 
     @cached_property
     def has_nonrelevant(self) -> bool:
-        """Whether a document is judged below the lowest of the `levels`."""
+        """True if a document is judged below the lowest of the `levels`."""
         return bool((self.relevance == 0).any())
 
     @property
     def judged(self) -> BoolArray:
-        """Whether each document is judged, shape (pair,)."""
+        """Mask of judged documents, shape (pair,)."""
         return self.relevance >= 0
 
     @property
     def is_sparse(self) -> bool:
-        """Whether judgments are sparse (`is_sparse_at`) whatever relevance a measure asks for."""
+        """True if judgments are sparse (`is_sparse_at`) whatever relevance a measure asks for."""
         return self.is_sparse_at(max(self.levels, default=1))
 
     def is_sparse_at(self, rel: int) -> bool:
-        """Whether no pool is known and a tenth of the topics or fewer have a judged document below a
+        """Return whether no pool is known and a tenth of the topics or fewer have a judged document below a
         relevance, the user's own aside, as where assessors mark a relevant document or two and nothing else.
         """
         if self.pooled.any():
@@ -205,7 +205,7 @@ class Collection(ReadOnlyArrays):
 
     @property
     def may_be_relevant(self) -> BoolArray:
-        """Whether each document is unjudged and not `NEVER_JUDGED`, shape (pair,)."""
+        """Mask of documents that are unjudged and not `NEVER_JUDGED`, shape (pair,)."""
         return np.asarray((self.relevance < 0) & (self.relevance != NEVER_JUDGED))
 
     def judged_at_most(self, judged: BoolArray) -> Self:
@@ -218,7 +218,7 @@ class Collection(ReadOnlyArrays):
         return dataclasses.replace(
             self,
             relevance=np.where(gone & (self.relevance != NEVER_JUDGED), np.int16(UNJUDGED), self.relevance),
-            added_for=np.where(gone, np.int32(-1), self.added_for),
+            attributed_run=np.where(gone, np.int32(-1), self.attributed_run),
             own=None if self.own is None else self.own.without(gone),
             second=None if self.second is None else self.second.without(gone),
             sample=None if self.sample is None else self.sample.without(gone, self.pair_topic),
@@ -226,7 +226,7 @@ class Collection(ReadOnlyArrays):
 
     @property
     def rank_note(self) -> str:
-        """What to know where ranks disagree with scores, or are equal and order runs; mostly empty."""
+        """Note on runs whose ranks and scores disagree, or whose equal ranks order them, or ''."""
         if self.order == "rank":
             return equal_rank_note(self.ties, len(self.run_ids))
         if not self.rank_conflicts:
@@ -240,18 +240,18 @@ class Collection(ReadOnlyArrays):
 
     @property
     def topic_note(self) -> str:
-        """What to know where topics of runs and qrels agree in part only; empty where they do not."""
+        """Note on runs whose topics are only in part those of the qrels, or ''."""
         return strange_topic_note(self.strange_topics, len(self.run_ids))
 
     @property
     def is_own(self) -> BoolArray:
-        """Whether the judgment of each document is the user's own (`add_judgments`), shape (pair,)."""
-        return np.zeros(len(self.relevance), dtype=bool) if self.own is None else self.own.counts
+        """Mask of documents whose judgment is the user's own (`add_judgments`), shape (pair,)."""
+        return np.zeros(len(self.relevance), dtype=bool) if self.own is None else self.own.is_active
 
     @property
-    def passed_over(self) -> tuple[str, ...]:
-        """Numbers and examples of the user's own judgments that are not in use, with the reason."""
-        return () if self.own is None else self.own.passed_over
+    def ignored_judgments(self) -> tuple[str, ...]:
+        """Numbers and examples of the user's own judgments that never become active, with the reason."""
+        return () if self.own is None else self.own.ignored_judgments
 
     @cached_property
     def length(self) -> IntArray:
@@ -275,13 +275,13 @@ class Collection(ReadOnlyArrays):
             self.pair_topic,
             self.organization,
             self.pooled,
-            self.added_for,
+            self.attributed_run,
             *([] if self.score is None else [self.score]),
         ):
             for part in (array.length, array.values) if isinstance(array, Rankings) else (array,):
                 digest.update(np.ascontiguousarray(part).data)
-        if self.own is not None and (waiting := self.own.waiting).any():
-            digest.update(np.where(waiting, self.own.relevance, np.int16(UNJUDGED)).data)
+        if self.own is not None and (inactive := self.own.is_inactive).any():
+            digest.update(np.where(inactive, self.own.relevance, np.int16(UNJUDGED)).data)
         if self.second is not None:
             digest.update(repr(self.second.confusion).encode())
             digest.update(np.ascontiguousarray(self.second.relevance).data)
@@ -298,7 +298,7 @@ class Collection(ReadOnlyArrays):
         return find_sole_contributor(self, self.organization)
 
     def run_index(self, run_ids: str | Iterable[str] | None = None) -> OrderArray:
-        """Positions of the named runs on axis ``run``, shape (run,); of all runs by default.
+        """Return positions of the named runs on axis ``run``, shape (run,); of all runs by default.
 
         An unknown run is an `InputError`.
         """
@@ -313,11 +313,13 @@ class Collection(ReadOnlyArrays):
         return np.array([position[run] for run in names], dtype=np.intp)
 
     def doc_id(self, pair: int) -> str:
-        """Document id of a pair code."""
+        """Return the document id of a pair code."""
         return str(self.doc_ids[int(pair)].as_py())
 
     def in_pool(self, run_index: OrderArray | None = None) -> BoolArray:
-        """Whether each pair is in the pool of the given runs (default: all pooled ones), shape (pair,)."""
+        """Return whether each pair is in the pool of the given runs (default: all pooled ones), shape
+        (pair,).
+        """
         index = np.flatnonzero(self.pooled) if run_index is None else run_index
         return self.pool.judged(self, index)
 
@@ -338,11 +340,11 @@ class Collection(ReadOnlyArrays):
     @property
     def contributors(self) -> OrderArray:
         """Positions of runs to which a judgment is attributed, pooled or with added judgments, ascending."""
-        return np.union1d(np.flatnonzero(self.pooled), self.added_for[self.added_for >= 0])
+        return np.union1d(np.flatnonzero(self.pooled), self.attributed_run[self.attributed_run >= 0])
 
     def contributed(self, run_index: OrderArray) -> BoolArray:
-        """Whether each pair was judged because of the given runs, as far as known, shape (pair,)."""
-        return self.in_pool(run_index[self.pooled[run_index]]) | np.isin(self.added_for, run_index)
+        """Return whether each pair was judged because of the given runs, as far as known, shape (pair,)."""
+        return self.in_pool(run_index[self.pooled[run_index]]) | np.isin(self.attributed_run, run_index)
 
     def add_judgments(self, qrels: Qrels) -> Self:
         """Add the user's own judgments of unjudged documents.
@@ -370,15 +372,15 @@ class Collection(ReadOnlyArrays):
             Judgments of topics or documents that the collection does not have, with their number and the
             first of them.
         """
-        collection = self.remember_judgments(qrels)
+        collection = self.attach_judgments(qrels)
         refuse_contradictions(collection)
         return collection
 
-    def remember_judgments(self, qrels: Qrels) -> Self:
+    def attach_judgments(self, qrels: Qrels) -> Self:
         """Add judgments as `add_judgments` does, but allow contradictions until the pool is final."""
-        return remember(self, qrels)
+        return attach_own_judgments(self, qrels)
 
-    def with_added(self, pair: AnyArray, relevance: AnyArray) -> Self:
+    def with_own_judgments(self, pair: AnyArray, relevance: AnyArray) -> Self:
         """Add judgments of unjudged documents, as `add_judgments` adds them.
 
         Parameters
@@ -388,15 +390,15 @@ class Collection(ReadOnlyArrays):
         relevance : ndarray of int, shape (document,)
             Relevance, 0 or more.
         """
-        return with_own(self, pair, relevance)
+        return set_own_judgments(self, pair, relevance)
 
     def unpool(self, run_ids: str | Iterable[str] | None = None, *, organization: str | None = None) -> Self:
         """Return the collection as if some runs, or all runs of an organization, had not been pooled.
 
         A judgment goes if its document is not in the pool of the remaining runs. Judgments that no pooled run
         explains stay, and so do the user's own, including those that the qrels' judgments kept out of use.
-        The runs keep their rankings, and `depth_of` still gives their former depth. A pool of a fixed budget
-        takes other documents instead, with their judgments as far as these are known.
+        The runs keep their rankings, and `run_depths` still gives their former depth. A pool of a fixed
+        budget takes other documents instead, with their judgments as far as these are known.
 
         Parameters
         ----------
@@ -433,12 +435,12 @@ class Collection(ReadOnlyArrays):
             removed[self.run_index(run_ids)] = True
         pooled = self.pooled & ~removed
         left = self.in_pool(np.flatnonzero(pooled))
-        before = without_own(self)
+        before = deactivate_own_judgments(self)
         smaller = before.without_judgments(self.in_pool() & ~left)
-        known = self.pool.known(before)
+        known = self.pool.known_relevance(before)
         new = left & smaller.may_be_relevant & (known != UNJUDGED)
         relevance = np.where(new, known, smaller.relevance)
-        return count_own(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))
+        return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))
 
     def truncate_pool(self, depth: int) -> Self:
         """Return the collection as if only the pooled runs' first ``depth`` documents had been judged.
@@ -446,15 +448,15 @@ class Collection(ReadOnlyArrays):
         The user's own judgments stay, as in `unpool`. Runs that were pooled less deep keep their depth. A
         depth that is not between 1 and that of the deepest pooled run is an `InputError`.
         """
-        deepest = int(self.depth_of(np.flatnonzero(self.pooled)).max(initial=self.pool_depth))
+        deepest = int(self.run_depths(np.flatnonzero(self.pooled)).max(initial=self.pool_depth))
         if not 1 <= depth <= deepest:
             raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
-        shallow = dataclasses.replace(without_own(self), pool=self.pool.truncated(depth))
-        return count_own(shallow.without_judgments(~shallow.in_pool()))
+        shallow = dataclasses.replace(deactivate_own_judgments(self), pool=self.pool.truncate(depth))
+        return activate_own_judgments(shallow.without_judgments(~shallow.in_pool()))
 
 
 def some(names: Sequence[str], n: int = 3) -> str:
-    """First names of a list, for a message."""
+    """Return the first names of a list, for a message."""
     return ", ".join(map(repr, names[:n])) + (" …" if len(names) > n else "")
 
 
@@ -471,7 +473,7 @@ _ONLY_RELEVANT = (
     "construction, and says nothing of other documents"
 )
 SPARSE_NOTE = f"{_ONLY_RELEVANT}; interpolated, smoothed and condensed-list rest on it"
-"""What there is to know of a result on sparse judgments."""
+"""Note for collections in which only relevant documents are judged."""
 
 _NO_POOL = (
     "the collection has no pooled run: posterior estimates rest on informative priors; give the campaign's "
@@ -498,8 +500,8 @@ def warn_of_no_pool(collection: Collection, message: str = _NO_POOL, *, rel: int
 Systems = tuple[tuple[str, str], ...]
 
 
-def systems_of(given: str | Path | Mapping[str, str] | Iterable[tuple[str, str]] | None) -> Systems:
-    """Run ids with their systems, of a CSV file, a mapping or pairs; none of nothing."""
+def parse_systems(given: str | Path | Mapping[str, str] | Iterable[tuple[str, str]] | None) -> Systems:
+    """Return run ids with their systems, from a CSV file, a mapping or pairs; none for None."""
     if given is None:
         return ()
     if isinstance(given, str | Path):
@@ -508,9 +510,9 @@ def systems_of(given: str | Path | Mapping[str, str] | Iterable[tuple[str, str]]
     return tuple((str(run_id), str(system)) for run_id, system in pairs)
 
 
-def with_systems(collection: Collection, systems: Systems) -> Collection:
-    """The collection whose runs of a system are of one organization, that of its first run listed: they are
-    held out, and leave the pool, together.
+def group_systems(collection: Collection, systems: Systems) -> Collection:
+    """Put the runs of a system into one organization, that of its first run listed: they are held out, and
+    leave the pool, together.
 
     Raises
     ------

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, OrderArray
 from bayespool.collection.contents import some
 from bayespool.collection.files import MEMORY, N_THREADS
-from bayespool.collection.rankings import Ties, count_ties, ranks_in
+from bayespool.collection.rankings import Ties, count_ties, topic_ranks
 from bayespool.collection.records import Order, Qrels, RankConflict, Run
 from bayespool.collection.scope import Exclusion, StrangeTopics, find_strange_topics, join_hint
 from bayespool.errors import InputError
@@ -130,7 +130,7 @@ class Encoding:
         )
 
     def finish(self) -> Pairs:
-        """Pairs of the numbers; the encoding cannot be used afterwards."""
+        """Return pairs of the numbers; the encoding cannot be used afterwards."""
 
         def sort(t: int) -> tuple[pa.StringArray, IntArray]:
             ids = self._ids[t]
@@ -182,16 +182,16 @@ class _LinesByTopic:
         return np.repeat(np.arange(len(self.n_lines), dtype=np.int32), self.n_lines)
 
     def span(self, t: int) -> tuple[int, int]:
-        """First line of a topic and number of its lines."""
+        """Return the first line of a topic and number of its lines."""
         return int(self._start[t]), int(self.n_lines[t])
 
     def in_order(self, values: AnyArray) -> AnyArray:
-        """Values of the lines of the source, shape (line,), in the order of these lines."""
+        """Return values of the lines of the source, shape (line,), in the order of these lines."""
         return values[self._lines]
 
 
 def _query_ids(qrels: Qrels) -> tuple[str, ...]:
-    """Topics of the qrels: numbers in numeric order, then other names in text order."""
+    """Return topics of the qrels: numbers in numeric order, then other names in text order."""
     topics = {str(q) for q in qrels.query_id.unique().to_pylist()}
 
     def place(q: str) -> tuple[int, int, str, str]:
@@ -202,7 +202,7 @@ def _query_ids(qrels: Qrels) -> tuple[str, ...]:
 
 
 def _keys(run: Run, order: Order) -> AnyArray:
-    """Numbers of the lines of a run that ascend from its first rank down."""
+    """Return numbers of the lines of a run that ascend from its first rank down."""
     if order == "rank":
         assert run.rank is not None  # for the type checker: `Encoding.encode` has checked
         return run.rank
@@ -211,22 +211,22 @@ def _keys(run: Run, order: Order) -> AnyArray:
 
 
 def _is_in_order(topic: IntArray, key: AnyArray) -> bool:
-    """Whether keys ascend within each topic."""
+    """Return whether keys ascend within each topic."""
     return not ((key[1:] < key[:-1]) & (topic[1:] == topic[:-1])).any()
 
 
 def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntArray) -> RankConflict | None:
-    """Where ranks and scores disagree, from keys that ascend as the score descends."""
+    """Count where ranks and scores disagree, from keys that ascend as the score descends."""
     if _is_in_order(topic, by_score) and _is_in_order(topic, rank):
         return None  # the lines are in either order, as in most files
     differs = np.lexsort((rank, by_score, topic)) != np.lexsort((by_score, rank, topic))
-    is_top = ranks_in(topic) < _TOP_RANKS
+    is_top = topic_ranks(topic) < _TOP_RANKS
     n_places = int(differs.sum())
     return RankConflict(run_id, n_places, int(differs[is_top].sum()), int(is_top.sum())) if n_places else None
 
 
 def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
-    """All ids in one array, with 64-bit offsets if 32 bits cannot count their bytes."""
+    """Return all ids in one array, with 64-bit offsets if 32 bits cannot count their bytes."""
     n_bytes = sum(part.nbytes for part in ids)
     if n_bytes > _MAX_BYTES_OF_32_BIT_OFFSETS:
         ids = [part.cast(pa.large_string(), memory_pool=MEMORY) for part in ids]

@@ -45,13 +45,15 @@ DAMAGE = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.Bad
 """Errors that `pieces` raises for truncated or damaged files."""
 
 
-def compression_of(data: bytes) -> str | None:
-    """Kind of compression by a file's first bytes, or None."""
+def detect_compression(data: bytes) -> str | None:
+    """Return the kind of compression by a file's first bytes, or None."""
     return next((kind for start, kind in _MAGIC_BYTES.items() if data.startswith(start)), None)
 
 
 def pieces(data: bytes, kind: str) -> Iterator[bytes]:
-    """Text of one or several concatenated compressed files, in pieces of some ten MiB; raises `DAMAGE`."""
+    """Return the text of one or several concatenated compressed files, in pieces of some ten MiB; raises
+    `DAMAGE`.
+    """
     if kind == "xz":
         return _xz(data)
     if kind == "zip":
@@ -67,7 +69,7 @@ def pieces(data: bytes, kind: str) -> Iterator[bytes]:
 
 
 def _xz(data: bytes) -> Iterator[bytes]:
-    """Text of xz streams; `lzma.LZMAFile` would let a file request any amount of memory."""
+    """Return the text of xz streams; `lzma.LZMAFile` would let a file request any amount of memory."""
     is_first = True
     while data and (is_first or len(data) > _XZ_HEADER_BYTES):
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES)
@@ -110,7 +112,9 @@ _KINDS = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device",
 
 
 def find_files(source: Source) -> tuple[Path, ...]:
-    """Visible files of a path, glob pattern or folder, or of several, each once, by name; at least one."""
+    """Return visible files of a path, glob pattern or folder, or of several, each once, by name; at least
+    one.
+    """
     parts = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not parts:
         raise InputError("no file is named", hint="give a file, a folder or a pattern")
@@ -147,12 +151,12 @@ def _files_at(path: Path) -> list[Path]:
 
 
 def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = False) -> bytes:
-    """Bytes of a file of at most ``max_size`` MiB, decompressed, without byte order mark; never blank.
+    """Return bytes of a file of at most ``max_size`` MiB, decompressed, without byte order mark; never blank.
 
     They are a text, or with ``tables`` perhaps a Parquet file.
     """
-    data = _stdin(max_size) if path == STDIN else _bytes_at(path, max_size)
-    if kind := compression_of(data):
+    data = _stdin_bytes(max_size) if path == STDIN else _bytes_at(path, max_size)
+    if kind := detect_compression(data):
         data = _decompressed(data, kind, path, max_size)
     if data[_TAR] == b"ustar":
         hint = "unpack it (tar -xf), and name a file or the folder"
@@ -168,8 +172,8 @@ def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = Fals
     return data
 
 
-def _stdin(max_size: int) -> bytes:
-    """What comes from standard input, which is there once."""
+def _stdin_bytes(max_size: int) -> bytes:
+    """Read standard input, which can be read once."""
     data = sys.stdin.buffer.read(max_size * _MIB + 1)
     if len(data) > max_size * _MIB:
         raise _too_large(STDIN, max_size)
@@ -200,12 +204,14 @@ def _bytes_at(path: Path, max_size: int) -> bytes:
 
 
 def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
-    r"""Text of a file as UTF-8 with ``\n`` line ends; `read_bytes`, then `as_text`."""
-    return as_text(read_bytes(path, max_size=max_size))
+    r"""Return the text of a file as UTF-8 with ``\n`` line ends; `read_bytes`, then `to_utf8`."""
+    return to_utf8(read_bytes(path, max_size=max_size))
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], Callable[[str], int | None]]:
-    """Content of a TOML file, and the line of a key or its table at the top, where it is written plainly."""
+    """Return the content of a TOML file, and the line of a key or its table at the top, where it is written
+    plainly.
+    """
     text = read_text(path).decode()
     try:
         content = tomllib.loads(text)
@@ -223,7 +229,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], Callable[[str], int | None]]:
 
 
 @contextlib.contextmanager
-def enough_memory(path: Path) -> Iterator[None]:
+def name_memory_error(path: Path) -> Iterator[None]:
     """Name the file in the error if memory does not suffice to read it."""
     try:
         yield
@@ -232,8 +238,8 @@ def enough_memory(path: Path) -> Iterator[None]:
         raise InputError("there is not enough memory to read it", path=path, hint=hint) from None
 
 
-def as_text(data: bytes) -> bytes:
-    r"""Bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1; the same object if unchanged."""
+def to_utf8(data: bytes) -> bytes:
+    r"""Return bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1; the same if unchanged."""
     if not data.isascii():
         try:
             data.decode("utf-8")
@@ -276,8 +282,8 @@ _PEAK_PER_RESULT = 4  # intermediate copies took four times the bytes of a resul
 
 
 def free_memory() -> int:
-    """Bytes that system, container and process limits leave to this process, swap included."""
-    return min(n for n in (_of_system(), _of_container(), _of_process()) if n is not None)
+    """Return bytes that system, container and process limits leave to this process, swap included."""
+    return min(n for n in (_system_memory(), _container_memory(), _process_memory()) if n is not None)
 
 
 def check_memory(n_bytes: int, subject: str, hint: str) -> None:
@@ -295,16 +301,16 @@ def _mib(n_bytes: int) -> str:
     return f"{-(-n_bytes // 2**20):,} MiB"
 
 
-def _of_system() -> int:
+def _system_memory() -> int:
     return int(psutil.virtual_memory().available) + int(psutil.swap_memory().free)
 
 
-def _of_container() -> int | None:
+def _container_memory() -> int | None:
     limit, used = (read_back(f"/sys/fs/cgroup/memory.{name}") or "" for name in ("max", "current"))
     return max(0, int(limit) - int(used)) if limit.strip().isdigit() and used.strip().isdigit() else None
 
 
-def _of_process() -> int | None:
+def _process_memory() -> int | None:
     if not hasattr(psutil, "RLIMIT_AS"):  # of Linux and FreeBSD
         return None
     process = psutil.Process()

@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 
 from bayespool.arrays import IndexArray
-from bayespool.collection.files import PARQUET, as_text, enough_memory, read_bytes
+from bayespool.collection.files import PARQUET, name_memory_error, read_bytes, to_utf8
 from bayespool.collection.frames import (
     NAMES,
     labels_from_frame,
     qrels_from_frame,
-    refuse_columns_of_another_kind,
+    refuse_other_kind,
     run_from_frame,
 )
 from bayespool.collection.lines import (
@@ -33,9 +33,9 @@ from bayespool.collection.lines import (
     Row,
     collect,
     is_whole,
-    number_of,
     numbered_lines,
     parse_fast,
+    parse_number,
 )
 from bayespool.errors import InputError
 
@@ -43,12 +43,12 @@ _FORMS = 'give {query_id: {doc_id: value}}, or rows such as {"query_id": …, "d
 _NAMES = {name for ours in ("query_id", "doc_id", "score", "label", "rank", "run_id") for name in NAMES[ours]}
 
 
-def lines_of_json(text: bytes, path: Path, layout: FileLayout) -> Lines:
-    """Columns of ``{query_id: {doc_id: value}}``, of a list of rows, or of an object on each line."""
+def parse_json(text: bytes, path: Path, layout: FileLayout) -> Lines:
+    """Return columns of ``{query_id: {doc_id: value}}``, of a list of rows, or of an object on each line."""
     source = _json(text, path)
     rows = source if isinstance(source, list) else [source] if _is_nested_row(source) else None
     if rows is not None and all(isinstance(row, Mapping) for row in rows):
-        rows = [_flat(row) for row in rows]
+        rows = [_flatten_row(row) for row in rows]
         names = [name for name in dict.fromkeys(name for row in rows for name in row) if name in _NAMES]
         source = [{name: row.get(name) for name in names} for row in rows]
     if not isinstance(source, Mapping) and (rows is None or not source):
@@ -56,8 +56,8 @@ def lines_of_json(text: bytes, path: Path, layout: FileLayout) -> Lines:
     return _columns(source, path, layout)
 
 
-def lines_of_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: int) -> Lines:
-    """Columns of a Parquet file by their names."""
+def parse_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: int) -> Lines:
+    """Return columns of a Parquet file by their names."""
     import pyarrow.parquet as pq
 
     try:
@@ -76,7 +76,7 @@ def lines_of_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: i
 
 
 def _columns(source: Any, path: Path, layout: FileLayout) -> Lines:
-    """Columns of an object, as `bayespool.collection.frames` reads it."""
+    """Return columns of an object, as `bayespool.collection.frames` reads it."""
     with _located(path):
         if layout.real == "score":
             run = run_from_frame(source, path.name)
@@ -100,16 +100,18 @@ def _located(path: Path, line: int | None = None) -> Iterator[None]:
 
 
 def _json(text: bytes, path: Path) -> Any:
-    """Value of a JSON text, or of the objects on its lines: a list of rows, or one mapping of all topics."""
+    """Return the value of a JSON text, or of the objects on its lines: a list of rows, or one mapping of all
+    topics.
+    """
     lines = [(n, line) for n, line in enumerate(text.split(b"\n"), 1) if line and not line.isspace()]
     try:
-        _loaded(lines[0][1])
+        _load_json(lines[0][1])
     except (ValueError, RecursionError):
         lines = [(1, text)]  # an object over several lines
     values = []
     for number, line in lines:
         try:
-            values.append(_loaded(line))
+            values.append(_load_json(line))
         except (ValueError, RecursionError) as error:
             reason = f"is no proper JSON ({str(error).partition(': line')[0]})"
             place = number + getattr(error, "lineno", 1) - 1
@@ -125,12 +127,12 @@ def _json(text: bytes, path: Path) -> Any:
     return values
 
 
-def _loaded(text: bytes) -> Any:
-    return json.loads(text, object_pairs_hook=_unique)
+def _load_json(text: bytes) -> Any:
+    return json.loads(text, object_pairs_hook=_unique_object)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Object of its pairs; a name that is there twice would hide a value."""
+def _unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return object of its pairs; a name that is there twice would hide a value."""
     value = dict(pairs)
     if len(value) < len(pairs):
         name = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
@@ -139,13 +141,15 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _is_nested_row(value: Any) -> bool:
-    """Whether an object is a row: with a topic and a document among its fields, or one level below."""
-    names = set(_flat(value)) if isinstance(value, Mapping) else set()
+    """Return whether an object is a row: with a topic and a document among its fields, or one level below."""
+    names = set(_flatten_row(value)) if isinstance(value, Mapping) else set()
     return bool(names & set(NAMES["query_id"])) and bool(names & set(NAMES["doc_id"]))
 
 
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with what is one level below: UMBRELA has ``{"query": {"qid": …}, "passage": {"docid": …}}``."""
+def _flatten_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with what is one level below: UMBRELA has ``{"query": {"qid": …}, "passage": {"docid":
+    …}}``.
+    """
     flat: dict[str, Any] = {}
     for name, value in row.items():
         flat |= dict(value) if isinstance(value, Mapping) else {name: value}
@@ -164,7 +168,7 @@ Numbered = list[tuple[int, Columns]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How the lines of a file are divided into columns, and what the columns are.
+    """Division of a file's lines into columns, and our names of these.
 
     Attributes
     ----------
@@ -189,28 +193,28 @@ class Format:
 
 
 def read_lines(path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
-    """Columns of a file, whatever its format."""
-    with enough_memory(path):
+    """Return columns of a file, whatever its format."""
+    with name_memory_error(path):
         data = read_bytes(path, max_size=max_size, tables=True)
-        return lines_of_bytes(data, path, layout, strict=strict, max_size=max_size)
+        return parse_bytes(data, path, layout, strict=strict, max_size=max_size)
 
 
-def lines_of_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
-    """Columns of a file's content, whatever its format, by the fast parser where possible."""
+def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
+    """Return columns of a file's content, whatever its format, by the fast parser where possible."""
     if data.startswith(PARQUET):
-        return lines_of_parquet(data, path, layout, max_size=max_size)
-    text = as_text(data)
+        return parse_parquet(data, path, layout, max_size=max_size)
+    text = to_utf8(data)
     lines = parse_fast(text, layout)
     if lines is not None:
         if layout.real != "score":  # a run of four columns passes for judgments of documents 1, 2, 3
             _refuse_another_kind(_first_rows(text, path, layout, ""), path, layout)
         return lines
     if text.lstrip()[:1] in (b"{", b"["):
-        return lines_of_json(text, path, layout)
-    form = sniff(text, path, layout)
+        return parse_json(text, path, layout)
+    form = detect_format(text, path, layout)
     comments = tuple(match.decode().strip() for match in _COMMENT.findall(text))
     bare = _COMMENT.sub(b"", text) if comments else text
-    layout = _layout_of(form, layout, path)
+    layout = _format_layout(form, layout, path)
     if not form.has_levels and b'"' not in bare and form.delimiter in ("", "\t"):
         if form.header:
             bare = bare.lstrip().partition(b"\n")[2]
@@ -225,8 +229,8 @@ def lines_of_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool,
 # --- what a file is -----------------------------------------------------------------------------------------
 
 
-def sniff(text: bytes, path: Path, layout: FileLayout) -> Format:
-    """Format of a text by its first lines; one of another kind, or not to be told, is refused."""
+def detect_format(text: bytes, path: Path, layout: FileLayout) -> Format:
+    """Return the format of a text by its first lines; one of another kind, or not to be told, is refused."""
     split = {d: _first_rows(text, path, layout, d) for d in ("", "\t", ",", ";")}
     for delimiter in ("\t", ",", ";", ""):
         if split[delimiter]:
@@ -241,12 +245,12 @@ def sniff(text: bytes, path: Path, layout: FileLayout) -> Format:
         _refuse_another_kind(by_words, path, layout)
     for delimiter in ("", "\t", ",", ";"):
         rows = split[delimiter]
-        for form in _formats_of(rows, delimiter, layout):
+        for form in _headerless_formats(rows, delimiter, layout):
             if form.name in _NOT_READ:
                 reason, hint = _NOT_READ[form.name]
                 raise InputError(reason, path=path, line=rows[0][0], hint=hint.format(path.name))
             return form
-    if layout.real == "score" and _most(by_words, lambda f: len(f) == 3 and number_of(f[2]) is not None):
+    if layout.real == "score" and _most(by_words, lambda f: len(f) == 3 and parse_number(f[2]) is not None):
         reason = (
             "has three columns, the last neither ranks (1, 2, 3, … in each topic) nor scores with fractions"
         )
@@ -288,13 +292,13 @@ def _split(line: bytes, delimiter: str) -> Columns:
 
 
 def _most(rows: Numbered, look: Callable[[Columns], bool]) -> int:
-    """Number of the first line that looks so, if most lines do; else 0."""
+    """Return the number of the first line that looks so, if most lines do; else 0."""
     matches = [number for number, fields in rows if look(fields)]
     return matches[0] if 2 * len(matches) > len(rows) else 0
 
 
 def _named_columns(names: Columns, layout: FileLayout, path: Path, line: int) -> tuple[str, ...]:
-    """Our names of the columns of a header; empty if this is none."""
+    """Return our names of the columns of a header; empty if it is none."""
     lowered = [name.decode().strip('"').lower() for name in names]
     value = layout.columns[4 if layout.real == "score" else 3]
     wanted = ["query_id", "doc_id", value, *(["rank", "run_id"] if value == "score" else ["iteration"])]
@@ -309,7 +313,7 @@ def _named_columns(names: Columns, layout: FileLayout, path: Path, line: int) ->
         reason = f"the header names {repeated[0]!r} twice"
         raise InputError(reason, path=path, line=line, hint="keep one of them")
     with _located(path, line):
-        refuse_columns_of_another_kind(lowered, value, "the header", "")
+        refuse_other_kind(lowered, value, "the header", "")
     if value not in columns and not (value == "score" and "rank" in columns):
         hint = f"it may be called {', '.join(NAMES[value])}; there are {', '.join(lowered)}"
         raise InputError(f"the header names no column {value}", path=path, line=line, hint=hint)
@@ -331,36 +335,40 @@ def _refuse_grades_as_scores(form: Format, rows: Numbered, path: Path, layout: F
         raise InputError(reason, path=path, line=form.header, hint=_GIVE_OTHERS)
 
 
-def _formats_of(rows: Numbered, delimiter: str, layout: FileLayout) -> Iterator[Format]:
-    """Format without a header that lines with this delimiter have; none if they do not look like any."""
+def _headerless_formats(rows: Numbered, delimiter: str, layout: FileLayout) -> Iterator[Format]:
+    """Return the format without a header that lines with this delimiter have; none if they do not look like
+    any.
+    """
     value = layout.columns[-2 if layout.real == "score" else -1]
     if layout.real == "score":
-        if _most(rows, _is_of_run):
+        if _most(rows, _is_run_line):
             yield Format("trec", layout.columns, delimiter)
         elif _counts(rows, 2, 4):
             yield Format("ranked", ("query_id", "doc_id", "rank", "score"), delimiter)
         elif _counts(rows, 2, 3):
             yield Format("triples", ("query_id", "doc_id", "rank"), delimiter)
-        elif _most(rows, lambda f: len(f) == 3 and number_of(f[2]) is not None) and any(
+        elif _most(rows, lambda f: len(f) == 3 and parse_number(f[2]) is not None) and any(
             len(f) == 3 and not is_whole(f[2]) for _, f in rows
         ):
             yield Format("triples", ("query_id", "doc_id", "score"), delimiter)
         return
-    is_value = _is_relevance if value == "relevance" else lambda token: number_of(token) is not None
+    is_value = _is_relevance if value == "relevance" else lambda token: parse_number(token) is not None
     if _most(rows, lambda f: len(f) == 4 and is_value(f[3])):
         yield _with_levels(Format("trec", layout.columns, delimiter), rows)
     elif _most(rows, lambda f: len(f) == 3 and is_value(f[2])):
         yield _with_levels(Format("triples", ("query_id", "doc_id", value), delimiter), rows)
-    elif _most(rows, _is_of_prels):
+    elif _most(rows, _is_prels_line):
         yield Format("prels", ("query_id", "doc_id", "relevance", "method", "probability"), delimiter)
-    elif _most(rows, lambda f: len(f) == 5 and number_of(f[3]) is not None and number_of(f[4]) is not None):
+    elif _most(
+        rows, lambda f: len(f) == 5 and parse_number(f[3]) is not None and parse_number(f[4]) is not None
+    ):
         yield Format("sample", ("query_id", "iteration", "doc_id", "stratum", "relevance"), delimiter)
     elif value == "relevance" and all(len(fields) == 2 and all(fields) for _, fields in rows):
         yield Format("pairs", ("query_id", "doc_id"), delimiter)
 
 
 def _with_levels(form: Format, rows: Numbered) -> Format:
-    """The format, with levels as in NTCIR if its relevances are."""
+    """Return the format, with levels as in NTCIR if its relevances are."""
     if "relevance" not in form.columns:
         return form
     place = form.columns.index("relevance")
@@ -370,7 +378,7 @@ def _with_levels(form: Format, rows: Numbered) -> Format:
 
 
 def _counts(rows: Numbered, place: int, width: int, *, least: int = 2) -> bool:
-    """Whether a column counts the lines of each topic, from 0 or 1, in one at least so many."""
+    """Return whether a column counts the lines of each topic, from 0 or 1, in one at least so many."""
     if not _most(rows, lambda f: len(f) == width and is_whole(f[place])):
         return False
     ranks, documents = defaultdict[bytes, list[float]](list), set()
@@ -389,26 +397,28 @@ def _counts(rows: Numbered, place: int, width: int, *, least: int = 2) -> bool:
     )
 
 
-def _is_of_run(fields: Columns) -> bool:
-    """Whether a line has rank and score, and a tag after them or Q0 before; a tag may have blanks in it."""
+def _is_run_line(fields: Columns) -> bool:
+    """Return whether a line has rank and score, and a tag after them or Q0 before; a tag may have blanks in
+    it.
+    """
     return (
         len(fields) >= 5
         and (len(fields) == 6 or fields[1].upper() == b"Q0")
         and is_whole(fields[3])
-        and number_of(fields[4]) is not None
+        and parse_number(fields[4]) is not None
     )
 
 
-def _is_of_prels(fields: Columns) -> bool:
-    """Whether a line has a document in the second column, two whole numbers, and a probability."""
+def _is_prels_line(fields: Columns) -> bool:
+    """Return whether a line has a document in the second column, two whole numbers, and a probability."""
     if len(fields) != 5 or not (is_whole(fields[2]) and is_whole(fields[3])):
         return False
-    probability = number_of(fields[4])
+    probability = parse_number(fields[4])
     return probability is not None and 0 < probability <= 1 and fields[1].upper() not in (b"0", b"Q0")
 
 
 def _is_relevance(token: bytes) -> bool:
-    return number_of(token) is not None or token in _LEVELS
+    return parse_number(token) is not None or token in _LEVELS
 
 
 _GIVE_RUN = "give runs among the runs, and here lines of query_id iteration doc_id"
@@ -418,14 +428,14 @@ _GIVE_OTHERS = "give judgments as the qrels (--qrels), labels as a judge (--judg
 def _refuse_another_kind(rows: Numbered, path: Path, layout: FileLayout) -> None:
     """Refuse lines that look like another kind of file."""
     if layout.real == "score":
-        if line := _most(rows, lambda f: len(f) == 4 and number_of(f[3]) is not None):
+        if line := _most(rows, lambda f: len(f) == 4 and parse_number(f[3]) is not None):
             reason = "looks like judgments or labels (query_id iteration doc_id relevance), not like a run"
             raise InputError(reason, path=path, line=line, hint=_GIVE_OTHERS)
         return
     last = layout.columns[3]
     expected = "judgments" if last == "relevance" else "labels of a judge"
     of_run = "query_id Q0 doc_id rank score tag"
-    line = _most(rows, _is_of_run)
+    line = _most(rows, _is_run_line)
     if not line and _counts(rows, 2, 3, least=5):
         line, of_run = rows[0][0], "query_id doc_id rank"
     if not line and _counts(rows, 2, 4, least=5):
@@ -438,8 +448,8 @@ def _refuse_another_kind(rows: Numbered, path: Path, layout: FileLayout) -> None
 # --- rows and columns of a format ---------------------------------------------------------------------------
 
 
-def _layout_of(form: Format, layout: FileLayout, path: Path) -> FileLayout:
-    """The layout with the columns that a format has."""
+def _format_layout(form: Format, layout: FileLayout, path: Path) -> FileLayout:
+    """Return the layout with the columns that a format has."""
     columns = form.columns
     integer = layout.integer if layout.integer in columns else None
     real = layout.real if layout.real in columns else None
@@ -458,7 +468,7 @@ def _layout_of(form: Format, layout: FileLayout, path: Path) -> FileLayout:
 
 
 def _rows(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator[Row]:
-    """Rows of a text in a format, without its header."""
+    """Return rows of a text in a format, without its header."""
     rows: Iterable[Row]
     if form.delimiter:
         rows = _delimited(text, path, form, layout)
@@ -474,7 +484,7 @@ def _rows(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator
 
 
 def _delimited(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator[Row]:
-    """Rows of columns that a character separates, perhaps in quotes."""
+    """Return rows of columns that a character separates, perhaps in quotes."""
     lines = list(numbered_lines(text, path, layout))
     reader = csv.reader((line.decode() for _, line in lines), delimiter=form.delimiter, strict=True)
     ids = [form.columns.index(name) for name in ("query_id", "doc_id")]

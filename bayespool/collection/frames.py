@@ -34,18 +34,18 @@ _FORMS = "give a data frame, {query_id: {doc_id: value}}, named tuples or dictio
 
 
 def is_frame(source: object) -> bool:
-    """Whether an object has named columns, like a frame of pandas or polars or a table of Arrow."""
+    """Return whether an object has named columns, like a frame of pandas or polars or a table of Arrow."""
     # of the class: a lazy frame of polars warns when its own attribute is read
     return hasattr(type(source), "columns") or hasattr(source, "__arrow_c_stream__") or _is_dataset(source)
 
 
 def _is_dataset(source: object) -> bool:
-    """Whether an object is a data set of the datasets library."""
+    """Return whether an object is a data set of the datasets library."""
     return hasattr(type(source), "column_names") and hasattr(type(source), "with_format")
 
 
 def is_row(source: object) -> bool:
-    """Whether an object is one row: a named tuple, or a dictionary from names of columns."""
+    """Return whether an object is one row: a named tuple, or a dictionary from names of columns."""
     if isinstance(source, Mapping):
         names = {name for name in source if isinstance(name, str)}
         return any(names & set(NAMES[name]) for name in ("query_id", "doc_id")) and not any(
@@ -54,9 +54,11 @@ def is_row(source: object) -> bool:
     return isinstance(source, tuple)
 
 
-def materialized(source: Any) -> Any:
-    """Eager data frame or Arrow table of an object of ranx, a lazy frame or a stream; others unchanged."""
-    if _is_of_ranx(source, "run") or _is_of_ranx(source, "qrels"):
+def to_eager_frame(source: Any) -> Any:
+    """Return eager data frame or Arrow table of an object of ranx, a lazy frame or a stream; others
+    unchanged.
+    """
+    if _is_ranx(source, "run") or _is_ranx(source, "qrels"):
         return source.to_dataframe()
     if not is_frame(source) or isinstance(source, pa.Table | pa.RecordBatch):
         return source
@@ -75,35 +77,37 @@ def materialized(source: Any) -> Any:
         raise InputError(f"a {type(source).__name__} cannot be read as an Arrow table ({error})") from None
 
 
-def _is_of_ranx(source: Any, kind: str) -> bool:
-    """Whether an object is one of ranx, of kind ``run`` or ``qrels``, which is the name of its attribute."""
+def _is_ranx(source: Any, kind: str) -> bool:
+    """Return whether an object is one of ranx, of kind ``run`` or ``qrels``, which is the name of its
+    attribute.
+    """
     return callable(getattr(source, "to_dataframe", None)) and hasattr(source, kind)
 
 
-def _kind_of_rows(source: Any) -> str:
-    """``run`` for named tuples with ``score``, which only runs have; '' for others."""
+def _row_kind(source: Any) -> str:
+    """Return ``run`` for named tuples with ``score``, which only runs have; '' for others."""
     first = source[0] if isinstance(source, list) and source else None
     return "run" if isinstance(first, tuple) and "score" in getattr(first, "_fields", ()) else ""
 
 
 def column_names(frame: Any) -> list[Any]:
-    """Names of the columns of a frame."""
+    """Return names of the columns of a frame."""
     return list(frame.column_names if isinstance(frame, pa.Table | pa.RecordBatch) else frame.columns)
 
 
 def columns_by_name(
     source: Any, wanted: Sequence[str], origin: str, *, optional: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Columns under our names (`NAMES`), of at least one row; ``origin`` names the source in messages."""
+    """Return columns under our names (`NAMES`), of a row or more; ``origin`` is the source in messages."""
     if isinstance(source, Mapping):
-        return _columns_of_mapping(source, wanted[-1], origin)
-    of_ranx = next((kind for kind in ("run", "qrels") if _is_of_ranx(source, kind)), "")
-    source = materialized(source)
+        return _mapping_columns(source, wanted[-1], origin)
+    of_ranx = next((kind for kind in ("run", "qrels") if _is_ranx(source, kind)), "")
+    source = to_eager_frame(source)
     if not is_frame(source) and isinstance(source, Iterable) and not isinstance(source, str | bytes):
         source = list(source)
-    taken = _columns_of_frame(source, origin) if is_frame(source) else _columns_of_rows(source, origin)
+    taken = _frame_columns(source, origin) if is_frame(source) else _row_columns(source, origin)
     if wanted[-1] in ("score", "relevance", "label"):
-        refuse_columns_of_another_kind(taken, wanted[-1], origin, of_ranx or _kind_of_rows(source))
+        refuse_other_kind(taken, wanted[-1], origin, of_ranx or _row_kind(source))
     columns = {}
     for name in (*wanted, *optional):
         known = next((known for known in NAMES[name] if known in taken), None)
@@ -119,14 +123,14 @@ def columns_by_name(
     return columns
 
 
-def _columns_of_frame(frame: Any, origin: str) -> dict[Any, Any]:
+def _frame_columns(frame: Any, origin: str) -> dict[Any, Any]:
     names = column_names(frame)
     if name := next((known for known, n in Counter(names).items() if n > 1 and known in _KNOWN), ""):
         raise InputError(f"{origin}: several columns {name}", hint="keep one of them")
     return {name: frame[name] if name in _KNOWN else None for name in names}
 
 
-def _columns_of_rows(source: Any, origin: str) -> dict[str, Any]:
+def _row_columns(source: Any, origin: str) -> dict[str, Any]:
     readable = isinstance(source, Iterable) and not isinstance(source, str | bytes)
     rows = list(source) if readable else []
     if not rows:
@@ -149,8 +153,8 @@ def _columns_of_rows(source: Any, origin: str) -> dict[str, Any]:
     return {name: [getattr(row, name) for row in rows] for name in names}
 
 
-def are_lists_of_ids(mapping: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is ``{query_id: [doc_id, …]}``, best document first."""
+def are_id_lists(mapping: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping is ``{query_id: [doc_id, …]}``, best document first."""
     lists = list(mapping.values())
     return (
         bool(lists)
@@ -164,9 +168,9 @@ def are_lists_of_ids(mapping: Mapping[Any, Any]) -> bool:
     )
 
 
-def _columns_of_mapping(mapping: Mapping[Any, Any], value: str, origin: str) -> dict[str, Any]:
+def _mapping_columns(mapping: Mapping[Any, Any], value: str, origin: str) -> dict[str, Any]:
     columns: dict[str, Any] = {"query_id": [], "doc_id": [], value: []}
-    if value == "score" and are_lists_of_ids(mapping):
+    if value == "score" and are_id_lists(mapping):
         for query_id, doc_ids in mapping.items():
             columns["query_id"] += [query_id] * len(doc_ids)
             columns["doc_id"] += doc_ids
@@ -186,7 +190,7 @@ def _columns_of_mapping(mapping: Mapping[Any, Any], value: str, origin: str) -> 
     return columns
 
 
-def refuse_columns_of_another_kind(names: Iterable[object], last: str, origin: str, kind: str) -> None:
+def refuse_other_kind(names: Iterable[object], last: str, origin: str, kind: str) -> None:
     """Refuse columns in memory that look like another kind; ``kind`` is what their object claims to be."""
     texts = {name for name in names if isinstance(name, str)}
     judged, of_run = texts & set(NAMES["relevance"][:-1]), texts & {"rank", "run_id", "run", "tag"}
@@ -206,14 +210,14 @@ def _columns(names: set[str]) -> str:
     return f"column{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
 
 
-def ids_of(values: Iterable[Any], name: str, origin: str) -> pa.StringArray:
-    """Ids of a column as text, shape (row,)."""
+def to_ids(values: Iterable[Any], name: str, origin: str) -> pa.StringArray:
+    """Return ids of a column as text, shape (row,)."""
     ids = _ids_at_once(values)
     return _ids_one_by_one(values, name, origin) if ids is None else ids
 
 
 def _ids_at_once(values: Any) -> pa.StringArray | None:
-    """Ids of a column of texts or of whole numbers; None if any is neither and rows must be checked."""
+    """Return ids of a column of texts or whole numbers; None if any is neither and rows must be checked."""
     try:
         array = (
             values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
@@ -243,21 +247,21 @@ def _ids_one_by_one(values: Iterable[Any], name: str, origin: str) -> pa.StringA
             hint = "ids are text or whole numbers"
             raise InputError(f"{origin}: {name} is {value!r} in row {row}", hint=hint)
         try:
-            texts.append(text_of(value))
+            texts.append(to_text(value))
         except ValueError as error:
             raise InputError(f"{origin}: {name} cannot be used in row {row} ({error})") from None
     return pa.array(texts, pa.string())
 
 
-def text_of(value: str | int | np.integer[Any]) -> str:
-    """Id as text; ValueError if UTF-8 cannot encode it."""
+def to_text(value: str | int | np.integer[Any]) -> str:
+    """Return the id as text; ValueError if UTF-8 cannot encode it."""
     text = str(value)
     text.encode("utf-8")  # half of a surrogate pair fails
     return text
 
 
-def numbers_of(values: Any, name: str, origin: str) -> FloatArray:
-    """Numbers of a column, shape (row,), never NaN."""
+def to_numbers(values: Any, name: str, origin: str) -> FloatArray:
+    """Return numbers of a column, shape (row,), never NaN."""
     if getattr(getattr(values, "dtype", None), "kind", "") == "c":  # numpy would take the real parts
         raise InputError(f"{origin}: {name} is not a number in every row (there are complex ones)")
     try:
@@ -280,9 +284,9 @@ def _as_floats(values: Any) -> FloatArray:
         return np.array(list(values), dtype=np.float64)
 
 
-def integers_of(values: Any, name: str, origin: str, dtype: type[np.signedinteger[Any]]) -> AnyArray:
-    """Whole numbers of a column within the range of ``dtype``, shape (row,)."""
-    numbers = numbers_of(values, name, origin)
+def to_integers(values: Any, name: str, origin: str, dtype: type[np.signedinteger[Any]]) -> AnyArray:
+    """Return the whole numbers of a column within the range of ``dtype``, shape (row,)."""
+    numbers = to_numbers(values, name, origin)
     bounds = np.iinfo(dtype)
     bad = (numbers != np.floor(numbers)) | (numbers < bounds.min) | (numbers > bounds.max)
     if bad.any():
@@ -322,13 +326,13 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
     <Run bm25: 3 documents, 2 topics>
     """
     try:
-        origin = f"run {text_of(run_id)}"
+        origin = f"run {to_text(run_id)}"
     except ValueError as error:
         raise InputError(f"run_id cannot be used ({error})") from None
     columns = columns_by_name(frame, ("query_id", "doc_id", "score"), origin, optional=("rank",))
     query_id, doc_id = _pairs(columns, origin)
-    score = numbers_of(columns["score"], "score", origin)
-    rank = integers_of(columns["rank"], "rank", origin, np.int32) if "rank" in columns else None
+    score = to_numbers(columns["score"], "score", origin)
+    rank = to_integers(columns["rank"], "rank", origin, np.int32) if "rank" in columns else None
     return Run(run_id=run_id, query_id=query_id, doc_id=doc_id, score=score, rank=rank)
 
 
@@ -354,7 +358,7 @@ def qrels_from_frame(frame: Any) -> Qrels:
     origin = "qrels"
     columns = columns_by_name(frame, ("query_id", "doc_id", "relevance"), origin)
     query_id, doc_id = _pairs(columns, origin)
-    relevance = integers_of(columns["relevance"], "relevance", origin, np.int16)
+    relevance = to_integers(columns["relevance"], "relevance", origin, np.int16)
     return Qrels(query_id=query_id, doc_id=doc_id, relevance=relevance)
 
 
@@ -384,7 +388,7 @@ def labels_from_frame(frame: Any) -> Labels:
     if is_null.any():
         columns = {name: _without(values, is_null) for name, values in columns.items()}
     query_id, doc_id = _pairs(columns, origin)
-    given = Labels(query_id, doc_id, numbers_of(columns["label"], "label", origin))
+    given = Labels(query_id, doc_id, to_numbers(columns["label"], "label", origin))
     labels = given.without_failures()
     if n_failed := len(is_null) - len(labels.label):
         warn_caller(f"{origin}: {counted(n_failed, 'row')} {NO_LABEL}", InputWarning)
@@ -392,7 +396,9 @@ def labels_from_frame(frame: Any) -> Labels:
 
 
 def _nulls(values: Any) -> BoolArray:
-    """Whether each value is null, shape (row,), of a list or a column that knows nulls (not of pandas)."""
+    """Return whether each value is null, shape (row,), of a list or a column that knows nulls (not of
+    pandas).
+    """
     if hasattr(values, "is_null"):
         return np.asarray(values.is_null())
     return np.array([isinstance(values, list) and value is None for value in values], dtype=bool)
@@ -404,8 +410,8 @@ def _without(values: Any, is_null: BoolArray) -> list[Any]:
 
 
 def _pairs(columns: dict[str, Any], origin: str) -> tuple[pa.DictionaryArray, pa.StringArray]:
-    """Topic and document of each row, without repeats."""
-    query_id, doc_id = (ids_of(columns[name], name, origin) for name in ("query_id", "doc_id"))
+    """Return the topic and document of each row, without repeats."""
+    query_id, doc_id = (to_ids(columns[name], name, origin) for name in ("query_id", "doc_id"))
     topics = query_id.dictionary_encode()
     again = repeats(topics, doc_id)
     if again.size:

@@ -77,7 +77,7 @@ def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | N
     n_same, n = int(table[np.arange(len(levels)), copy].sum()), len(judged)
     shares = table.sum(axis=1) / n
     chance = float(shares @ table.sum(axis=0)[copy] / n)
-    tail = _chance_of_best(n - n_same, n * (1 - chance))
+    tail = _best_judge_tail(n - n_same, n * (1 - chance))
     if tail < _CHANCE:
         return CopiedLabels(n_same, n, float("nan"))
     if len(unjudged) < _MIN_DOCUMENTS:
@@ -87,7 +87,7 @@ def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | N
     parts = np.array_split(order, _N_BINS)
     holes = np.array([np.bincount(category[unjudged[part]], minlength=table.shape[1]) for part in parts])
     pure, copied = (
-        _fitted(table, copy, holes, np.array([odds[:, part].mean(axis=1) for part in parts]), starts)
+        _fit_judge(table, copy, holes, np.array([odds[:, part].mean(axis=1) for part in parts]), starts)
         for starts in ((0.0,), (0.3, 0.9))
     )
     kappa = 1 - (1 - n_same / n) / (1 - chance)
@@ -98,15 +98,17 @@ def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | N
     return CopiedLabels(n_same, n, float(shares @ copied.labels[np.arange(len(levels)), copy]))
 
 
-def _chance_of_best(n_different: int, n_by_chance: float) -> float:
-    """Chance that a judge of the greatest κ differs from so few judgments."""
+def _best_judge_tail(n_different: int, n_by_chance: float) -> float:
+    """Return the chance that a judge of the greatest κ differs from so few judgments."""
     from scipy.stats import poisson
 
     return float(poisson.cdf(n_different, (1 - _BEST_KAPPA) * n_by_chance))
 
 
 def _places(collection: Collection) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Best rank and support of documents by runs not to be scored, and whether any run has it on top."""
+    """Return the best rank and support of documents by runs not to be scored, and whether any run has it on
+    top.
+    """
     n, given = len(collection.relevance), set(collection.given_run_ids)
     others = [r for r, name in enumerate(collection.run_ids) if name not in given or collection.pooled[r]]
     others = others or list(range(len(collection.run_ids)))
@@ -123,7 +125,7 @@ def _places(collection: Collection) -> tuple[FloatArray, FloatArray, BoolArray]:
 
 
 def _categories(judge: Judge, levels: LevelArray, seen: BoolArray) -> OrderArray:
-    """Labels as categories: those that are levels, and grades of all others; −1 where none counts."""
+    """Return labels as categories: those that are levels, and grades of all others; −1 where none counts."""
     is_level = np.isin(judge.label, levels)
     key = np.where(is_level, judge.label, levels.max() + 1.0 + judge.grade)
     category = np.full(len(key), -1)
@@ -134,7 +136,7 @@ def _categories(judge: Judge, levels: LevelArray, seen: BoolArray) -> OrderArray
 def _log_odds(
     collection: Collection, judged: OrderArray, unjudged: OrderArray, level: OrderArray, *places: FloatArray
 ) -> FloatArray:
-    """Log odds of each level or more, by places and topics, shape (level − 1, unjudged document)."""
+    """Return the log odds of each level or more, by places and topics, shape (level − 1, unjudged)."""
     topic, n_topics = collection.pair_topic, len(collection.query_ids)
     is_even = np.arange(len(judged)) % 2 == 0
 
@@ -161,7 +163,7 @@ def _log_odds(
 
 
 def _regression(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Coefficients of a logistic regression, slightly shrunk."""
+    """Return coefficients of a logistic regression, slightly shrunk."""
     at = np.zeros(x.shape[1])
     for _ in range(25):
         p = 1 / (1 + np.exp(-x @ at))
@@ -179,10 +181,10 @@ class _Fit:
     labels: FloatArray
 
 
-def _fitted(
+def _fit_judge(
     table: FloatArray, copy: OrderArray, holes: IndexArray, odds: FloatArray, starts: tuple[float, ...]
 ) -> _Fit:
-    """Most likely judge, where no label is a copy (a start of 0) or a share of them is.
+    """Return the most likely judge, where no label is a copy (a start of 0) or a share of them is.
 
     A judged document has the label ``copy`` of its level with the copied share, else the judge's. An unjudged
     one has the judge's, at levels that its bin's odds say, tilted alike for all bins but for the slope.
@@ -218,10 +220,10 @@ def _fitted(
         value += (pseudo * np.log(labels)).sum()
         value -= tilt @ precision @ tilt / 2 + (turn / _SLOPE_SD) ** 2 / 2
         of_labels = (1 - copied) * table / mixed + level.T @ weight + pseudo / labels
-        of_level = _through_softmax(level, weight @ labels.T)
+        of_level = _softmax_gradient(level, weight @ labels.T)
         gradient = np.concatenate(
             [
-                _through_softmax(labels, of_labels).ravel(),
+                _softmax_gradient(labels, of_labels).ravel(),
                 (of_level @ steps).sum(axis=0) - precision @ tilt,
                 [(of_level * slope).sum() - turn / _SLOPE_SD**2],
                 [(table / mixed * (is_copy - labels)).sum() * copied * (1 - copied)],
@@ -241,13 +243,13 @@ def _fitted(
 
 
 def _softmax(logits: FloatArray) -> FloatArray:
-    """Shares by row, none of them zero."""
+    """Return shares by row, none of them zero."""
     share = np.exp(logits - logits.max(axis=1, keepdims=True)) + 1e-12
     return np.asarray(share / share.sum(axis=1, keepdims=True))
 
 
-def _through_softmax(share: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Gradient by logits from that by shares."""
+def _softmax_gradient(share: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Return the gradient by logits from that by shares."""
     return np.asarray(share * (gradient - (gradient * share).sum(axis=1, keepdims=True)))
 
 
@@ -291,7 +293,7 @@ class Judge(ReadOnlyArrays):
 
     @property
     def is_labeled(self) -> BoolArray:
-        """Whether each document has a label, shape (pair,)."""
+        """True if each document has a label, shape (pair,)."""
         return ~np.isnan(self.label)
 
     @cached_property
@@ -389,7 +391,7 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
 
 
 def _without_failures(label: FloatArray, labels: Labels, name: str) -> FloatArray:
-    """Labels without negative ones among whole numbers, which say that the judge gave none."""
+    """Return labels without negative ones among whole numbers, which say that the judge gave none."""
     failed = label < 0
     if not failed.any() or (labels.label % 1 != 0).any():  # negative fractions are log odds and the like
         return label
@@ -399,7 +401,7 @@ def _without_failures(label: FloatArray, labels: Labels, name: str) -> FloatArra
 
 
 def _copy_reason(name: str, copied: CopiedLabels) -> str:
-    """What shows that labels contain the judgments."""
+    """Return the evidence that labels contain the judgments, for a message."""
     because = "more than any judge agrees with"
     if not np.isnan(copied.agreement):
         per_cent = round(100 * copied.agreement)
@@ -408,14 +410,14 @@ def _copy_reason(name: str, copied: CopiedLabels) -> str:
     return f"the labels of judge {name!r} contain judgments: they say the same on {same}, {because}"
 
 
-def judged_where_labeled(collection: Collection, judge: Judge) -> Collection:
-    """Collection in which exactly the documents labeled by a judge are judged, and relevant."""
+def judge_where_labeled(collection: Collection, judge: Judge) -> Collection:
+    """Return the collection in which exactly the documents labeled by a judge are judged, and relevant."""
     relevance = np.where(judge.is_labeled, np.int16(1), np.int16(UNJUDGED))
     return dataclasses.replace(collection, relevance=relevance)
 
 
 def are_judgments(collection: Collection, label: FloatArray) -> bool:
-    """Whether labels equal many judgments without exception, and all other labels are negative."""
+    """Return whether labels equal many judgments without exception, and all other labels are negative."""
     labeled, judged = ~np.isnan(label), collection.judged
     same = judged & (np.maximum(label, 0) == collection.relevance)
     other = labeled & np.where(judged, ~same, label >= 0)
@@ -423,7 +425,7 @@ def are_judgments(collection: Collection, label: FloatArray) -> bool:
 
 
 def find_pairs(collection: Collection, query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
-    """Pair codes of documents of topics, shape (line,); −1 for documents outside the collection."""
+    """Return pair codes of documents of topics, shape (line,); −1 for documents outside the collection."""
     topic = topic_codes(collection, query_id)
     pairs = np.full(len(topic), -1)
     for t in np.unique(topic[topic >= 0]):
@@ -437,7 +439,7 @@ def find_pairs(collection: Collection, query_id: pa.DictionaryArray, doc_id: pa.
 
 
 def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> AnyArray:
-    """Position of the topic of each line, shape (line,); −1 for topics outside the collection."""
+    """Return the position of the topic of each line, shape (line,); −1 for topics outside the collection."""
     topic_of = {name: t for t, name in enumerate(collection.query_ids)}
     names = query_id.dictionary.to_pylist()
     codes: AnyArray = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)

@@ -26,7 +26,9 @@ _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
-    """Positions of entries whose (topic, document) occurred before, ascending; both arrays without nulls."""
+    """Return positions of entries whose (topic, document) occurred before, ascending; both arrays without
+    nulls.
+    """
     in_order = np.sort(_fingerprints(query_id, doc_id))
     if not (in_order[1:] == in_order[:-1]).any():
         return np.empty(0, dtype=np.intp)
@@ -36,7 +38,7 @@ def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
 
 
 def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> IndexArray:
-    """Integer codes of (topic, document), shape (line,), equal for equal pairs."""
+    """Return the integer codes of (topic, document), shape (line,), equal for equal pairs."""
     documents = doc_id.dictionary_encode()
     codes: IndexArray = query_id.indices.to_numpy().astype(np.int64)
     codes *= len(documents.dictionary)
@@ -45,7 +47,7 @@ def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> IndexArr
 
 
 def _fingerprints(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.uint64]:
-    """Hashes of the topic and the last 16 bytes of the document id, shape (line,)."""
+    """Return hashes of the topic and the last 16 bytes of the document id, shape (line,)."""
     _, ends, data = doc_id.buffers()
     offsets = np.frombuffer(ends, dtype=np.int32)[doc_id.offset : doc_id.offset + len(doc_id) + 1]
     text = np.concatenate([np.zeros(16, dtype=np.uint8), np.frombuffer(data, dtype=np.uint8)])
@@ -132,7 +134,9 @@ LABELS = dataclasses.replace(
 
 
 def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
-    """Layout of a run file; ranks are required, or left out if one is no integer; the tag if it is wanted."""
+    """Return the layout of a run file; ranks are required, or left out if one is no integer; the tag if it is
+    wanted.
+    """
     return FileLayout(
         name="a run file",
         columns=("query_id", "iteration", "doc_id", "rank", "score", "tag"),
@@ -147,7 +151,7 @@ def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
 
 
 def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
-    """Columns by pyarrow, or None if anything about the lines is unusual."""
+    """Return columns by pyarrow, or None if anything about the lines is unusual."""
     if _has_invisible(text) or _has_long_line(text):
         return None
     text, delimiter = _one_delimiter(text)
@@ -193,7 +197,7 @@ def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
 
 
 def _one_delimiter(text: bytes) -> tuple[bytes, str]:
-    """Text with one delimiter between columns and none at the ends of a line, and that delimiter."""
+    """Return text with one delimiter between columns and none at the ends of a line, and that delimiter."""
     delimiter = b" " if b" " in text else b"\t"
     if b"\v" in text or b"\f" in text or (delimiter == b" " and b"\t" in text):
         text, delimiter = text.translate(_BLANKS_TO_SPACE), b" "
@@ -212,7 +216,7 @@ def _one_delimiter(text: bytes) -> tuple[bytes, str]:
 
 
 def _has_blanks_together(text: bytes) -> bool:
-    """Whether two bytes of white space follow each other; faster than a search for each pair."""
+    """Return whether two bytes of white space follow each other; faster than a search for each pair."""
     characters = np.frombuffer(text, dtype=np.uint8)
     for start in range(0, len(text), _SCAN_BLOCK_BYTES):
         blank = characters[start : start + _SCAN_BLOCK_BYTES + 1] <= ord(" ")
@@ -243,7 +247,9 @@ Row = tuple[int, "list[bytes] | BadLine"]
 
 
 def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tuple[int, bytes]]:
-    """Lines that are neither blank nor a comment, with their numbers; a very long one is an `InputError`."""
+    """Return lines that are neither blank nor a comment, with their numbers; a very long one is an
+    `InputError`.
+    """
     for number, line in enumerate(iter(partial(BytesIO(text).readline, _MAX_LINE_BYTES + 1), b""), start=1):
         if len(line) > _MAX_LINE_BYTES:
             reason = f"is longer than {_MAX_LINE_BYTES:,} bytes"
@@ -253,7 +259,8 @@ def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tupl
 
 
 def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool) -> Lines:
-    """Columns row by row; if strict the first bad row raises an `InputError`, else bad rows are skipped.
+    """Return columns row by row; if strict the first bad row raises an `InputError`, else bad rows are
+    skipped.
 
     Not strict, an `InputError` is raised where a wrong column would be read, or a tenth of the rows be lost.
     """
@@ -321,10 +328,10 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
     again = repeats(query_id, doc_id)
     if again.size:
         entry, first, is_apart = _first_repeated(again, query_id, doc_id, apart_codes)
-        bad = _repeated(doc_id[entry].as_py(), query_id[entry].as_py(), numbers[first], layout)
+        bad = _repeat_problem(doc_id[entry].as_py(), query_id[entry].as_py(), numbers[first], layout)
         if is_apart:
             seen = [list(apart)[apart_codes[i]] for i in (first, entry)]
-            bad = _repeated_apart(doc_id[entry].as_py(), query_id[entry].as_py(), seen, path, layout)
+            bad = _variant_problem(doc_id[entry].as_py(), query_id[entry].as_py(), seen, path, layout)
         tally[bad.reason] = [again.size, numbers[int(again[0])]]
         bad_rows.append((numbers[entry], bad))
     n_lost = n_rows - n_unlabeled - len(numbers) + again.size
@@ -345,7 +352,7 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
         raise InputError(reason, path=path, line=number, hint=_columns_hint(bad, layout))
     kept = np.arange(len(numbers))
     if again.size:
-        kept = _best_of_each(query_id, doc_id, np.array(reals), np.array(integers), layout)
+        kept = _kept_entries(query_id, doc_id, np.array(reals), np.array(integers), layout)
     return Lines(
         query_id.take(pa.array(kept)),
         doc_id.take(pa.array(kept)),
@@ -357,7 +364,7 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
 
 
 def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
-    """What a file of this layout has to have, where skipping lines is no remedy."""
+    """Describe the columns of a layout, where skipping lines is no remedy."""
     if bad is not None and bad.is_repeat:
         return "keep one line of each document and topic"
     return f"{layout.name} has {layout.width} columns: {' '.join(layout.columns)}"
@@ -366,7 +373,8 @@ def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
 def _first_repeated(
     again: OrderArray, query_id: pa.DictionaryArray, doc_id: pa.StringArray, apart_codes: array[int]
 ) -> tuple[int, int, bool]:
-    """A repeated entry, the first entry of its document, and whether these two differ in `FileLayout.apart`.
+    """Return a repeated entry, the first entry of its document, and whether these two differ in
+    `FileLayout.apart`.
 
     If any do, the first of those.
     """
@@ -379,14 +387,14 @@ def _first_repeated(
     return int(again[place]), int(first[place]), bool(differs[place])
 
 
-def _best_of_each(
+def _kept_entries(
     query_id: pa.DictionaryArray,
     doc_id: pa.StringArray,
     reals: FloatArray,
     integers: IntArray,
     layout: FileLayout,
 ) -> OrderArray:
-    """Entries to keep, ascending, one per (topic, document): `FileLayout.keep`, the first of equals."""
+    """Return entries to keep, ascending, one by (topic, document): `FileLayout.keep`, the first of equals."""
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
     if layout.integer == "rank" and layout.needs_integer:
         order = np.lexsort((place, integers, codes))
@@ -400,7 +408,7 @@ def _best_of_each(
 
 
 def _has_long_line(text: bytes) -> bool:
-    """Whether a line may be too long: such a line fills a block of half its length."""
+    """Return whether a line may be too long: such a line fills a block of half its length."""
     half = _MAX_LINE_BYTES // 2
     return any(text.find(b"\n", end - half, end) < 0 for end in range(half, len(text) + 1, half))
 
@@ -410,7 +418,7 @@ def _has_invisible(text: bytes) -> bool:
 
 
 def _without_invisible(fields: list[bytes], layout: FileLayout) -> tuple[list[bytes], str]:
-    """Columns without invisible characters in topic and around document, and the first problem or ''."""
+    """Return columns without invisible characters in topic and around document; the first problem or ''."""
     bare, problem = list(fields), ""
     for name, column, pattern in (
         ("topic", "query_id", _INVISIBLE_ANYWHERE),
@@ -455,7 +463,7 @@ class BadLine(Exception):
 
 
 def _wrong_width(fields: list[bytes], layout: FileLayout) -> BadLine:
-    """What is wrong with a line of fewer or more columns than the layout has."""
+    """Return the problem of a line with fewer or more columns than the layout has."""
     detail = f"expected {len(layout.columns)} columns, found {len(fields)}"
     if len(fields) < len(layout.columns):
         return BadLine(f"skipped, fewer than {layout.width} columns", detail)
@@ -478,14 +486,14 @@ def _wrong_width(fields: list[bytes], layout: FileLayout) -> BadLine:
 
 
 def _ends_at(fields: list[bytes], place: int, *, is_run: bool) -> bool:
-    """Whether the value of a line may be in this column: of a run after a rank, and before a tag."""
+    """Return whether the value of a line may be in this column: of a run after a rank, and before a tag."""
     if is_run and (place + 1 >= len(fields) or not is_whole(fields[place - 1])):
         return False
-    return number_of(fields[place]) is not None
+    return parse_number(fields[place]) is not None
 
 
-def number_of(token: bytes) -> float | None:
-    """The number that a column says, or None."""
+def parse_number(token: bytes) -> float | None:
+    """Return the number that a column says, or None."""
     try:
         return float(token) if b"_" not in token else None  # Python reads 1_000 as a number
     except ValueError:
@@ -493,12 +501,12 @@ def number_of(token: bytes) -> float | None:
 
 
 def is_whole(token: bytes) -> bool:
-    """Whether a column says a whole number, such as 1 or 1.0."""
+    """Return whether a column says a whole number, such as 1 or 1.0."""
     return _INTEGER.fullmatch(token) is not None
 
 
 def _real(token: bytes, name: str) -> float:
-    value = number_of(token)
+    value = parse_number(token)
     if value is None:
         raise BadLine(f"skipped, {name} is not a number", f"{name} {_quoted(token)} is not a number")
     if value != value:
@@ -510,7 +518,7 @@ def _integer(token: bytes, layout: FileLayout) -> int:
     name, (low, high) = layout.integer, layout.bounds
     match = _INTEGER.fullmatch(token)
     if match is None:
-        value = number_of(token)
+        value = parse_number(token)
         if name == "relevance" and value is not None and value % 1 > 0:
             detail = f"relevance {_quoted(token)} is not whole"
             raise BadLine("skipped, relevance is not whole", detail, hint=GRADES_HINT)
@@ -527,7 +535,7 @@ def _quoted(token: bytes) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
-def _repeated(document: str, topic: str, first_line: int, layout: FileLayout) -> BadLine:
+def _repeat_problem(document: str, topic: str, first_line: int, layout: FileLayout) -> BadLine:
     return BadLine(
         f"skipped, document repeated in its topic ({layout.keep} kept)",
         f"document {document} is repeated in topic {topic} (first on line {first_line})",
@@ -536,8 +544,8 @@ def _repeated(document: str, topic: str, first_line: int, layout: FileLayout) ->
     )
 
 
-def _repeated_apart(document: str, topic: str, seen: list[bytes], path: Path, layout: FileLayout) -> BadLine:
-    """What is wrong with a document that is repeated, and not as a line written twice."""
+def _variant_problem(document: str, topic: str, seen: list[bytes], path: Path, layout: FileLayout) -> BadLine:
+    """Return the problem of a document on lines of several runs, subtopics or rounds."""
     one, other = (_quoted(value) for value in seen)
     if layout.apart == "tag":
         detail = (

@@ -1,4 +1,4 @@
-"""The user's own judgments: all of them, those in use, and reasons why others are not."""
+"""The user's own judgments, active or not, and judgments of second assessors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayespool.tables.formatting import counted
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
-Of = TypeVar("Of", bound="Collection")
+AnyCollection = TypeVar("AnyCollection", bound="Collection")
 
 _MAX_DOCUMENTS_IN_MESSAGE = 5
 
@@ -31,28 +31,28 @@ class OwnJudgments(ReadOnlyArrays):
     """The user's own judgments on documents of a collection."""
 
     relevance: LevelArray  # as given, negative where there is none, shape (pair,)
-    # which are in use, shape (pair,); the others wait until the qrels' judgments leave with runs of the pool
-    counts: BoolArray
+    # shape (pair,); the others become active when unpooling removes the qrels' judgment
+    is_active: BoolArray
     path: Path | None = None  # the file, the last of several
-    passed_over: tuple[str, ...] = ()  # those that never come into use, as numbers and examples
-    notes: tuple[str, ...] = ()  # what they say of the posterior without them
+    ignored_judgments: tuple[str, ...] = ()  # numbers and examples of those that never become active
+    notes: tuple[str, ...] = ()  # attached by `add_note`
 
     @property
-    def waiting(self) -> BoolArray:
-        """Judgments not in use because the qrels judge their documents, shape (pair,)."""
-        return (self.relevance >= 0) & ~self.counts
+    def is_inactive(self) -> BoolArray:
+        """Mask of the judgments that are not active, since the qrels judge their documents, shape (pair,)."""
+        return (self.relevance >= 0) & ~self.is_active
 
-    def without(self, gone: BoolArray) -> OwnJudgments:
-        """The judgments without those in use on documents ``gone``, shape (pair,); waiting ones stay."""
+    def without(self, documents: BoolArray) -> OwnJudgments:
+        """Return the judgments without active ones on some documents, shape (pair,)."""
         return dataclasses.replace(
             self,
-            relevance=np.where(self.counts & gone, np.int16(UNJUDGED), self.relevance),
-            counts=self.counts & ~gone,
+            relevance=np.where(self.is_active & documents, np.int16(UNJUDGED), self.relevance),
+            is_active=self.is_active & ~documents,
         )
 
 
-def remember(collection: Of, qrels: Qrels) -> Of:
-    """Add the user's own judgments, in use on unjudged documents (`Collection.remember_judgments`)."""
+def attach_own_judgments(collection: AnyCollection, qrels: Qrels) -> AnyCollection:
+    """Attach the user's own judgments, active on unjudged documents (`Collection.attach_judgments`)."""
     topic = topic_codes(collection, qrels.query_id)
     line_pair = find_pairs(collection, qrels.query_id, qrels.doc_id)
     codes, _ = relevance_codes(qrels.relevance, collection.negatives.meaning)
@@ -69,15 +69,12 @@ def remember(collection: Of, qrels: Qrels) -> Of:
             path=qrels.path,
             hint="are these the topics and documents of this collection?",
         )
-    pair, value, own = line_pair[known], codes[known], _own_of(collection)
+    pair, value, own = line_pair[known], codes[known], _own_or_empty(collection)
     before = own.relevance[pair]
     if len(conflicts := pair[(before >= 0) & (before != value)]):
-        raise InputError(
-            f"{_named(collection, conflicts[:1])} has relevance {own.relevance[conflicts[0]]} in other "
-            "judgments of your own",
-            path=qrels.path,
-            hint="keep one of them",
-        )
+        document, other = _documents(collection, conflicts[:1]), own.relevance[conflicts[0]]
+        reason = f"{document} has relevance {other} in other judgments of your own"
+        raise InputError(reason, path=qrels.path, hint="keep one of them")
     relevance = own.relevance.copy()
     relevance[pair] = value
     useless = (codes >= 0) & (line_pair < 0)
@@ -91,38 +88,41 @@ def remember(collection: Of, qrels: Qrels) -> Of:
         if len(lines)
     )
     own = dataclasses.replace(
-        own, relevance=relevance, path=qrels.path, passed_over=(*own.passed_over, *reasons)
+        own, relevance=relevance, path=qrels.path, ignored_judgments=(*own.ignored_judgments, *reasons)
     )
-    _warn_of_passed_over(own, reasons)
-    return count_own(dataclasses.replace(collection, own=own))
+    _warn_of_ignored(own, reasons)
+    return activate_own_judgments(dataclasses.replace(collection, own=own))
 
 
-def noted(collection: Of, note: str) -> Of:
-    """Add a note to the user's own judgments, which goes wherever they go."""
-    own = _own_of(collection)
+def add_note(collection: AnyCollection, note: str) -> AnyCollection:
+    """Attach a note that stays with the user's own judgments."""
+    own = _own_or_empty(collection)
     return dataclasses.replace(collection, own=dataclasses.replace(own, notes=(*own.notes, note)))
 
 
-def count_own(collection: Of) -> Of:
-    """Put the user's own judgments of all unjudged documents into use."""
+def activate_own_judgments(collection: AnyCollection) -> AnyCollection:
+    """Activate the user's own judgments of all unjudged documents."""
     if collection.own is None:
         return collection
-    new = np.flatnonzero(collection.own.waiting & collection.may_be_relevant)
-    return with_own(collection, new, collection.own.relevance[new])
+    new = np.flatnonzero(collection.own.is_inactive & collection.may_be_relevant)
+    return set_own_judgments(collection, new, collection.own.relevance[new])
 
 
-def with_own(collection: Of, pair: AnyArray, value: AnyArray) -> Of:
-    """Add the user's own judgments on these pairs, shape (document,) (`Collection.with_added`)."""
-    relevance, added_for, own = collection.relevance.copy(), collection.added_for.copy(), _own_of(collection)
-    of_own, counts = own.relevance.copy(), own.counts.copy()
-    relevance[pair] = of_own[pair] = value
-    added_for[pair] = _best_outside_the_pool(collection, pair)
-    counts[pair] = True
-    own = dataclasses.replace(own, relevance=of_own, counts=counts)
-    return dataclasses.replace(collection, relevance=relevance, added_for=added_for, own=own)
+def set_own_judgments(collection: AnyCollection, pair: AnyArray, value: AnyArray) -> AnyCollection:
+    """Add the user's own judgments on these pairs, shape (document,) (`Collection.with_own_judgments`)."""
+    relevance, attributed_run = collection.relevance.copy(), collection.attributed_run.copy()
+    own = _own_or_empty(collection)
+    own_relevance, is_active = own.relevance.copy(), own.is_active.copy()
+    relevance[pair] = own_relevance[pair] = value
+    attributed_run[pair] = _best_unpooled_run(collection, pair)
+    is_active[pair] = True
+    own = dataclasses.replace(own, relevance=own_relevance, is_active=is_active)
+    return dataclasses.replace(collection, relevance=relevance, attributed_run=attributed_run, own=own)
 
 
-def own_on_topics(collection: Of, run_ids: Iterable[str], query_ids: Iterable[str]) -> Of:
+def adopt_judgments(
+    collection: AnyCollection, run_ids: Iterable[str], query_ids: Iterable[str]
+) -> AnyCollection:
     """Take judgments on some topics for the user's own: of documents that the runs retrieve, and that no
     pooled run contributed.
     """
@@ -131,39 +131,39 @@ def own_on_topics(collection: Of, run_ids: Iterable[str], query_ids: Iterable[st
     for run in collection.run_index(run_ids):
         documents = ranked(collection.document, run)[0]
         retrieved[documents[documents >= 0]] = True
-    own = retrieved & topics[collection.pair_topic] & collection.judged & (collection.added_for < 0)
+    own = retrieved & topics[collection.pair_topic] & collection.judged & (collection.attributed_run < 0)
     pair = np.flatnonzero(own & ~collection.in_pool())
-    return with_own(collection, pair, collection.relevance[pair])
+    return set_own_judgments(collection, pair, collection.relevance[pair])
 
 
-def without_own(collection: Of) -> Of:
-    """Remove the user's own judgments from use; all of them wait."""
+def deactivate_own_judgments(collection: AnyCollection) -> AnyCollection:
+    """Deactivate all of the user's own judgments."""
     own = collection.own
     if own is None:
         return collection
-    waiting = dataclasses.replace(own, counts=np.zeros_like(own.counts))
-    return dataclasses.replace(collection.without_judgments(own.counts), own=waiting)
+    inactive = dataclasses.replace(own, is_active=np.zeros_like(own.is_active))
+    return dataclasses.replace(collection.without_judgments(own.is_active), own=inactive)
 
 
 def check_own_judgments(collection: Collection) -> Collection:
-    """Keep only own judgments in use, once the pool is final; refuse contradictions, warn of the others."""
+    """Keep only active own judgments, once the pool is final; refuse contradictions, warn of the others."""
     own = collection.own
-    if own is None or not own.waiting.any():
+    if own is None or not own.is_inactive.any():
         return collection
     refuse_contradictions(collection)
-    if not own.counts.any():
+    if not own.is_active.any():
         raise InputError(
             "no judgment is of an unjudged document that a run retrieves",
             path=own.path,
             hint="the qrels judge all of these documents; name runs that are to leave the pool with --unpool",
         )
-    waiting = np.flatnonzero(own.waiting)
-    reason = f"{len(waiting)} of documents that the qrels judge already ({_named(collection, waiting)})"
-    _warn_of_passed_over(own, (reason,))
+    inactive = np.flatnonzero(own.is_inactive)
+    reason = f"{len(inactive)} of documents that the qrels judge already ({_documents(collection, inactive)})"
+    _warn_of_ignored(own, (reason,))
     own = dataclasses.replace(
         own,
-        relevance=np.where(own.counts, own.relevance, np.int16(UNJUDGED)),
-        passed_over=(*own.passed_over, reason),
+        relevance=np.where(own.is_active, own.relevance, np.int16(UNJUDGED)),
+        ignored_judgments=(*own.ignored_judgments, reason),
     )
     return dataclasses.replace(collection, own=own)
 
@@ -173,25 +173,24 @@ def refuse_contradictions(collection: Collection) -> None:
     own = collection.own
     if own is None:
         return
-    conflicts = np.flatnonzero(own.waiting & (own.relevance != collection.relevance))
+    conflicts = np.flatnonzero(own.is_inactive & (own.relevance != collection.relevance))
     if len(conflicts):
+        document, relevance = _documents(collection, conflicts[:1]), collection.relevance[conflicts[0]]
         raise InputError(
-            f"{_named(collection, conflicts[:1])} has relevance {collection.relevance[conflicts[0]]} in the "
-            "qrels and another one here",
+            f"{document} has relevance {relevance} in the qrels and another one here",
             path=own.path,
-            hint="judgments of your own are for documents that nobody has judged; runs that are to leave the "
-            "pool leave it first (--unpool)",
+            hint="provide judgments only for unjudged documents; unpool runs (--unpool) before adding them",
         )
 
 
-def _own_of(collection: Collection) -> OwnJudgments:
-    """The user's own judgments, empty if there are none."""
+def _own_or_empty(collection: Collection) -> OwnJudgments:
+    """Return the user's own judgments, empty if there are none."""
     nothing = np.full(len(collection.relevance), UNJUDGED, dtype=np.int16)
     return collection.own or OwnJudgments(nothing, np.zeros(len(nothing), dtype=bool))
 
 
-def _best_outside_the_pool(collection: Collection, pair: AnyArray) -> IntArray:
-    """Unpooled run that ranks each pair best, the first of equals, shape (document,); −1 for none."""
+def _best_unpooled_run(collection: Collection, pair: AnyArray) -> IntArray:
+    """Return the unpooled run that ranks each pair best, first of equals, shape (document,); −1 for none."""
     best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
     run = np.full(len(collection.relevance) + 1, -1, dtype=np.int32)
     for r in np.flatnonzero(~collection.pooled):
@@ -201,7 +200,7 @@ def _best_outside_the_pool(collection: Collection, pair: AnyArray) -> IntArray:
     return np.asarray(run[pair])
 
 
-def _named(collection: Collection, pairs: AnyArray) -> str:
+def _documents(collection: Collection, pairs: AnyArray) -> str:
     """Return the first of some documents with their topics, for a message."""
     topics = pa.array(collection.query_ids).take(pa.array(collection.pair_topic))
     return _some_documents(collection.doc_ids, topics, pairs)
@@ -215,12 +214,10 @@ def _some_documents(doc_id: pa.Array, query_id: pa.Array, index: AnyArray) -> st
     return names + (f", and {n_more} more" if n_more > 0 else "")
 
 
-def _warn_of_passed_over(own: OwnJudgments, reasons: tuple[str, ...]) -> None:
-    """Warn of judgments that are not in use, if there are any."""
+def _warn_of_ignored(own: OwnJudgments, reasons: tuple[str, ...]) -> None:
+    """Warn of judgments that are never active, if there are any."""
     if reasons:
-        warn_caller(
-            f"{own.path or 'judgments of your own'}: passed over are {' and '.join(reasons)}", InputWarning
-        )
+        warn_caller(f"{own.path or 'judgments of your own'}: ignored {' and '.join(reasons)}", InputWarning)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -244,12 +241,12 @@ class SecondAssessors(ReadOnlyArrays):
 
     @property
     def judged(self) -> BoolArray:
-        """Whether a second assessor judged each document, shape (pair,)."""
+        """True if a second assessor judged each document, shape (pair,)."""
         return self.relevance >= 0
 
-    def without(self, gone: BoolArray) -> SecondAssessors:
-        """The judgments without those of documents ``gone``, shape (pair,)."""
-        return dataclasses.replace(self, relevance=np.where(gone, np.int16(UNJUDGED), self.relevance))
+    def without(self, documents: BoolArray) -> SecondAssessors:
+        """Return the judgments without those of some documents, shape (pair,)."""
+        return dataclasses.replace(self, relevance=np.where(documents, np.int16(UNJUDGED), self.relevance))
 
 
 def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
@@ -311,7 +308,7 @@ def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
     return dataclasses.replace(collection, second=SecondAssessors(relevance, path=qrels.path))
 
 
-def with_confusion(collection: Collection, confusion: tuple[tuple[float, ...], ...]) -> Collection:
+def set_confusion(collection: Collection, confusion: tuple[tuple[float, ...], ...]) -> Collection:
     """State how often levels change between assessors, with second judgments or without."""
     none = np.full(len(collection.relevance), UNJUDGED, dtype=np.int16)
     second = collection.second or SecondAssessors(none)

@@ -32,28 +32,28 @@ class Pool(Protocol):
     def depth(self) -> int:
         """Common depth; 0 if no pool is known."""
 
-    def depth_of(self, runs: Runs) -> IntArray:
-        """Depth to which each of these runs was or would have been pooled, shape (run,)."""
+    def run_depths(self, runs: Runs) -> IntArray:
+        """Return the depth to which each of these runs was or would have been pooled, shape (run,)."""
 
     @property
     def is_union(self) -> bool:
-        """Whether a pool of several runs is the union of the pools of each."""
+        """True if a pool of several runs is the union of the pools of each."""
 
     @property
     def looks_at_judgments(self) -> bool:
-        """Whether judgments decided what was judged next."""
+        """True if judgments decided what was judged next."""
 
     def judged(self, collection: Collection, runs: Runs) -> BoolArray:
-        """Pairs that would be judged had exactly these runs contributed, shape (pair,)."""
+        """Return pairs that would be judged had exactly these runs contributed, shape (pair,)."""
 
-    def known(self, collection: Collection) -> LevelArray:
-        """Relevance that a judgment of each pair would have, shape (pair,); negative where unknown."""
+    def known_relevance(self, collection: Collection) -> LevelArray:
+        """Return relevance that a judgment of each pair would have, shape (pair,); negative where unknown."""
 
-    def truncated(self, depth: int) -> Pool:
-        """Pool in which nothing below this depth is judged."""
+    def truncate(self, depth: int) -> Pool:
+        """Return the pool in which nothing below this depth is judged."""
 
-    def of_runs(self, runs: Runs) -> Pool:
-        """Pool of a collection of these runs, in this order; a run may occur twice."""
+    def select_runs(self, runs: Runs) -> Pool:
+        """Return the pool of a collection of these runs, in this order; a run may occur twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ class DepthPool:
 
     @classmethod
     def even(cls, depth: int, n_runs: int) -> DepthPool:
-        """Pool of one depth for all runs."""
+        """Return the pool of one depth for all runs."""
         return cls(depth, (depth,) * n_runs)
 
-    def depth_of(self, runs: Runs) -> IntArray:
-        """Depth to which each of these runs was or would have been pooled, shape (run,)."""
+    def run_depths(self, runs: Runs) -> IntArray:
+        """Return the depth to which each of these runs was or would have been pooled, shape (run,)."""
         return np.array(self.depths, dtype=np.int32)[np.asarray(runs, dtype=np.intp)]
 
     @property
@@ -84,28 +84,30 @@ class DepthPool:
         return False
 
     def judged(self, collection: Collection, runs: Runs) -> BoolArray:
-        """First documents of these runs, each down to its depth, shape (pair,)."""
-        index, depths = np.asarray(runs, dtype=np.intp), self.depth_of(runs)
+        """Return the first documents of these runs, each down to its depth, shape (pair,)."""
+        index, depths = np.asarray(runs, dtype=np.intp), self.run_depths(runs)
         inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last is that of −1, no document
         for depth in np.unique(depths):
             inside[within(collection.document, index[depths == depth], depth)] = True
         return inside[:-1]
 
-    def known(self, collection: Collection) -> LevelArray:
-        """Judgments of the collection, shape (pair,)."""
+    def known_relevance(self, collection: Collection) -> LevelArray:
+        """Return judgments of the collection, shape (pair,)."""
         return collection.relevance
 
-    def truncated(self, depth: int) -> DepthPool:
-        """Pool with no run deeper than this."""
+    def truncate(self, depth: int) -> DepthPool:
+        """Return the pool with no run deeper than this."""
         return DepthPool(min(self.depth, depth), tuple(min(own, depth) for own in self.depths))
 
-    def of_runs(self, runs: Runs) -> DepthPool:
-        """Pool of these runs with their depths."""
+    def select_runs(self, runs: Runs) -> DepthPool:
+        """Return the pool of these runs with their depths."""
         return replace(self, depths=tuple(self.depths[int(run)] for run in runs))
 
 
 def sole_contributor(collection: Collection, by: Literal["organization", "run"] = "organization") -> IntArray:
-    """Organization (or run) that alone contributed each document, shape (pair,); −1 for several or none."""
+    """Return the organization (or run) that alone contributed each document, shape (pair,); −1 for several or
+    none.
+    """
     if by not in ("organization", "run"):
         raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
     if by == "organization":
@@ -114,7 +116,7 @@ def sole_contributor(collection: Collection, by: Literal["organization", "run"] 
 
 
 def find_sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
-    """`sole_contributor` by any unit, whose index each run has, shape (run,)."""
+    """Return `sole_contributor` by any unit, whose index each run has, shape (run,)."""
     if not collection.pool.is_union:
         return _needed_contributor(collection, unit)
     n_contributors = np.zeros(len(collection.relevance), dtype=np.int32)
@@ -130,7 +132,9 @@ def find_sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
 
 
 def _needed_contributor(collection: Collection, unit: IntArray) -> IntArray:
-    """Unit that the pool needs for each document, shape (pair,); of several the one that ranks it best."""
+    """Return the unit that the pool needs for each document, shape (pair,); of several the one that ranks it
+    best.
+    """
     pooled, inside = np.flatnonzero(collection.pooled), collection.in_pool()
     n_pairs, n_ranks = len(collection.relevance), collection.document.shape[2]
     best = np.full(n_pairs, n_ranks, dtype=np.int32)
@@ -143,7 +147,7 @@ def _needed_contributor(collection: Collection, unit: IntArray) -> IntArray:
             rank[document] = np.minimum(rank[document], ranks)
         better = lost & (rank[:-1] < best)
         best[better], owner[better] = rank[:-1][better], u
-    added = np.flatnonzero(collection.added_for >= 0)
-    owner[added] = unit[collection.added_for[added]]
+    added = np.flatnonzero(collection.attributed_run >= 0)
+    owner[added] = unit[collection.attributed_run[added]]
     owner.flags.writeable = False
     return owner

@@ -56,7 +56,7 @@ class Rankings(ReadOnlyArrays):
         return len(self.length)
 
     def __getitem__(self, key: Any) -> AnyArray:
-        """Dense array of the indexed part; a slice of ranks has no step."""
+        """Return dense array of the indexed part; a slice of ranks has no step."""
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) > 3 or any(part is Ellipsis or part is None for part in parts):
             raise IndexError("rankings are indexed by run, topic and rank")
@@ -79,11 +79,11 @@ class Rankings(ReadOnlyArrays):
         return of_ranks
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        """Whole dense array, shape (run, topic, rank)."""
+        """Return the whole dense array, shape (run, topic, rank)."""
         return self[:] if dtype is None else self[:].astype(dtype)
 
     def _dense(self, start: AnyArray, length: AnyArray, first: int, last: int) -> AnyArray:
-        """Ranks ``first`` to ``last`` of rankings, shape (…, rank)."""
+        """Return ranks ``first`` to ``last`` of rankings, shape (…, rank)."""
         shape = (*length.shape, last - first)
         check_memory(
             int(np.prod(shape, dtype=np.int64)) * self.values.itemsize,
@@ -98,21 +98,21 @@ class Rankings(ReadOnlyArrays):
 
 
 def is_ragged(length: npt.NDArray[np.integer]) -> bool:
-    """Whether rankings of these lengths, shape (run, topic), are kept as `Rankings`."""
+    """Return whether rankings of these lengths, shape (run, topic), are kept as `Rankings`."""
     n_ranks = length.size * int(length.max(initial=0))
     n_documents = int(length.sum(dtype=np.int64))
     return 4 * n_ranks > _MAX_BYTES_ALWAYS_DENSE and n_ranks > _MIN_RANKS_PER_DOCUMENT * n_documents
 
 
 def lengths(document: IntArray | Rankings) -> IntArray:
-    """Number of documents retrieved, shape (run, topic)."""
+    """Return the number of documents retrieved, shape (run, topic)."""
     if isinstance(document, Rankings):
         return document.length
     return np.asarray((document >= 0).sum(axis=2, dtype=np.int32))
 
 
 def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) -> list[int]:
-    """Number of ranks needed for these runs, one per topic; the full depth for a dense array."""
+    """Return the number of ranks needed for these runs, one per topic; the full depth for a dense array."""
     n_ranks = document.shape[2]
     if not isinstance(document, Rankings):
         return [n_ranks] * document.shape[1]
@@ -121,7 +121,7 @@ def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) 
 
 
 def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArray, IntArray]:
-    """Documents of a run on all topics and their ranks from 0, of equal shapes; −1 marks no document."""
+    """Return documents of a run on all topics and ranks from 0, of equal shapes; −1 marks no document."""
     if not isinstance(document, Rankings):
         of_run = document[run]
         return of_run, np.broadcast_to(np.arange(of_run.shape[1], dtype=np.int32), of_run.shape)
@@ -134,7 +134,7 @@ def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArr
 def within(
     document: IntArray | Rankings, runs: npt.NDArray[np.integer] | np.integer, depth: int | None
 ) -> IntArray:
-    """Documents that these runs rank above a depth, an array of any shape; −1 marks no document."""
+    """Return documents that these runs rank above a depth, an array of any shape; −1 marks no document."""
     if not isinstance(document, Rankings):
         return document[np.atleast_1d(runs), :, :depth]
     n = document.length[runs] if depth is None else np.minimum(document.length[runs], depth)
@@ -144,7 +144,7 @@ def within(
 def blocks(
     document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int
 ) -> list[tuple[slice | OrderArray, int]]:
-    """Groups of topics with rankings of similar lengths, each with the number of ranks of its longest."""
+    """Return groups of topics with rankings of similar lengths, each with the length of its longest."""
     if not isinstance(document, Rankings):
         return [(slice(None), document.shape[2])]
     last = np.array(longest(document, runs))
@@ -154,7 +154,7 @@ def blocks(
 
 
 def rows(document: AnyArray | Rankings, runs: npt.NDArray[np.integer]) -> AnyArray | Rankings:
-    """Rankings of some runs, dense or ragged like the input, shape (run, topic, rank).
+    """Return rankings of some runs, dense or ragged like the input, shape (run, topic, rank).
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def rows(document: AnyArray | Rankings, runs: npt.NDArray[np.integer]) -> AnyArr
 
 
 def _spans(start: AnyArray, n: AnyArray) -> IndexArray:
-    """Positions ``start`` to ``start + n − 1`` of each span, concatenated."""
+    """Return positions ``start`` to ``start + n − 1`` of each span, concatenated."""
     start, n = start.ravel(), n.ravel().astype(np.int64)
     before = np.cumsum(n) - n
     return np.repeat(start - before, n) + np.arange(int(n.sum()))
@@ -207,21 +207,21 @@ def count_ties(run_id: str, topic: IntArray, key: AnyArray, *, by_score: bool) -
             rounded = _is_tied(topic, key.astype(np.float32)) & ~tied
     if not tied.any() and not rounded.any():
         return None
-    rank = ranks_in(topic)
+    rank = topic_ranks(topic)
     of_ties, if_rounded = (np.bincount(rank[each]).astype(np.int32) for each in (tied, rounded))
     return Ties(run_id, of_ties, if_rounded)
 
 
 def _is_tied(topic: IntArray, key: AnyArray) -> BoolArray:
-    """Whether the document of each line ties with the one before it or behind it."""
+    """Return whether the document of each line ties with the one before it or behind it."""
     same = (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])
     tied = np.concatenate([[False], same])
     tied[:-1] |= same
     return np.asarray(tied)
 
 
-def ranks_in(topic: IntArray) -> OrderArray:
-    """Rank of each line within its topic, from 0."""
+def topic_ranks(topic: IntArray) -> OrderArray:
+    """Return the rank of each line within its topic, from 0."""
     place = np.arange(len(topic))
     is_first = np.concatenate([[True], topic[1:] != topic[:-1]])[: len(topic)]
     return place - np.maximum.accumulate(np.where(is_first, place, 0))
@@ -250,13 +250,13 @@ def tie_notes(collection: Collection, run_ids: Sequence[str], cutoffs: Iterable[
 
 
 def _runs(n: dict[str, int], n_ranks: dict[str, int]) -> str:
-    """Runs with their numbers, the largest first; empty where all are 0."""
+    """Return runs with their numbers, the largest first; empty where all are 0."""
     order = sorted((run for run in n if n[run]), key=lambda run: -n[run])
     return some_of((f"{run} {n[run]:,} of {n_ranks[run]:,}" for run in order), _MOST_RUNS)
 
 
 def equal_rank_note(ties: Sequence[Ties], n_runs: int) -> str:
-    """What to know where runs are ordered by ranks, and ranks are equal; empty where none are."""
+    """Return a note on equal ranks where ranks order runs, or ''."""
     n = {each.run_id: int(each.n_topics[:_TOP_RANKS].sum()) for each in ties}
     if not n:
         return ""

@@ -21,12 +21,12 @@ from bayespool.collection.files import (
     PARQUET,
     STDIN,
     Source,
-    as_text,
-    enough_memory,
     find_files,
+    name_memory_error,
     read_bytes,
+    to_utf8,
 )
-from bayespool.collection.formats import lines_of_bytes, read_lines
+from bayespool.collection.formats import parse_bytes, read_lines
 from bayespool.collection.lines import LABELS, NO_LABEL, QRELS, run_layout
 from bayespool.collection.records import Labels, Qrels, Run, Skipped
 from bayespool.collection.samples import sampled_qrels
@@ -39,8 +39,10 @@ _RUN_ID_NAMES = ("run_id", "run", "tag")
 
 
 def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, int]]:
-    """Run id, value and line number of each entry; ``names`` are accepted names of the value's column."""
-    rows = csv.reader(io.StringIO(as_text(data).decode(), newline=""), strict=True)
+    """Return the run id, value and line number of each entry; ``names`` are accepted names of the value's
+    column.
+    """
+    rows = csv.reader(io.StringIO(to_utf8(data).decode(), newline=""), strict=True)
     header: list[str] = []
     places = (0, 1)
     try:
@@ -63,7 +65,7 @@ def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple
 
 
 def _places(named: list[str], names: Sequence[str], path: Path, line: int) -> tuple[int, int]:
-    """Positions of the columns of the run id and of the value."""
+    """Return positions of the columns of the run id and of the value."""
     header = [name.lower() for name in named]
     run_id = next((name for name in _RUN_ID_NAMES if name in header), "")
     value = next((name for name in names if name in header), "")
@@ -181,7 +183,7 @@ def read_runs(
 
 
 def read_batches(paths: Sequence[Path], reading: Reading) -> Iterator[list[Run]]:
-    """Runs of files in batches of about `BATCH` bytes; errors and warnings as for `read_runs`."""
+    """Return runs of files in batches of about `BATCH` bytes; errors and warnings as for `read_runs`."""
     path_of: dict[str, Path | None] = {}
     readers = ThreadPoolExecutor(N_THREADS, thread_name_prefix="bayespool-reader")
     try:
@@ -206,7 +208,7 @@ def read_batches(paths: Sequence[Path], reading: Reading) -> Iterator[list[Run]]
 
 
 def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Files in batches of about `BATCH` bytes, decompressed."""
+    """Return files in batches of about `BATCH` bytes, decompressed."""
     batch: list[Path] = []
     size = 0
     for path in paths:
@@ -242,7 +244,7 @@ def _read_run(path: Path, reading: Reading, run_id: str | None = None) -> Run:
         assert lines.integer is not None  # for the type checker: a run has one of the two
         score = -lines.integer.astype(np.float64)
     return Run(
-        run_id=id_of_file(path) if run_id is None else run_id,
+        run_id=run_id_from_file(path) if run_id is None else run_id,
         query_id=lines.query_id,
         doc_id=lines.doc_id,
         score=score,
@@ -253,17 +255,17 @@ def _read_run(path: Path, reading: Reading, run_id: str | None = None) -> Run:
     )
 
 
-def id_of_file(path: Path) -> str:
-    """Name of a run by its file (see `read_run`); a name that is not UTF-8 is read as Latin-1."""
-    return id_of_name(as_text(os.fsencode(path.name)).decode())
+def run_id_from_file(path: Path) -> str:
+    """Return the name of a run by its file (see `read_run`); a name that is not UTF-8 is read as Latin-1."""
+    return run_id_from_name(to_utf8(os.fsencode(path.name)).decode())
 
 
-def id_of_name(file_name: str) -> str:
-    """Name of a run by the name of its file (see `read_run`).
+def run_id_from_name(file_name: str) -> str:
+    """Return the name of a run by the name of its file (see `read_run`).
 
     Examples
     --------
-    >>> id_of_name("input.final.qruir.f.txt.gz")
+    >>> run_id_from_name("input.final.qruir.f.txt.gz")
     'final.qruir.f'
     """
     name = "stdin" if file_name == str(STDIN) else _COMPRESSION.sub("", file_name)
@@ -295,13 +297,13 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
         The file cannot be read or has no usable line; a bad line (when strict).
     """
     path = Path(path)
-    with enough_memory(path):
+    with name_memory_error(path):
         data = read_bytes(path, max_size=max_file_size, tables=True)
-        sampled = None if data.startswith(PARQUET) else sampled_qrels(as_text(data), path, strict=strict)
+        sampled = None if data.startswith(PARQUET) else sampled_qrels(to_utf8(data), path, strict=strict)
         if sampled is not None:
             _warn(sampled.skipped)
             return sampled
-        lines = lines_of_bytes(data, path, QRELS, strict=strict, max_size=max_file_size)
+        lines = parse_bytes(data, path, QRELS, strict=strict, max_size=max_file_size)
     _warn(lines.skipped)
     relevance = np.ones(len(lines.doc_id), dtype=np.int16)  # of pairs, which list relevant documents
     return Qrels(
@@ -429,7 +431,7 @@ def read_systems(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[
 def _values_by_run(path: Path, noun: str, names: Sequence[str], max_file_size: int) -> dict[str, str]:
     """Read the value of each run in a list, in the order of the file; in XML that is its organization."""
     first: dict[str, tuple[str, int | None]] = {}
-    with enough_memory(path):
+    with name_memory_error(path):
         data = read_bytes(path, max_size=max_file_size)
         is_xml = noun == "organization" and data.lstrip().startswith(b"<")
         for run_id, value, line in _xml_entries(data, path) if is_xml else csv_entries(data, path, names):

@@ -208,7 +208,9 @@ class RankConflict:
 
 
 def relevance_codes(relevance: LevelArray, meaning: Negative) -> tuple[LevelArray, Negatives]:
-    """Relevance codes (0 or more, `UNJUDGED` or `LISTED`), shape (line,), and counts of negative values."""
+    """Return relevance codes (0 or more, `UNJUDGED` or `LISTED`), shape (line,), and counts of negative
+    values.
+    """
     if meaning not in get_args(Negative):
         raise InputError(
             f"a negative relevance cannot be {meaning!r}", hint=known_names(meaning, get_args(Negative))

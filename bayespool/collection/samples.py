@@ -61,8 +61,8 @@ class Sample(ReadOnlyArrays):
         """Documents of the sample, shape (pair,)."""
         return ~np.isnan(self.inclusion)
 
-    def weighing(self, judged: BoolArray) -> FloatArray:
-        """Inclusion of each judgment, shape (pair,): 1 outside of the sample, NaN without one."""
+    def judgment_inclusion(self, judged: BoolArray) -> FloatArray:
+        """Return inclusion of each judgment, shape (pair,): 1 outside of the sample, NaN without one."""
         return np.where(judged, np.where(self.chosen, self.inclusion, 1.0), np.nan)
 
     @property
@@ -87,18 +87,18 @@ class Sample(ReadOnlyArrays):
         return np.where(self.stratum >= 0, share[self.stratum], np.nan)
 
     def without(self, gone: BoolArray, pair_topic: IntArray) -> Sample:
-        """The sample without documents, which could not come into it."""
+        """Return the sample without some documents, as if they could not have come into it."""
         inclusion = np.where(gone, np.nan, self.inclusion)
         stratum = None if self.stratum is None else np.where(gone, np.int32(-1), self.stratum)
         if stratum is not None and self.is_published:
             chosen = ~np.isnan(inclusion)
-            inclusion = np.where(chosen, shares_of_strata(stratum, chosen, pair_topic), np.nan)
+            inclusion = np.where(chosen, stratum_shares(stratum, chosen, pair_topic), np.nan)
         return dataclasses.replace(
             self, inclusion=inclusion, stratum=stratum, candidates=self.candidates & ~gone
         )
 
     def __str__(self) -> str:
-        """The sample in words."""
+        """Return the sample in words."""
         n = int(self.chosen.sum())
         if self.stratum is None:
             return f"{counted(n, 'document')} judged with known probabilities"
@@ -107,8 +107,10 @@ class Sample(ReadOnlyArrays):
         return f"{n:,} of {counted(total, 'document')} in {strata} judged"
 
 
-def shares_of_strata(stratum: IntArray, chosen: BoolArray, pair_topic: IntArray) -> FloatArray:
-    """Share of a document's topic and stratum that is chosen, shape (pair,); NaN outside of strata."""
+def stratum_shares(stratum: IntArray, chosen: BoolArray, pair_topic: IntArray) -> FloatArray:
+    """Return the share of a document's topic and stratum that is chosen, shape (pair,); NaN outside of
+    strata.
+    """
     place = pair_topic.astype(np.int64) * (int(stratum.max(initial=0)) + 1) + stratum
     inside = stratum >= 0
     size, n = (np.bincount(place[mask], minlength=1) for mask in (inside, inside & chosen))
@@ -119,7 +121,8 @@ def shares_of_strata(stratum: IntArray, chosen: BoolArray, pair_topic: IntArray)
 
 
 def sampled_qrels(text: bytes, path: Path, *, strict: bool) -> Qrels | None:
-    """Judgments of a text of five columns, one of which is a stratum or a probability; None for another.
+    """Return judgments of a text of five columns, one of which is a stratum or a probability; None for
+    another.
 
     The columns are ``topic iteration document stratum relevance``, as NIST's sample_eval reads them, the last
     two in either order; the same with a probability for the stratum; or prels, ``topic document relevance
@@ -133,7 +136,7 @@ def sampled_qrels(text: bytes, path: Path, *, strict: bool) -> Qrels | None:
     ]
     rows = [(number, fields) for number, fields in lines if _may_be_sampled(fields)]
     columns = list(zip(*(fields for _, fields in rows), strict=True))
-    order = _order_of(columns, path)
+    order = _column_order(columns, path)
     if order is None:
         return None
     skipped: tuple[Skipped, ...] = ()
@@ -168,7 +171,7 @@ def sampled_qrels(text: bytes, path: Path, *, strict: bool) -> Qrels | None:
 
 
 def _may_be_sampled(fields: Sequence[bytes]) -> bool:
-    """Whether a line has five columns of which the last two are numbers."""
+    """Return whether a line has five columns of which the last two are numbers."""
     return len(fields) == _N_COLUMNS and _is_number(fields[3]) and _is_number(fields[4])
 
 
@@ -179,8 +182,8 @@ def _is_number(token: bytes) -> bool:
         return False
 
 
-def _order_of(columns: _Columns, path: Path) -> tuple[str, ...] | None:
-    """Names of the columns; None for a file of another kind."""
+def _column_order(columns: _Columns, path: Path) -> tuple[str, ...] | None:
+    """Return names of the columns; None for a file of another kind."""
     topic, second, third, fourth, fifth = columns
     whole3, whole4, whole5 = (all(map(_INTEGER.fullmatch, column)) for column in (third, fourth, fifth))
     by_second, by_third = (
@@ -207,7 +210,7 @@ def _are_probabilities(column: Sequence[bytes]) -> bool:
 
 
 def _are_ranks(topic: Sequence[bytes], second: Sequence[bytes], column: Sequence[bytes]) -> bool:
-    """Whether a column numbers the lines of each topic, as in a run without a tag."""
+    """Return whether a column numbers the lines of each topic, as in a run without a tag."""
     n_lines = Counter(topic)
     if max(n_lines.values()) < _N_RANKS and any(value.upper() != b"Q0" for value in second):
         return False
@@ -221,7 +224,7 @@ def _are_ranks(topic: Sequence[bytes], second: Sequence[bytes], column: Sequence
 
 
 def _strata_and_relevance(fourth: Sequence[bytes], fifth: Sequence[bytes], path: Path) -> tuple[str, str]:
-    """Which of two columns of whole numbers is the stratum: relevance has −1 for what was not sampled."""
+    """Name two columns of whole numbers: relevance has −1 for documents outside the sample."""
     lowest = [min(map(int, set(column))) for column in (fourth, fifth)]
     marks = [low < 0 for low in lowest] if (lowest[0] < 0) != (lowest[1] < 0) else [low < 1 for low in lowest]
     if marks[0] == marks[1]:
@@ -234,7 +237,7 @@ def _strata_and_relevance(fourth: Sequence[bytes], fifth: Sequence[bytes], path:
 
 
 def _probabilities(named: Mapping[str, Sequence[bytes]]) -> FloatArray:
-    """Inclusion probabilities: NaN for none, 1 for what another method chose with certainty."""
+    """Return inclusion probabilities: NaN for none, 1 for what another method chose with certainty."""
     given = np.array([np.nan if p == _NO_PROBABILITY else float(p) for p in named["probability"]])
     probability = np.where((given > 0) & (given <= 1), given, np.nan)
     if "method" in named:

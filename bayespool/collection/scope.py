@@ -19,7 +19,7 @@ from bayespool.collection.files import read_text
 from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.readers import Reading
 from bayespool.collection.records import Qrels, Run
-from bayespool.collection.sources import Judgments, Runs, irds_name, qrels_of, runs_of
+from bayespool.collection.sources import Judgments, Runs, gather_qrels, gather_runs, irds_name
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.tables.formatting import counted, some_of
 
@@ -44,7 +44,7 @@ class Exclusion:
     n_lines: dict[type, int] = field(default_factory=lambda: {Run: 0, Qrels: 0})
 
     def take_out(self, source: Lines) -> Lines:
-        """The run or judgments without these documents; counts their lines."""
+        """Return the run or judgments without these documents; counts their lines."""
         gone = self._are_excluded(source)
         if not gone.any():
             return source
@@ -55,7 +55,7 @@ class Exclusion:
                 path=source.path,
                 hint="what is excluded are the documents to leave out, not those to keep",
             )
-        return of_lines(source, np.flatnonzero(~gone))
+        return select_lines(source, np.flatnonzero(~gone))
 
     def _are_excluded(self, source: Run | Qrels) -> BoolArray:
         topics = source.query_id.cast(pa.string())
@@ -69,7 +69,7 @@ class Exclusion:
 
     @property
     def note(self) -> str:
-        """What was taken out, in words."""
+        """Sentence on the documents that were taken out."""
         return (
             f"taken out before anything is scored ({self.source}): "
             f"{counted(self.n_lines[Run], 'document')} of runs and {counted(self.n_lines[Qrels], 'judgment')}"
@@ -81,7 +81,7 @@ class Exclusion:
             warn_caller(f"{self.source}: no run and no judgment has a document to be taken out", InputWarning)
 
 
-def exclusion_of(source: Exclude | None, *, reading: Reading | None = None) -> Exclusion | None:
+def read_exclusion(source: Exclude | None, *, reading: Reading | None = None) -> Exclusion | None:
     """Read what is taken out; None for nothing.
 
     Judgments, such as those of an earlier round, stand for all documents that they judge: a relevance of −1
@@ -96,7 +96,7 @@ def exclusion_of(source: Exclude | None, *, reading: Reading | None = None) -> E
         if part == OWN_DOCUMENT:
             names.append("documents with the id of their topic")
         else:
-            listed = _pairs_of(part, reading or Reading())
+            listed = _read_pairs(part, reading or Reading())
             names.append(str(part) if isinstance(part, str | os.PathLike) else "exclude")
             topics = listed.query_id.cast(pa.string())
             pairs.append(pc.binary_join_element_wise(topics, listed.doc_id, _SEPARATOR))
@@ -104,8 +104,8 @@ def exclusion_of(source: Exclude | None, *, reading: Reading | None = None) -> E
     return Exclusion(", ".join(names), OWN_DOCUMENT in parts, joined)
 
 
-def _pairs_of(source: Any, reading: Reading) -> Qrels:
-    """Pairs of topic and document of a file of two columns, of judgments, or of lists by topic."""
+def _read_pairs(source: Any, reading: Reading) -> Qrels:
+    """Return pairs of topic and document of a file of two columns, of judgments, or of lists by topic."""
     if isinstance(source, Mapping) and not any(isinstance(value, Mapping) for value in source.values()):
         return _as_qrels((q, document) for q, ids in source.items() for document in ids)
     if isinstance(source, str | os.PathLike) and not irds_name(source):
@@ -113,20 +113,20 @@ def _pairs_of(source: Any, reading: Reading) -> Qrels:
         rows = [line.split() for line in lines]
         if all(len(row) in (0, 2) for row in rows):
             return _as_qrels((row[0], row[1]) for row in rows if row)
-    qrels = qrels_of(source, reading=reading)
-    return of_lines(qrels, np.flatnonzero(qrels.relevance != -1))
+    qrels = gather_qrels(source, reading=reading)
+    return select_lines(qrels, np.flatnonzero(qrels.relevance != -1))
 
 
 def _as_qrels(pairs: Iterable[tuple[Any, Any]]) -> Qrels:
-    """Pairs as judgments, each once."""
+    """Return pairs as judgments, each once."""
     documents: dict[Any, dict[Any, int]] = {}
     for query_id, doc_id in pairs:
         documents.setdefault(query_id, {})[doc_id] = 1
     return qrels_from_frame(documents)
 
 
-def of_lines(source: Lines, lines: OrderArray) -> Lines:
-    """Some lines of a run or of judgments."""
+def select_lines(source: Lines, lines: OrderArray) -> Lines:
+    """Return some lines of a run or of judgments."""
     taken: dict[str, Any] = {}
     for f in dataclasses.fields(source):
         value = getattr(source, f.name)
@@ -137,18 +137,18 @@ def of_lines(source: Lines, lines: OrderArray) -> Lines:
     return dataclasses.replace(source, **taken)
 
 
-def with_topics(
+def select_topics(
     qrels: Qrels, topics: Topics, runs: Runs | None, *, reading: Reading | None = None
 ) -> tuple[Qrels, str]:
-    """Judgments on the topics that count, and a note; ``runs`` are those to score."""
+    """Return judgments on the topics that count, and a note; ``runs`` are those to score."""
     judged = dict.fromkeys(qrels.query_id.unique().to_pylist())
     if topics == "qrels":
         return qrels, ""
     reading = reading or Reading()
     chosen, source = (
-        (_topics_of(runs, judged, reading), "those of the run")
+        (_run_topics(runs, judged, reading), "those of the run")
         if topics == "run"
-        else _listed(topics, reading)
+        else _read_topics(topics, reading)
     )
     missing = [q for q in chosen if q not in judged]
     if len(missing) == len(chosen):
@@ -166,12 +166,12 @@ def with_topics(
     kept = pc.is_in(qrels.query_id.cast(pa.string()), value_set=pa.array(list(chosen), pa.string()))
     n_topics = len(chosen) - len(missing)
     note = f"{n_topics} of the {counted(len(judged), 'topic')} of the qrels count ({source})"
-    return of_lines(qrels, np.flatnonzero(kept.to_numpy(zero_copy_only=False))), note
+    return select_lines(qrels, np.flatnonzero(kept.to_numpy(zero_copy_only=False))), note
 
 
-def _topics_of(runs: Runs | None, judged: Mapping[str, None], reading: Reading) -> dict[str, None]:
-    """Topics that the runs have in common with the qrels, in all of them the same."""
-    (read,) = runs_of(runs, reading=dataclasses.replace(reading, progress=None))
+def _run_topics(runs: Runs | None, judged: Mapping[str, None], reading: Reading) -> dict[str, None]:
+    """Return topics that the runs have in common with the qrels, in all of them the same."""
+    (read,) = gather_runs(runs, reading=dataclasses.replace(reading, progress=None))
     if not read:
         hint = "name the runs to score, or give the topics in a file"
         raise InputError("the topics of the run, and no run to score", hint=hint)
@@ -188,8 +188,8 @@ def _topics_of(runs: Runs | None, judged: Mapping[str, None], reading: Reading) 
     return topic_sets[0]
 
 
-def _listed(topics: Topics, reading: Reading) -> tuple[dict[str, None], str]:
-    """Topics of a file, the first word of each line, or of a list."""
+def _read_topics(topics: Topics, reading: Reading) -> tuple[dict[str, None], str]:
+    """Return topics of a file, the first word of each line, or of a list."""
     if not isinstance(topics, str | os.PathLike):
         return dict.fromkeys(map(str, topics)), "a list"
     lines = read_text(Path(topics), max_size=reading.max_file_size).decode().splitlines()
@@ -216,7 +216,7 @@ class StrangeTopics:
 
 
 def find_strange_topics(run: Run, query_ids: Sequence[str]) -> StrangeTopics | None:
-    """Topics of a run that the qrels lack, and those it lacks; None unless there are both."""
+    """Return topics of a run that the qrels lack, and those it lacks; None unless there are both."""
     there, known = set(run.query_id.dictionary.to_pylist()), set(query_ids)
     of_run, of_qrels = sorted(there - known), [q for q in query_ids if q not in there]
     if not of_run or not of_qrels:
@@ -225,7 +225,7 @@ def find_strange_topics(run: Run, query_ids: Sequence[str]) -> StrangeTopics | N
 
 
 def strange_topic_note(strange: Sequence[StrangeTopics], n_runs: int) -> str:
-    """What to know of runs whose topics agree with those of the qrels in part only; empty without any."""
+    """Return a note on runs whose topics are only in part those of the qrels, or ''."""
     if not strange:
         return ""
     most = max(strange, key=lambda each: min(len(each.of_run), len(each.of_qrels)))
@@ -243,7 +243,7 @@ def _without_zeros(topic: str) -> str:
 
 
 def _number(topic: str) -> str:
-    """What is left from the first digit on."""
+    """Return the rest of a topic from its first digit on."""
     return re.sub(r"^[^0-9]+", "", topic)
 
 
@@ -280,7 +280,7 @@ def join_hint(of_run: Iterable[str], of_qrels: Iterable[str]) -> str:
 
 
 def _by_form(topics: Iterable[str], form: Callable[[str], str]) -> dict[str, str]:
-    """Topics by what is left of them, but those of which that is the same."""
+    """Return topics by their form, without those that share one."""
     together: dict[str, list[str]] = {}
     for topic in topics:
         together.setdefault(form(topic), []).append(topic)

@@ -16,26 +16,26 @@ import pyarrow as pa
 from bayespool.collection.files import STDIN, find_files, read_text
 from bayespool.collection.frames import (
     NAMES,
-    are_lists_of_ids,
+    are_id_lists,
     column_names,
     columns_by_name,
-    ids_of,
     is_frame,
     is_row,
     labels_from_frame,
-    materialized,
     qrels_from_frame,
     run_from_frame,
+    to_eager_frame,
+    to_ids,
 )
 from bayespool.collection.lines import pair_codes
 from bayespool.collection.readers import (
     Reading,
-    id_of_file,
     read_batches,
     read_labels,
     read_organizations,
     read_qrels,
     read_run,
+    run_id_from_file,
 )
 from bayespool.collection.records import Labels, Qrels, Run
 from bayespool.errors import InputError, InputWarning, warn_caller
@@ -116,13 +116,13 @@ def join_organizations(parts: Sequence[tuple[Path | None, Mapping[str, str]]]) -
 
 
 def _place(path: Path | None, *ids: str) -> str:
-    """A file and the line that has the ids, for a message."""
+    """Return a file and the line that has the ids, for a message."""
     line = _line(path, *ids)
     return f"{path or 'another source'}{'' if line is None else f', line {line}'}"
 
 
 def _line(path: Path | None, *ids: str) -> int | None:
-    """First line of a file that has all ids; None where none has."""
+    """Return the first line of a file that has all ids; None where none has."""
     if path is None:
         return None
     wanted = {each.encode() for each in ids}
@@ -136,7 +136,7 @@ IRDS = "irds:"
 
 
 def irds_name(source: object) -> str:
-    """Name of the data set in a string or path ``irds:NAME``; empty for anything else."""
+    """Return the name of the data set in a string or path ``irds:NAME``; empty for anything else."""
     if not isinstance(source, str | os.PathLike):
         return ""
     text = os.fsdecode(source).replace(os.sep, "/")
@@ -144,7 +144,9 @@ def irds_name(source: object) -> str:
 
 
 def irds_rows(name: str, kind: str) -> list[Any]:
-    """Named tuples of a data set of ir_datasets: its judgments (``qrels``) or its run (``scoreddocs``)."""
+    """Return named tuples of a data set of ir_datasets: its judgments (``qrels``) or its run
+    (``scoreddocs``).
+    """
     try:
         import ir_datasets
     except ImportError:
@@ -218,7 +220,7 @@ Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Path | _Row]
 ``organization``."""
 
 
-def runs_of(
+def gather_runs(
     *sources: Runs | None,
     names: Sequence[str] = ("run",),
     reading: Reading | None = None,
@@ -250,7 +252,7 @@ def runs_of(
     return [[taken[item] for item in items] for items in items_of_sources]
 
 
-def qrels_of(source: Judgments, *, reading: Reading | None = None) -> Qrels:
+def gather_qrels(source: Judgments, *, reading: Reading | None = None) -> Qrels:
     """Read judgments from any source.
 
     Parameters
@@ -265,14 +267,14 @@ def qrels_of(source: Judgments, *, reading: Reading | None = None) -> Qrels:
 
     Examples
     --------
-    >>> qrels_of({"q1": {"d1": 1, "d2": 0}})
+    >>> gather_qrels({"q1": {"d1": 1, "d2": 0}})
     <Qrels: 2 judgments, 1 topic>
     """
     reading = reading or Reading()
     if isinstance(source, Qrels):
         return source
     if isinstance(source, list | tuple) and source and all(map(_is_source, source)):
-        return join_qrels([qrels_of(part, reading=reading) for part in source])
+        return join_qrels([gather_qrels(part, reading=reading) for part in source])
     if name := irds_name(source):
         return qrels_from_frame(irds_rows(name, "qrels"))
     if isinstance(source, str | os.PathLike):
@@ -282,12 +284,12 @@ def qrels_of(source: Judgments, *, reading: Reading | None = None) -> Qrels:
 
 
 def _is_source(item: object) -> bool:
-    """Whether an item of a list is a source of its own, and no row."""
+    """Return whether an item of a list is a source of its own, and no row."""
     is_whole = isinstance(item, str | os.PathLike | Qrels) or is_frame(item) or hasattr(item, "to_dataframe")
     return is_whole or (isinstance(item, Mapping) and not is_row(item))
 
 
-def judges_of(source: Judges | None, *, reading: Reading | None = None) -> dict[str, Labels]:
+def gather_judges(source: Judges | None, *, reading: Reading | None = None) -> dict[str, Labels]:
     """Read labels of second judges by name; judges given as paths alone are named by their files."""
     reading = reading or Reading()
     if source is None:
@@ -297,14 +299,14 @@ def judges_of(source: Judges | None, *, reading: Reading | None = None) -> dict[
         if unnamed := [file for file in files if not isinstance(file, str | os.PathLike)]:
             type_name = type(unnamed[0]).__name__
             raise InputError(f"a judge of a {type_name} has no name", hint='give {"name": labels}')
-        names = [id_of_file(Path(path)) for path in files]
+        names = [run_id_from_file(Path(path)) for path in files]
         for again in (name for place, name in enumerate(names) if name in names[:place]):
             raise InputError(f"two judges are called {again!r}", hint="name them: --judge NAME=FILE")
         source = cast("Mapping[str, _Labels]", dict(zip(names, files, strict=True)))
-    return {name: _labels_of(labels, reading) for name, labels in source.items()}
+    return {name: _gather_labels(labels, reading) for name, labels in source.items()}
 
 
-def _labels_of(source: Any, reading: Reading) -> Labels:
+def _gather_labels(source: Any, reading: Reading) -> Labels:
     if isinstance(source, Labels):
         return source
     if isinstance(source, str | os.PathLike):
@@ -313,7 +315,7 @@ def _labels_of(source: Any, reading: Reading) -> Labels:
     return labels_from_frame(source)
 
 
-def organizations_of(source: Organizations, *, reading: Reading | None = None) -> dict[str, str]:
+def gather_organizations(source: Organizations, *, reading: Reading | None = None) -> dict[str, str]:
     """Read the organization of each run."""
     reading = reading or Reading()
     if isinstance(source, Mapping):
@@ -322,9 +324,9 @@ def organizations_of(source: Organizations, *, reading: Reading | None = None) -
         return read_organizations(Path(source), max_file_size=reading.max_file_size)
     if isinstance(source, list | tuple) and source and all(isinstance(i, str | os.PathLike) for i in source):
         paths = [Path(cast("_Path", path)) for path in source]
-        return join_organizations([(path, organizations_of(path, reading=reading)) for path in paths])
+        return join_organizations([(path, gather_organizations(path, reading=reading)) for path in paths])
     columns = columns_by_name(source, ("run_id", "organization"), "organizations")
-    ids = (ids_of(columns[name], name, "organizations").to_pylist() for name in columns)
+    ids = (to_ids(columns[name], name, "organizations").to_pylist() for name in columns)
     return join_organizations([(None, {run: organization}) for run, organization in zip(*ids, strict=True)])
 
 
@@ -333,7 +335,9 @@ _Seen = dict[int, tuple[object, list[Run]]]
 
 
 def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
-    """Files and runs of a source, unnamed ones with an empty id; an object seen before has the same runs."""
+    """Return files and runs of a source, unnamed ones with an empty id; an object seen before has the same
+    runs.
+    """
     if source is None:
         return []
     if name := irds_name(source):
@@ -351,7 +355,7 @@ def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
     rows = source
     if isinstance(source, Mapping):
         if not _is_one_run(source):
-            return [_named(str(name), run, reading, seen) for name, run in source.items()]
+            return [_read_named_run(str(name), run, reading, seen) for name, run in source.items()]
     elif not (is_frame(source) or hasattr(source, "to_dataframe")):
         if not isinstance(source, Iterable) or isinstance(source, bytes):
             hint = "give a path, a data frame, {query_id: {doc_id: score}}, or rows"
@@ -359,14 +363,14 @@ def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
         rows = list(source)
         if not (rows and is_row(rows[0])):
             return [item for part in rows for item in _items(part, reading, seen)]
-    seen[id(source)] = source, _runs_in(rows)
+    seen[id(source)] = source, _object_runs(rows)
     return list(seen[id(source)][1])
 
 
 def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is from topics to documents, and not from names to runs."""
+    """Return whether a mapping is from topics to documents, and not from names to runs."""
     values = list(mapping.values())
-    if are_lists_of_ids(mapping):
+    if are_id_lists(mapping):
         return True
     if any(isinstance(value, Mapping) for value in values):
         inner = (v for value in values if isinstance(value, Mapping) for v in value.values())
@@ -374,7 +378,7 @@ def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
     return not values or isinstance(values[0], int | float | np.number)
 
 
-def _named(name: str, source: Any, reading: Reading, seen: _Seen) -> Run:
+def _read_named_run(name: str, source: Any, reading: Reading, seen: _Seen) -> Run:
     """Read the single run of a name."""
     items = _items(source, reading, seen)
     if len(items) != 1:
@@ -386,17 +390,17 @@ def _named(name: str, source: Any, reading: Reading, seen: _Seen) -> Run:
     )
 
 
-def _runs_in(source: Any) -> list[Run]:
-    """Runs of a frame, an object of ranx, a nested dictionary or rows."""
+def _object_runs(source: Any) -> list[Run]:
+    """Return runs of a frame, an object of ranx, a nested dictionary or rows."""
     name = "" if is_frame(source) else getattr(source, "name", None)
     if name and isinstance(name, str):
         return [run_from_frame(source, name)]
     of_ranx = not is_frame(source) and hasattr(source, "to_dataframe")
-    source = source if of_ranx else materialized(source)
+    source = source if of_ranx else to_eager_frame(source)
     if of_ranx or isinstance(source, Mapping) or not _has_run_ids(source):
         return [dataclasses.replace(run_from_frame(source, "run"), run_id="")]
     columns = columns_by_name(source, ("run_id", "query_id", "doc_id", "score"), "runs", optional=("rank",))
-    run_ids, *ids = (ids_of(columns[name], name, "runs") for name in ("run_id", "query_id", "doc_id"))
+    run_ids, *ids = (to_ids(columns[name], name, "runs") for name in ("run_id", "query_id", "doc_id"))
     values = [np.asarray(columns[name]) for name in ("score", "rank") if name in columns]
     table = pa.table([*ids, *values], names=[name for name in columns if name != "run_id"])
     encoded = run_ids.dictionary_encode()
@@ -408,7 +412,7 @@ def _runs_in(source: Any) -> list[Run]:
 
 
 def _has_run_ids(source: Any) -> bool:
-    """Whether a frame or rows have a column of run ids."""
+    """Return whether a frame or rows have a column of run ids."""
     if is_frame(source):
         fields = column_names(source)
     else:

@@ -52,7 +52,7 @@ def write_qrels(qrels: Qrels, path: PathLike) -> None:
 
 
 def qrels_content(qrels: Qrels, path: PathLike, *, second: Sequence[str] | None = None) -> bytes:
-    """Content of the file that `write_qrels` writes, with other texts than 0 in its second column."""
+    """Return the content of the file that `write_qrels` writes, with given texts in its second column."""
     queries, documents = _topics(qrels.query_id, path), _documents(qrels.doc_id, path)
     columns = queries, second or ["0"] * len(queries), documents, qrels.relevance.tolist()
     return _content("".join(f"{q} {s} {d} {r}\n" for q, s, d, r in zip(*columns, strict=True)), path)
@@ -99,7 +99,9 @@ def _refuse_unwritable(names: list[str], kind: str, path: PathLike) -> None:
 
 
 def _ranks_within_topic(queries: list[str], score: FloatArray) -> list[int]:
-    """Rank of each line by score among those of its topic, from 1, equal scores in the order of the lines."""
+    """Return the rank of each line by score among those of its topic, from 1, equal scores in the order of
+    the lines.
+    """
     n_ranked: Counter[str] = Counter()
     ranks = [0] * len(queries)
     for line in (-score).argsort(kind="stable").tolist():
@@ -113,7 +115,7 @@ def _write(path: PathLike, text: str) -> None:
 
 
 def _content(text: str, path: PathLike) -> bytes:
-    """Text as the file of this name has it, compressed in ``.gz``."""
+    """Return the text as the file of this name has it, compressed in ``.gz``."""
     suffix = Path(path).suffix.lower()
     if suffix in (".xz", ".zst"):
         raise OutputError(f"{path}: cannot be written: plain text or .gz, not {suffix}")

@@ -8,7 +8,7 @@ from functools import partial
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import with_systems
+from bayespool.collection.contents import group_systems
 from bayespool.comparisons.draws import (
     DrawComparison,
     compare_runs_by_draws,
@@ -223,7 +223,7 @@ def compare(
     """
     if settings.systems:
         expect_collection(collection)
-        collection = with_systems(collection, settings.systems)
+        collection = group_systems(collection, settings.systems)
     scores = score(collection, run_ids, settings=settings, report=report)
     return compare_scores(scores, settings=settings, report=report)
 
@@ -257,7 +257,7 @@ def compare_scores(
             key, control = (e.measure, e.method, test), applied_control(test, settings.control)
             p[key] = p_values(e.per_topic, test, random_seed=random_seed)
             adjusted[key] = adjust_p_values(p[key], control)
-            if e.draws is not None and test in DRAW_TESTS and not e.measure.of_judgments:
+            if e.draws is not None and test in DRAW_TESTS and not e.measure.describes_judgments:
                 significant[key] = significant_draws(
                     e.draws.on_grid(), test=test, level=settings.level, control=control
                 )

@@ -363,7 +363,7 @@ def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estima
 
 def is_compared_across(measure: Measure) -> bool:
     """Tell whether the measure is one of rankings, in which higher values are better."""
-    return not measure.falls and not measure.of_judgments
+    return not measure.falls and not measure.describes_judgments
 
 
 def _is_fixed(e: Estimates) -> bool:

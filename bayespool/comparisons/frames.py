@@ -30,7 +30,7 @@ from bayespool.comparisons.reliability import (
 from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws, effect_sizes
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
-from bayespool.measures.populations import population_of
+from bayespool.measures.populations import estimate_population
 from bayespool.scoring import Scores
 from bayespool.scoring.settings import Scope
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement
@@ -290,7 +290,7 @@ class ComparisonFrames:
             lower, upper = e.interval(self.ci_prob)
             expected = e.value
             if scope == "population":
-                population = population_of(e, self.ci_prob, random_seed=self.metadata["random_seed"])
+                population = estimate_population(e, self.ci_prob, random_seed=self.metadata["random_seed"])
                 lower, upper, expected = population.lower, population.upper, _expected_values(e)
             first, last = d.rank_interval
             columns = {

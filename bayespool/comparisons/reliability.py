@@ -31,7 +31,7 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
-from bayespool.measures.populations import population_draws, unjudged_share, variance_of_topics
+from bayespool.measures.populations import population_draws, topic_variance, unjudged_share
 from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.randomness import key_of
 
@@ -430,7 +430,7 @@ def system_scores(
         value=draws.mean(axis=0),
         draws=draws,
         like_these=like_these,
-        topics_variance=variance_of_topics(system_values),
+        topics_variance=topic_variance(system_values),
         replicates_variance=replicate / n_runs,
         unjudged_variance=unjudged_variance,
         assessor_variance=assessor_variance,

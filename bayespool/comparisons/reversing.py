@@ -120,7 +120,7 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     is_removed[judged[order[:n_judgments]]] = False
     deepest = int(rank[order[n_judgments - 1]])
     fewer = collection.without_judgments(is_removed)
-    return dataclasses.replace(fewer, pool=collection.pool.truncated(deepest))
+    return dataclasses.replace(fewer, pool=collection.pool.truncate(deepest))
 
 
 def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Collection, tuple[str, ...]]:
@@ -145,7 +145,7 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
         score=None if score is None else rows(score, with_copied),
         organization=collection.organization[with_copied],
         pooled=np.concatenate([collection.pooled, np.zeros(len(copied_runs), dtype=bool)]),
-        pool=collection.pool.of_runs(with_copied),
+        pool=collection.pool.select_runs(with_copied),
     )
     return with_copies, tuple(name.get(int(i), collection.run_ids[i]) for i in index)
 

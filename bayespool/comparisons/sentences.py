@@ -36,7 +36,7 @@ def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
         methods = [name for of, name, scope in comparison.draws if (of, scope) == (measure, "these-topics")]
         pairs = comparison.pairs_in_order(measure, comparison.arrangement)
         has_draws = any(of == measure for of, _, _ in comparison.draws)
-        if len(pairs) <= _MAX_PAIRS and not measure.of_judgments:
+        if len(pairs) <= _MAX_PAIRS and not measure.describes_judgments:
             for pair in pairs:
                 if methods:
                     yield comparison_sentence(comparison, *pair, measure, method=methods[0])

@@ -49,9 +49,9 @@ _CONTROL = Option(
 
 def _systems(given: object) -> object:
     """Return systems of runs, from a file or a mapping."""
-    from bayespool.collection.contents import systems_of
+    from bayespool.collection.contents import parse_systems
 
-    return systems_of(given)  # type: ignore[arg-type]  # of the option's type
+    return parse_systems(given)  # type: ignore[arg-type]  # of the option's type
 
 
 @dataclass(frozen=True, kw_only=True)

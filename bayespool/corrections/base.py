@@ -129,13 +129,13 @@ class PointCorrection(ABC):
             score_bounds(collection, run_ids, measure, estimand=self.estimand)
             for measure in parse_measures(measures)
         ]
-        open_ = [bounds for bounds in all_bounds if not bounds.measure.of_judgments]
+        open_ = [bounds for bounds in all_bounds if not bounds.measure.describes_judgments]
         corrected = iter(self.correct_all(collection, open_) if open_ else ())
         return tuple(
             self._estimates(
                 collection,
                 bounds,
-                Corrected(bounds.lower) if bounds.measure.of_judgments else next(corrected),
+                Corrected(bounds.lower) if bounds.measure.describes_judgments else next(corrected),
             )
             for bounds in all_bounds
         )

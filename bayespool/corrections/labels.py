@@ -22,7 +22,7 @@ from bayespool.evidence.held_out import held_out_documents, held_out_levels
 from bayespool.evidence.ideals import place_of_level, relevance_levels, tally_of, tally_within_reach
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
 from bayespool.measures import Additive, Normalized
-from bayespool.measures.normalized import over
+from bayespool.measures.normalized import safe_ratio
 
 NO_JUDGE = "needs labels of a judge (--judge)"
 """Note of a correction by labels without a value."""
@@ -121,7 +121,7 @@ def rank_weights(collection: Collection, measure: Additive, levels: Sequence[int
     weights = np.asarray(measure.weights()[:depth] / measure.unit, dtype=np.float64)
     of_topic = np.tile(weights, (len(collection.query_ids), 1))
     if isinstance(measure, Normalized):
-        return over(of_topic, measure.best(tally_of(collection, levels))[:, None])
+        return safe_ratio(of_topic, measure.best(tally_of(collection, levels))[:, None])
     return of_topic
 
 

@@ -275,7 +275,7 @@ class LuMoffatCulpepper(SharedCorrection):
             return _Expected(gain, opened)
         pool_level = ranked_levels(collection, pooled, collection.document.shape[2])
         last = max(_LAST_RANK, pool_level.shape[2])
-        observed = _mean_gains(pool_level[:, topics], collection.depth_of(pooled), shares)
+        observed = _mean_gains(pool_level[:, topics], collection.run_depths(pooled), shares)
         shapes = _COMBINED_SHAPES if self.shape == "combined" else (self.shape,)
         curves = [gain_curves(observed, last, shape) for shape in shapes]
         for row, t in enumerate(topics):
@@ -319,7 +319,7 @@ def _value(collection: Collection, bounds: Bounds, expected: _Expected, greatest
     values = values_of_expected(collection, bounds, expected_amounts(measure, gain * greatest))
     per_topic = np.where(opened.any(axis=2), values, bounds.lower)
     per_topic[lacks_pool(collection, bounds)] = np.nan
-    depth = int(collection.depth_of(np.flatnonzero(collection.pooled)).max(initial=0))
+    depth = int(collection.run_depths(np.flatnonzero(collection.pooled)).max(initial=0))
     shallow = f"gains by rank are fitted to {depth} ranks" if 0 < depth < _MIN_FITTED_RANKS else ""
     return Corrected(
         per_topic, notes=tuple(shallow if has_unjudged else "" for has_unjudged in has_open_ranks(bounds))

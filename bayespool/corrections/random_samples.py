@@ -70,7 +70,7 @@ class HorvitzThompson(PointCorrection):
         if not isinstance(measure, Additive) or isinstance(measure, Normalized):
             return not_defined(bounds, "defined for sums of gains that no ideal ranking divides")
         index = collection.run_index(bounds.run_ids)
-        inclusion = sample.weighing(collection.judged)
+        inclusion = sample.judgment_inclusion(collection.judged)
         more = np.append(np.where(np.isnan(inclusion), 0.0, 1 / inclusion - 1), 0.0)
         level = measure.read(ranked_levels(collection, index, measure.cutoff))
         gains = measure.gains(level) * measure.weights()[: level.shape[2]] / measure.unit
@@ -246,7 +246,7 @@ class StatAP(SampledCorrection):
 def _sampled(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
     """Values of runs on topics, shape (run, topic)."""
     n_topics = len(collection.query_ids)
-    inclusion = sample.weighing(collection.judged)
+    inclusion = sample.judgment_inclusion(collection.judged)
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     weight = np.where(relevant, 1 / inclusion, 0.0)
     n_relevant: FloatArray = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(

@@ -31,7 +31,7 @@ from bayespool.evidence.ideals import (
 )
 from bayespool.measures import Measure, Normalized, Values
 from bayespool.measures.base import MISSING_RANK, UNREACHED
-from bayespool.measures.normalized import inserted
+from bayespool.measures.normalized import insert_relevant
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import ReprHTMLMixin, one_line
 
@@ -154,14 +154,16 @@ def score_bounds(
     read = measure.read(ranked)
     low = high = least = most = measure.values(read, tally)
     n_there, n_unjudged = (mask.sum(axis=2, dtype=np.int32) for mask in (there, unjudged))
-    if not measure.of_judgments:
+    if not measure.describes_judgments:
         opened = np.where(unjudged, np.int16(-1), np.where(read == -1, np.int16(UNREACHED), read))
         elsewhere = np.zeros_like(n_unjudged, dtype=np.int64)
         if isinstance(measure, Normalized):
             elsewhere = n_in_reach(collection, index, measure, estimand) - n_unjudged
         extremes = measure.extremes(opened, tally, elsewhere)
         least, most = (Values(end, measure.unit) for end in extremes)
-        high = measure.values(inserted(opened, tally), tally) if isinstance(measure, Normalized) else most
+        high = (
+            measure.values(insert_relevant(opened, tally), tally) if isinstance(measure, Normalized) else most
+        )
     beyond = measure.open_end(n_there)
     if beyond is not None:
         high = most = Values(high.amount + beyond, measure.unit)
@@ -261,7 +263,7 @@ def judgment_counts(
     given : int, default 0
         Smallest relevance of documents that count among judged ones.
     estimand : {"complete", "pooled"}
-        ``"pooled"`` counts an unjudged document below the pool depth of its run (`Collection.depth_of`) as
+        ``"pooled"`` counts an unjudged document below the pool depth of its run (`Collection.run_depths`) as
         nonrelevant.
 
     Raises

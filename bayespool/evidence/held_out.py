@@ -75,7 +75,7 @@ def held_out_counts(
     given: int = 0,
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
-    with_added: bool = False,
+    with_own_judgments: bool = False,
 ) -> HeldOutCounts:
     """Counts of each pooled run with its organization held out of the pool; no rows where there is none.
 
@@ -92,11 +92,11 @@ def held_out_counts(
     substitute : str, optional
         A run that takes the held-out one's place in the pool, so that the pool keeps its size (Webber & Park
         2009, §3.1): what it retrieves within the pool depth stays judged.
-    with_added : bool
+    with_own_judgments : bool
         Also the runs that retrieve judgments added to the pool.
     """
     cutoffs = check_cutoffs(cutoffs)
-    index = collection.contributors if with_added else np.flatnonzero(collection.pooled)
+    index = collection.contributors if with_own_judgments else np.flatnonzero(collection.pooled)
     unit = (
         collection.organization
         if by == "organization"

@@ -72,7 +72,7 @@ def open_ranks(collection: Collection, index: OrderArray, depth: int, estimand: 
 def reach_of(collection: Collection, index: OrderArray, cutoff: int, estimand: Estimand) -> IntArray:
     """Deepest rank of each run at which an unjudged document may be relevant, shape (run,)."""
     if estimand == "pooled":
-        return np.asarray(np.minimum(collection.depth_of(index), cutoff), dtype=np.int32)
+        return np.asarray(np.minimum(collection.run_depths(index), cutoff), dtype=np.int32)
     return np.full(len(index), cutoff, dtype=np.int32)
 
 

@@ -134,7 +134,7 @@ class DocumentContext:
         collection, pair = self.collection, self.pair
         own = collection.organization[self.run]
         pooled = np.flatnonzero(collection.pooled)
-        top = dict(zip(pooled.tolist(), collection.depth_of(pooled).tolist(), strict=True))
+        top = dict(zip(pooled.tolist(), collection.run_depths(pooled).tolist(), strict=True))
         state = np.append(collection.relevance, np.int16(-1))
         rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
         n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))

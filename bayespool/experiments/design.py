@@ -35,7 +35,7 @@ from bayespool.measures.errors import (
     root_mean_squared_error,
     system_rank_error,
 )
-from bayespool.measures.estimates import estimate_checked, in_a_line
+from bayespool.measures.estimates import estimate_checked, note_line
 from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.randomness import seed_of
@@ -367,9 +367,9 @@ class Graded:
             "n_unjudged": bounds.n_unjudged.sum(axis=1),
             "n_unknown": truth.n_unjudged.sum(axis=1),
             "topic_rmse": np.sqrt((error**2).sum(axis=1) / n_topics),
-            "distance": self.estimates.of_runs("distance"),
-            "new_kind": self.estimates.of_runs("new_kind"),
-            "note": [in_a_line(note) for note in self.estimates.notes] or "",
+            "distance": self.estimates.run_values("distance"),
+            "new_kind": self.estimates.run_values("new_kind"),
+            "note": [note_line(note) for note in self.estimates.notes] or "",
         }
 
 
@@ -519,7 +519,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
     # the depth of every run, so that true scores do not depend on the rest of the pool
     deepest = collection.pool_depth
     if runs == "pooled":
-        deepest = int(collection.depth_of(np.flatnonzero(collection.pooled)).min())
+        deepest = int(collection.run_depths(np.flatnonzero(collection.pooled)).min())
     depth = deepest if pool_depth is None else pool_depth
     if not 1 <= depth <= deepest:
         raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
@@ -530,7 +530,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
         whole = everyone.truncate_pool(depth)
         unknown = whole.in_pool() & ~whole.judged
         whole = dataclasses.replace(whole, relevance=np.where(unknown, np.int16(0), whole.relevance))
-    return dataclasses.replace(whole, added_for=np.full_like(whole.added_for, -1), own=None)
+    return dataclasses.replace(whole, attributed_run=np.full_like(whole.attributed_run, -1), own=None)
 
 
 def resolve_run_types(

@@ -552,7 +552,7 @@ def check_judges(
         frames |= {"intervals": summarize_groups(runs, ("measure", "judge"), _mean_widths), "runs": runs}
     problems = judge_problems(collection, targets, parsed, estimand=estimand)
     names = [judge.name for judge in collection.judges]
-    resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.passed_over)}
+    resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.ignored_judgments)}
     return JudgeCheck(
         judges=collection.judges,
         measures=parsed,

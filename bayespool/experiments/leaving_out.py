@@ -415,7 +415,7 @@ class RunsLeftOut(Design):
         """
         absent = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
         estimand = settings.estimand_of_estimators
-        depth = int(collection.depth_of(collection.run_index(part.run_ids)).min())
+        depth = int(collection.run_depths(collection.run_index(part.run_ids)).min())
         deeper, shares = measure.cutoff, False
         if isinstance(measure, Normalized):
             deeper, shares = reach_of_ideal(concealed, measure), measure.ideal == "shared"

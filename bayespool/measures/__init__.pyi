@@ -10,7 +10,7 @@ from .errors import (
     kendall_tau_b as kendall_tau_b,
     mean_absolute_error as mean_absolute_error,
     mean_error as mean_error,
-    passed_over as passed_over,
+    overtaken_runs as overtaken_runs,
     root_mean_squared_error as root_mean_squared_error,
     system_rank_error as system_rank_error,
 )
@@ -18,12 +18,12 @@ from .estimates import (
     Diagnostics as Diagnostics,
     Estimates as Estimates,
     Estimator as Estimator,
-    side_by_side as side_by_side,
+    concat_runs as concat_runs,
 )
 from .gain import DCG as DCG, NDCG as NDCG, SDCG as SDCG
 from .normalized import Ideal as Ideal, Normalized as Normalized
 from .parsing import parse_measure as parse_measure, parse_measures as parse_measures
-from .populations import population_draws as population_draws, population_of as population_of
+from .populations import estimate_population as estimate_population, population_draws as population_draws
 from .precision import (
     Judged as Judged,
     NonrelevantShare as NonrelevantShare,

@@ -50,13 +50,13 @@ class AveragePrecision(Normalized):
     label = "mean precision at the ranks of the relevant documents"
 
     def evaluate(self, levels: AnyArray) -> FloatArray:
-        """Sums of precisions at the ranks of relevant documents, shape (...)."""
+        """Return sums of precisions at the ranks of relevant documents, shape (...)."""
         relevant = levels[..., : self.cutoff] >= self.rel
         precision = relevant.cumsum(axis=-1) / np.arange(1, relevant.shape[-1] + 1)
         return np.asarray(np.where(relevant, precision, 0.0).sum(axis=-1))
 
-    def of_draws(self, rankings: DrawnRankings) -> Callable[[Levels], FloatArray]:
-        """Sums of precisions by draw, from the ranks of relevant documents alone."""
+    def draw_evaluator(self, rankings: DrawnRankings) -> Callable[[Levels], FloatArray]:
+        """Return sums of precisions by draw, from the ranks of relevant documents alone."""
         ranked = rankings.ranked[:, : self.cutoff]
         n_runs, n_ranks = ranked.shape
         certain_run, at = np.nonzero(ranked >= self.rel)
@@ -66,22 +66,22 @@ class AveragePrecision(Normalized):
         document, run, rank = (x[order] for x in (rankings.unknown, rankings.run, rankings.rank))
         lowest_level = int(np.searchsorted(rankings.levels, self.rel))
 
-        def sums_of(block: Levels) -> FloatArray:
+        def evaluate_block(block: Levels) -> FloatArray:
             start = np.searchsorted(document, np.arange(block.shape[1] + 1))
             sums = np.zeros((len(block), n_runs))
             _add_precisions(block, lowest_level, start, run, rank, certain, _PLACES, sums)
             return sums
 
-        return sums_of
+        return evaluate_block
 
     def best(self, tally: Tally) -> FloatArray:
-        """Relevant documents, shape (..., topic)."""
+        """Return relevant documents, shape (..., topic)."""
         return n_relevant(tally, self.rel)
 
     def extremes(
         self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Sharp bounds over completions, two arrays of shape (run, topic).
+        """Return sharp bounds over completions, two arrays of shape (run, topic).
 
         Notes
         -----

@@ -98,7 +98,7 @@ class Measure(ABC):
     """Whether `evaluate` gets −1 for an unjudged document and `MISSING_RANK` for a missing rank instead of
     0.
     """
-    of_judgments: ClassVar[bool] = False
+    describes_judgments: ClassVar[bool] = False
     """Whether it describes the judgments themselves, so that no completion changes it."""
     rises: ClassVar[bool] = True
     """Whether it never falls when a level rises. A measure for which this is False states its own bounds:
@@ -123,7 +123,9 @@ class Measure(ABC):
         return f"{self.name}({parameters})@{self.cutoff}" if parameters else f"{self.name}@{self.cutoff}"
 
     def parameters(self) -> dict[str, Any]:
-        """Parameters that the string form shows besides the cutoff: those that differ from their defaults."""
+        """Return parameters that the string form shows besides the cutoff: those that differ from their
+        defaults.
+        """
         parameters = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -138,7 +140,7 @@ class Measure(ABC):
 
     @classmethod
     def without_cutoff(cls, **parameters: Any) -> Measure:
-        """The measure of a string without a cutoff; an `InputError` unless the family allows it."""
+        """Return the measure of a string without a cutoff; an `InputError` unless the family allows it."""
         raise InputError(
             "it needs a cutoff, which says how deep judgments are completed", hint=f"write {cls.name}@1000"
         )
@@ -150,12 +152,12 @@ class Measure(ABC):
 
     @property
     def is_exact(self) -> bool:
-        """Whether amounts are whole numbers."""
+        """True if amounts are whole numbers."""
         return self.unit > 1
 
     @abstractmethod
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Amounts of rankings.
+        """Return amounts of rankings.
 
         Parameters
         ----------
@@ -171,7 +173,7 @@ class Measure(ABC):
         """
 
     def extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Bounds of the amounts over all completions, of which a family may have its own.
+        """Return bounds of the amounts over all completions, of which a family may have its own.
 
         Parameters
         ----------
@@ -201,19 +203,21 @@ class Measure(ABC):
         return least, most
 
     def open_end(self, n_ranks: AnyArray) -> FloatArray | None:
-        """Value that ranks beyond the end of a run could still add, of the shape of ``n_ranks``.
+        """Return the value that ranks beyond the end of a run could still add, of the shape of ``n_ranks``.
 
         ``n_ranks`` are the documents that each run returns. None, for nothing, unless the measure is defined
         on endless rankings.
         """
         return None
 
-    def of_draws(self, rankings: DrawnRankings) -> Callable[[Levels], AnyArray] | None:
-        """Fast function from drawn levels, shape (draw, unknown), to amounts, shape (draw, run), or None."""
+    def draw_evaluator(self, rankings: DrawnRankings) -> Callable[[Levels], AnyArray] | None:
+        """Return fast function from drawn levels, shape (draw, unknown), to amounts, shape (draw, run), or
+        None.
+        """
         return None
 
     def amounts(self, levels: AnyArray) -> AnyArray:
-        """Amounts of `evaluate`, int32 where they are whole numbers and float otherwise, shape (...).
+        """Return amounts of `evaluate`, int32 where they are whole numbers and float otherwise, shape (...).
 
         An `evaluate` that does not return a number for each ranking is an `InputError`.
         """
@@ -227,15 +231,17 @@ class Measure(ABC):
         return np.asarray(amounts.astype(np.int32 if self.is_exact else np.float64, copy=False))
 
     def read(self, levels: AnyArray) -> AnyArray:
-        """Levels as `evaluate` takes them, from levels with unjudged documents as negative numbers."""
+        """Return levels as `evaluate` takes them, from levels with unjudged documents as negative numbers."""
         return levels if self.reads_unjudged else np.maximum(levels, 0)
 
     def normalize(self, amounts: AnyArray, tally: Tally) -> AnyArray:
-        """Amounts of shape (..., run, topic); a `Normalized` measure divides them by the ideal ones."""
+        """Return amounts, shape (..., run, topic); a `Normalized` measure divides them by the ideal ones."""
         return amounts
 
     def values(self, levels: AnyArray, tally: Tally | None = None) -> Values:
-        """Values of rankings with levels of shape (..., run, topic, rank); `Normalized` ones need a tally."""
+        """Return values of rankings with levels of shape (..., run, topic, rank); `Normalized` ones need a
+        tally.
+        """
         amounts = self.amounts(levels)
         return Values(amounts if tally is None else self.normalize(amounts, tally), self.unit)
 
@@ -248,14 +254,14 @@ class Additive(Measure):
 
     @abstractmethod
     def weights(self) -> AnyArray:
-        """Weights of the ranks down to the cutoff, shape (rank,): whole numbers if amounts are."""
+        """Return weights of the ranks down to the cutoff, shape (rank,): whole numbers if amounts are."""
 
     @abstractmethod
     def gains(self, levels: AnyArray) -> AnyArray:
-        """Gain of each level, of the shape of ``levels``; 0 for a document of unknown relevance."""
+        """Return gains of levels, of the shape of ``levels``; 0 for a document of unknown relevance."""
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Weighted sums of gains, shape (...)."""
+        """Return weighted sums of gains, shape (...)."""
         weights = self.weights()[: levels.shape[-1]]
         # no matrix product, whose last bit depends on how many rankings there are
         return np.asarray((self.gains(levels[..., : len(weights)]) * weights).sum(axis=-1))
@@ -279,7 +285,7 @@ def register_measure(family: _Family) -> _Family:
 
 
 def whole_number(label: str, value: Any) -> int:
-    """A parameter as an int; `InputError` if it is not a whole number."""
+    """Return a parameter as an int; `InputError` if it is not a whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputError(f"{label} must be a whole number, and is {value!r}")
     return int(value)

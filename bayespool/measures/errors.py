@@ -51,9 +51,9 @@ def root_mean_squared_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float
     return float(np.sqrt((_error(truth, value) ** 2).mean()))
 
 
-def passed_over(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
-    """Runs that each run passes when its estimate replaces its true score among the *true* scores of the
-    others.
+def overtaken_runs(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
+    """Return runs that each run passes when its estimate replaces its true score among the *true* scores of
+    the others.
 
     Run u passes v upwards if truth of u < truth of v ≤ estimate of u, and downwards if estimate of u < truth
     of v ≤ truth of u.
@@ -71,7 +71,7 @@ def passed_over(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
     --------
     The second run's estimate overtakes the first; the third run's estimate reaches it, which suffices:
 
-    >>> passed_over([0.5, 0.3, 0.4], [0.5, 0.6, 0.5]).astype(int)
+    >>> overtaken_runs([0.5, 0.3, 0.4], [0.5, 0.6, 0.5]).astype(int)
     array([[0, 0, 0],
            [1, 0, 1],
            [1, 0, 0]])
@@ -112,7 +112,7 @@ def system_rank_error(
     """
     if np.isnan(np.asarray(value, dtype=float)).any():
         return float("nan")
-    passed = passed_over(truth, value)
+    passed = overtaken_runs(truth, value)
     if significant is not None:
         if significant.shape != passed.shape:
             raise InputError(f"significant has the shape {significant.shape}, not {passed.shape}")

@@ -29,8 +29,8 @@ NOTE_BREAK = "\n"
 """Between several notes of a run."""
 
 
-def in_a_line(notes: str) -> str:
-    """Notes of a run in one line, as frames and files have them."""
+def note_line(notes: str) -> str:
+    """Return notes of a run in one line, as frames and files have them."""
     return notes.replace(NOTE_BREAK, "; ")
 
 
@@ -73,7 +73,7 @@ class Diagnostics:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing failed."""
+        """True if nothing failed."""
         return not self.problems
 
 
@@ -199,12 +199,12 @@ class Estimates(ReprHTMLMixin):
     def posterior(self) -> Any:
         """Draws of the parameters of the one model as an ``xarray.DataTree``; None if nothing was sampled.
 
-        If there are several models this is an `InputError`: `model_of` takes a name.
+        If there are several models this is an `InputError`: `model_name` takes a name.
         """
-        return self.fits[self.model_of()].posterior if self.fits else None
+        return self.fits[self.model_name()].posterior if self.fits else None
 
     def as_by_another(self) -> Estimates:
-        """The estimates with what another assessor would have given as their draws and values."""
+        """Return the estimates with what another assessor would have given as their draws and values."""
         if self.by_another is None:
             raise InputError(f"{self.method}: no draws of another assessor's scores")
         return dataclasses.replace(
@@ -217,8 +217,8 @@ class Estimates(ReprHTMLMixin):
             exchanged=None,
         )
 
-    def model_of(self, model: str | None = None) -> str:
-        """Name of one of ``fits``: the one given, or the only one; else an `InputError`."""
+    def model_name(self, model: str | None = None) -> str:
+        """Return the name of one of ``fits``: the one given, or the only one; else an `InputError`."""
         known = ", ".join(f"{name} (weight {self.weights.get(name, 1):.3g})" for name in self.fits)
         if model is None and len(self.fits) == 1:
             (model,) = self.fits
@@ -235,7 +235,7 @@ class Estimates(ReprHTMLMixin):
         return model
 
     def to_arviz(self, *, per_topic: bool = False) -> Any:
-        """Draws of the estimates as an ``xarray.DataTree`` that ArviZ summarizes and plots.
+        """Return draws of the estimates as an ``xarray.DataTree`` that ArviZ summarizes and plots.
 
         Draws of NUTS keep their chains. Draws of the Laplace engine are independent and in one chain, as are
         those of mixtures of engines.
@@ -276,24 +276,24 @@ class Estimates(ReprHTMLMixin):
         atomic_write(path, container_bytes(self.to_arviz(per_topic=per_topic)))
 
     def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Ends of the equal-tailed interval of each run's value, shape (run,) each; NaN without draws."""
+        """Return ends of the equal-tailed interval of each run's value, shape (run,); NaN without draws."""
         if self.draws is None:
             return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
         return self.draws.interval(ci_prob)
 
     def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Ends of the interval per topic, two arrays of shape (run, topic); NaN without draws."""
+        """Return ends of the interval per topic, two arrays of shape (run, topic); NaN without draws."""
         if self.draws is None:
             return np.full_like(self.per_topic, np.nan), np.full_like(self.per_topic, np.nan)
         return self.draws.topic_interval(ci_prob)
 
-    def of_runs(self, name: str) -> FloatArray:
-        """``std``, ``distance`` or ``new_kind`` of runs, shape (run,); NaN where the method has none."""
+    def run_values(self, name: str) -> FloatArray:
+        """Return ``std``, ``distance`` or ``new_kind`` of runs, shape (run,); NaN if the method has none."""
         values: FloatArray | None = getattr(self, name)
         return np.full(len(self.run_ids), np.nan) if values is None else values
 
     def columns(self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False) -> dict[str, AnyArray]:
-        """Columns of a table by run (or run and topic), named after the method."""
+        """Return columns of a table by run (or run and topic), named after the method."""
         columns = {self.method: (self.per_topic if per_topic else self.value).ravel()}
         if self.draws is not None:
             ends = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
@@ -307,7 +307,7 @@ class Estimates(ReprHTMLMixin):
         return columns
 
     def summary_frame(self, *, ci_prob: float = DEFAULT_CI_PROB, per_topic: bool = False) -> pd.DataFrame:
-        """A table of the estimates.
+        """Return a table of the estimates.
 
         Parameters
         ----------
@@ -325,7 +325,7 @@ class Estimates(ReprHTMLMixin):
         """
         import pandas as pd
 
-        notes = [in_a_line(note) for note in self.notes] or [""] * len(self.run_ids)
+        notes = [note_line(note) for note in self.notes] or [""] * len(self.run_ids)
         lower, upper = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
         n_topics = len(self.query_ids) if per_topic else 1
         columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
@@ -340,7 +340,7 @@ class Estimates(ReprHTMLMixin):
             "ci_prob": np.nan if self.draws is None else ci_prob,
         }
         if not per_topic:
-            columns |= {name: self.of_runs(name) for name in _OPTIONAL_ARRAYS}
+            columns |= {name: self.run_values(name) for name in _OPTIONAL_ARRAYS}
         return pd.DataFrame(columns | {"note": np.repeat(np.array(notes, dtype=object), n_topics)})
 
     to_frame = summary_frame
@@ -357,7 +357,7 @@ class Estimator(Protocol):
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None, measures: object
     ) -> tuple[Estimates, ...]:
-        """One `Estimates` per measure, for the given runs."""
+        """Return one `Estimates` per measure, for the given runs."""
 
 
 def estimate_checked(
@@ -391,7 +391,7 @@ def _kind(x: object) -> str:
     return f"an object of type {type(x).__name__}{shape}"
 
 
-def side_by_side(parts: Sequence[Estimates]) -> Estimates:
+def concat_runs(parts: Sequence[Estimates]) -> Estimates:
     """Join estimates of single runs by one method under one measure.
 
     Fits that runs share keep the model's name; a run's own fits add the run's. Weights are means over runs.
@@ -417,26 +417,26 @@ def side_by_side(parts: Sequence[Estimates]) -> Estimates:
     return dataclasses.replace(
         first,
         run_ids=tuple(run for part in parts for run in part.run_ids),
-        draws=_joined([part.draws for part in parts]),
-        by_another=_joined([part.by_another for part in parts]),
-        exchanged=_joined([part.exchanged for part in parts]),
+        draws=_concat_draws([part.draws for part in parts]),
+        by_another=_concat_draws([part.by_another for part in parts]),
+        exchanged=_concat_draws([part.exchanged for part in parts]),
         notes=tuple(note for part in parts for note in part.notes),
         fits=fits,
         weights={name: weight / n_runs for name, weight in weights.items()},
-        diagnostics=worst_of(diagnostics) if diagnostics else None,
+        diagnostics=worst_diagnostics(diagnostics) if diagnostics else None,
         apart=True,
         **arrays,
     )
 
 
-def _joined(parts: Sequence[Values | None]) -> Values | None:
-    """Draws of single runs in one array; None if there are none."""
+def _concat_draws(parts: Sequence[Values | None]) -> Values | None:
+    """Return draws of single runs in one array; None if there are none."""
     values = [part for part in parts if part is not None]
     return Values(np.concatenate([v.amount for v in values], axis=-2), values[0].unit) if values else None
 
 
-def worst_of(diagnostics: Sequence[Diagnostics]) -> Diagnostics:
-    """The worst diagnostics of several fits."""
+def worst_diagnostics(diagnostics: Sequence[Diagnostics]) -> Diagnostics:
+    """Return the worst diagnostics of several fits."""
     return Diagnostics(
         engine=", ".join(dict.fromkeys(name for d in diagnostics for name in d.engine.split(", "))),
         max_r_hat=max(d.max_r_hat for d in diagnostics),
@@ -454,7 +454,9 @@ def draws_container(
     per_topic: bool = False,
     constant_data: Mapping[str, AnyArray] | None = None,
 ) -> Any:
-    """Draws under several measures as an ``xarray.DataTree`` (`Estimates.to_arviz`), with constant data."""
+    """Return draws under several measures as an ``xarray.DataTree`` (`Estimates.to_arviz`), with constant
+    data.
+    """
     first = estimates[0]
     n_chains, dims = _n_chains(estimates), dict[str, tuple[str, ...]]()
     posterior, texts = dict[str, AnyArray](), dict[str, dict[str, str]]()
@@ -495,7 +497,7 @@ def draws_container(
 
 
 def _n_chains(estimates: Sequence[Estimates]) -> int:
-    """Number of chains of the draws; 1 for fits of several shapes."""
+    """Return the number of chains of the draws; 1 for fits of several shapes."""
     shapes = {fit.shape for e in estimates for fit in e.fits.values()}
     n_draws = {len(e.draws.amount) for e in estimates if e.draws is not None}
     n_chains, n_each = shapes.pop() if len(shapes) == 1 else (1, 0)

@@ -45,18 +45,18 @@ class _Gain(Additive):
         return {"gains" if field == "gain_of" else text: field for text, field in super().keywords().items()}
 
     def parameters(self) -> dict[str, Any]:
-        """Parameters in the text; gains as a mapping."""
+        """Return parameters in the text; gains as a mapping."""
         parameters = super().parameters()
         if self.gain_of:
             parameters["gains"] = dict(parameters.pop("gain_of"))
         return parameters
 
     def weights(self) -> FloatArray:
-        """1/log2(rank + 1), shape (rank,)."""
+        """Return 1/log2(rank + 1), shape (rank,)."""
         return _discounts(self.cutoff)
 
     def gains(self, levels: AnyArray) -> FloatArray:
-        """Gain of each level: that of ``gain_of``, or the level, or 2^level − 1; 0 below ``rel``.
+        """Return the gain of each level: that of ``gain_of``, or the level, or 2^level − 1; 0 below ``rel``.
 
         A level that gains less than the one below it, or overflows, is an `InputError`.
         """
@@ -153,7 +153,7 @@ class NDCG(Normalized, _Gain):
     citations = ("jarvelin-kekalainen-2002",)
 
     def best(self, tally: Tally) -> FloatArray:
-        """Discounted gain of the ideal ranking, shape (..., topic)."""
+        """Return discounted gain of the ideal ranking, shape (..., topic)."""
         steps, at_least = self._steps(tally)
         summed = np.concatenate([[0.0], np.cumsum(self.weights())])
         # no matrix product, whose last bit depends on how many rankings there are
@@ -162,7 +162,9 @@ class NDCG(Normalized, _Gain):
     def extremes(
         self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Sharp bounds over completions, shape (run, topic) (`bayespool.measures.extremes.gain_extremes`)."""
+        """Return sharp bounds over completions, shape (run, topic)
+        (`bayespool.measures.extremes.gain_extremes`).
+        """
         if self.ideal == "judged" or not self.can_be_relevant(tally):
             return super().extremes(levels, tally, n_elsewhere)
         gained = self.amounts(np.maximum(levels, 0))
@@ -171,7 +173,7 @@ class NDCG(Normalized, _Gain):
         return gain_extremes(gained, opened, self.weights(), steps, at_least, n_elsewhere)
 
     def _steps(self, tally: Tally) -> tuple[FloatArray, AnyArray]:
-        """Gain of each level above the one below, shape (level,), and documents that reach it."""
+        """Return the gain of each level above the one below, shape (level,), and documents that reach it."""
         gains = self.gains(np.array(tally.levels, dtype=np.int64))
         at_least = np.flip(np.cumsum(np.flip(tally.n, axis=-1), axis=-1), axis=-1)
         return np.diff(gains, prepend=0.0), at_least
@@ -198,12 +200,12 @@ class ScaledGain(Measure):
         object.__setattr__(self, "is_graded", self.max_rel > self.rel)
 
     def steps(self, levels: AnyArray) -> IndexArray:
-        """Levels above ``min_rel``, at most up to ``max_rel``, of the shape of ``levels``."""
+        """Return levels above ``min_rel``, at most up to ``max_rel``, of the shape of ``levels``."""
         above = np.clip(levels, self.min_rel, self.max_rel).astype(np.int64) - self.min_rel
         return np.where(levels >= self.rel, above, 0)
 
     def gains(self, levels: AnyArray) -> FloatArray:
-        """Position between ``min_rel`` and ``max_rel``, from 0 to 1, of the shape of ``levels``."""
+        """Return positions between ``min_rel`` and ``max_rel``, from 0 to 1, of the shape of ``levels``."""
         return self.steps(levels) / (self.max_rel - self.min_rel)
 
 
@@ -246,20 +248,20 @@ class SDCG(ScaledGain, Additive):
     citations = ("ravana-moffat-2010",)
 
     def weights(self) -> FloatArray:
-        """1/log2(rank + 1), scaled to sum to 1, shape (rank,)."""
+        """Return 1/log2(rank + 1), scaled to sum to 1, shape (rank,)."""
         discounts = _discounts(self.cutoff)
         return np.asarray(discounts / discounts.sum())
 
 
 def _discounts(cutoff: int) -> FloatArray:
-    """1/log2(rank + 1) of the ranks down to a cutoff, shape (rank,)."""
+    """Return 1/log2(rank + 1) of the ranks down to a cutoff, shape (rank,)."""
     return 1 / np.log2(np.arange(2, cutoff + 2))
 
 
 def _gains_by_level(
     name: str, gains_by_level: Mapping[Any, Any] | Iterable[Any]
 ) -> tuple[tuple[int, float], ...]:
-    """Levels and gains, ascending, but for levels that gain themselves; `InputError` if invalid."""
+    """Return levels and gains, ascending, but for levels that gain themselves; `InputError` if invalid."""
     try:
         gain_of = dict(gains_by_level)
     except (TypeError, ValueError):

@@ -45,33 +45,34 @@ class Normalized(Measure):
 
     @abstractmethod
     def best(self, tally: Tally) -> FloatArray:
-        """Amount of the ideal ranking, shape (..., topic), for a tally of shape (..., topic, level).
+        """Return the amount of the ideal ranking, shape (..., topic), for a tally of shape (..., topic,
+        level).
 
         It never falls with more documents or higher levels.
         """
 
     def normalize(self, amounts: AnyArray, tally: Tally) -> FloatArray:
-        """Amounts of shape (..., run, topic) over those of the ideal rankings; 0 where these are 0.
+        """Return amounts of shape (..., run, topic) over those of the ideal rankings; 0 where these are 0.
 
         The tally has the shape (topic, level) where all runs share one ideal ranking, and else (..., run,
         topic, level).
         """
-        return over(amounts, self.best(tally))
+        return safe_ratio(amounts, self.best(tally))
 
     def values(self, levels: AnyArray, tally: Tally | None = None) -> Values:
-        """Values of rankings with levels of shape (..., run, topic, rank); a tally has to be given."""
+        """Return values of rankings with levels of shape (..., run, topic, rank); a tally has to be given."""
         if tally is None:
             raise InputError(f"{self} is over an ideal ranking", hint="give a tally of the judged documents")
         return super().values(levels, tally)
 
     def can_be_relevant(self, tally: Tally) -> bool:
-        """Whether any level that a completion may give is relevant."""
+        """Return whether any level that a completion may give is relevant."""
         return any(level >= self.rel for level in tally.levels)
 
     def extremes(
         self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Bounds of the values over all completions, shape (run, topic) each; see `Measure.extremes`.
+        """Return bounds of the values over all completions, shape (run, topic) each; see `Measure.extremes`.
 
         They hold for any family and are not always sharp: from the amounts, and those of the ideal
         ranking, with no unjudged document relevant and with all at the highest level; the ends of its
@@ -99,7 +100,7 @@ class Normalized(Measure):
 
 
 def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]:
-    """Measures with another ideal ranking, where it is a run's own."""
+    """Return measures with another ideal ranking, where it is a run's own."""
     if ideal not in get_args(Ideal):
         raise InputError(f"no ideal {ideal!r}", hint=f"known: {', '.join(get_args(Ideal))}")
     changed = (
@@ -112,18 +113,18 @@ def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]
 
 
 def n_relevant(tally: Tally, rel: int) -> FloatArray:
-    """Documents of relevance ``rel`` or more, shape (..., topic)."""
+    """Return documents of relevance ``rel`` or more, shape (..., topic)."""
     relevant = [column for column, level in enumerate(tally.levels) if level >= rel]
     return np.asarray(tally.n[..., relevant].sum(axis=-1), dtype=np.float64)
 
 
-def over(amounts: AnyArray, best: AnyArray) -> FloatArray:
-    """Amounts divided by those of ideal rankings, 0 where these are 0."""
+def safe_ratio(amounts: AnyArray, best: AnyArray) -> FloatArray:
+    """Return amounts divided by those of ideal rankings, 0 where these are 0."""
     return np.where(best > 0, amounts / np.where(best > 0, best, 1), 0.0)
 
 
-def inserted(levels: AnyArray, tally: Tally) -> AnyArray:
-    """Rankings with missing relevant documents at the first unjudged ranks (Ravana & Moffat 2010, §3)."""
+def insert_relevant(levels: AnyArray, tally: Tally) -> AnyArray:
+    """Insert missing relevant documents at the first unjudged ranks (Ravana & Moffat 2010, §3)."""
     filled: AnyArray = np.maximum(levels, 0)
     opened = levels == -1
     place = np.cumsum(opened, axis=-1) - 1

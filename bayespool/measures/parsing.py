@@ -49,11 +49,11 @@ UNSUPPORTED = {name: reason for reason, names in _NAMES_BY_REASON.items() for na
 _ALIASES = {"MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R"}
 _ALIASES |= {"map": "AP", "mrr": "RR", "ndcg": "nDCG", "precision": "P", "recall": "R", "recip_rank": "RR"}
 _ALIASES |= {"success": "Success", "hit_rate": "Success", "judged": "Judged"}
-_OF_TREC_EVAL = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG"}
+_TREC_EVAL_FAMILIES = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG"}
 _OTHER_WRITING = re.compile(  # trec_eval's P_10 and P.10, mteb's map_at_10, ranx's map@10-l2
     r"(?P<name>[A-Za-z_]+?)(?:(?:_at_|[_.])(?P<n>[0-9]+)|@(?P<cutoff>[0-9]+)-l(?P<rel>[0-9]+))"
 )
-_RBP_OF_RANX = re.compile(r"rbp\.(?P<p>[0-9]+)(?:-l(?P<rel>[0-9]+))?")
+_RANX_RBP = re.compile(r"rbp\.(?P<p>[0-9]+)(?:-l(?P<rel>[0-9]+))?")
 _BURGES = re.compile(r"(?P<name>n?dcg)_burges(?=[@-]|$)")
 _CUTOFFS = re.compile(r"(?P<name>[A-Za-z_]+[_.])[0-9]+")
 _TEXTS = {"dcg", "ideal"}  # parameters that need no quotes
@@ -93,7 +93,7 @@ def parse_measure(measure: object) -> Measure:
     if isinstance(measure, Measure):
         return measure
     text = str(measure)
-    name, cutoff, parameters = _read(text)
+    name, cutoff, parameters = _parse_text(text)
     if name in UNSUPPORTED and name not in MEASURES:
         raise InputError(
             f"unsupported measure {text!r}: bayespool does not have {name}, since {UNSUPPORTED[name]}"
@@ -115,12 +115,12 @@ def parse_measure(measure: object) -> Measure:
 _COUNTED_BY_TREC_EVAL = {"P", "AP", "R", "RR", "Success"}
 
 
-def is_of_trec_eval(measure: object) -> bool:
-    """Whether trec_eval has a measure, with -l for its ``rel`` and -M for the cutoff of RR.
+def is_trec_eval_measure(measure: object) -> bool:
+    """Return whether trec_eval has a measure, with -l for its ``rel`` and -M for the cutoff of RR.
 
     Examples
     --------
-    >>> [is_of_trec_eval(text) for text in ("P(rel=2)@10", "nDCG@10", "nDCG(rel=2)@10", "ERR@20")]
+    >>> [is_trec_eval_measure(text) for text in ("P(rel=2)@10", "nDCG@10", "nDCG(rel=2)@10", "ERR@20")]
     [True, True, False, False]
     """
     try:
@@ -162,7 +162,7 @@ def split_measures(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
-    """Parts of a text between blanks and commas outside parentheses."""
+    """Return parts of a text between blanks and commas outside parentheses."""
     parts: list[str] = []
     for part in re.findall(r"(?:\([^()]*\)|[^\s,])+", text):
         before = _CUTOFFS.fullmatch(parts[-1]) if parts and part.isdecimal() else None
@@ -188,7 +188,7 @@ def _unknown(text: str) -> InputError:
 
 
 def _is_measure(text: str) -> bool:
-    """Whether a string without a comma can be parsed."""
+    """Return whether a string without a comma can be parsed."""
     try:
         parse_measure(text)
     except InputError:
@@ -197,7 +197,7 @@ def _is_measure(text: str) -> bool:
 
 
 def _fields(text: str, family: type[Measure], parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of a string by the names of the family's fields."""
+    """Return parameters of a string by the names of the family's fields."""
     keywords, fields = family.keywords(), {}
     for name, value in parameters.items():
         if name == "judged_only" and value is False:
@@ -216,8 +216,8 @@ def _fields(text: str, family: type[Measure], parameters: dict[str, Any]) -> dic
     return fields
 
 
-def _read(text: str) -> _ParsedText:
-    """Name, cutoff and parameters of a string; `InputError` if it is not written like a measure."""
+def _parse_text(text: str) -> _ParsedText:
+    """Return name, cutoff and parameters of a string; `InputError` if it is not written like a measure."""
     bare = text.strip()
     if len(bare) > _MAX_CHARACTERS:
         raise _unknown(f"{bare[:20]}…")
@@ -251,13 +251,13 @@ def _read(text: str) -> _ParsedText:
 
 
 def _read_other_writing(text: str) -> _ParsedText | None:
-    """A measure as trec_eval, ranx or mteb write it; None for any other text."""
-    if of_ranx := _RBP_OF_RANX.fullmatch(text):
+    """Return a measure as trec_eval, ranx or mteb write it; None for any other text."""
+    if of_ranx := _RANX_RBP.fullmatch(text):
         return _ParsedText("RBP", None, {"p": float(f"0.{of_ranx['p']}"), **_threshold(of_ranx)})
     plain = _BURGES.sub(r"\g<name>", text)
     formula = {} if plain == text else {"dcg": "exp-log2"}
     other = _OTHER_WRITING.fullmatch(plain)
-    if other and (name := (_OF_TREC_EVAL | _ALIASES).get(other["name"])):
+    if other and (name := (_TREC_EVAL_FAMILIES | _ALIASES).get(other["name"])):
         return _ParsedText(name, int(other["n"] or other["cutoff"]), formula | _threshold(other))
     if not formula:
         return None
@@ -267,12 +267,12 @@ def _read_other_writing(text: str) -> _ParsedText | None:
 
 
 def _threshold(match: re.Match[str]) -> dict[str, Any]:
-    """Smallest relevance that ranx's ``-l2`` asks for."""
+    """Return the smallest relevance that ranx's ``-l2`` asks for."""
     return {"rel": int(match["rel"])} if match["rel"] else {}
 
 
 def _literal_parameters(text: str, call: ast.Call) -> dict[str, Any]:
-    """Parameters in parentheses, each of them named and a literal."""
+    """Return parameters in parentheses, each of them named and a literal."""
     parameters: dict[str, Any] = {}
     for keyword in call.keywords:
         argument = ast.unparse(keyword)

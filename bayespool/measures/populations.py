@@ -46,7 +46,7 @@ class Population:
         return share
 
 
-def population_of(
+def estimate_population(
     estimates: Estimates, ci_prob: float = DEFAULT_CI_PROB, *, random_seed: int = 1
 ) -> Population:
     r"""Estimate the runs' scores on topics like these.
@@ -88,7 +88,7 @@ def population_of(
     --------
     >>> from bayespool import load_example, score
     >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-ratio")
-    >>> there = population_of(scores["posterior-ratio", "P@10"])
+    >>> there = estimate_population(scores["posterior-ratio", "P@10"])
     >>> round(float(there.lower[0]), 1), round(float(there.upper[0]), 1)
     (0.5, 0.8)
     """
@@ -100,13 +100,13 @@ def population_of(
     else:
         values, has_draws = estimates.draws, True
         means = population_draws(values.amount, random_seed=seed) / values.unit
-        of_unjudged, of_topics = values.std() ** 2, variance_of_topics(values.amount) / values.unit**2
+        of_unjudged, of_topics = values.std() ** 2, topic_variance(values.amount) / values.unit**2
     lower, upper = (np.clip(end, least, most) for end in equal_tailed_interval(means, ci_prob))
     return Population(lower, upper, of_topics, of_unjudged, has_draws)
 
 
 def _resampled(per_topic: FloatArray, seed: int) -> FloatArray:
-    """Means over resampled topics, shape (draw, run)."""
+    """Return means over resampled topics, shape (draw, run)."""
     n_topics = per_topic.shape[-1]
     refuse_one_topic(n_topics)
     rng = np.random.default_rng(seed)
@@ -114,8 +114,10 @@ def _resampled(per_topic: FloatArray, seed: int) -> FloatArray:
     return np.asarray(counts @ per_topic.T / n_topics)
 
 
-def variance_of_topics(draws: AnyArray) -> FloatArray:
-    """Mean over draws, shape (draw, run, topic), of the variance of a mean over topics, shape (run,)."""
+def topic_variance(draws: AnyArray) -> FloatArray:
+    """Return the mean over draws, shape (draw, run, topic), of the variance of a mean over topics, shape
+    (run,).
+    """
     n_topics = draws.shape[-1]
     refuse_one_topic(n_topics)
     of_draws = [draw.var(axis=1, ddof=1) for draw in draws]  # one at a time, for memory
@@ -182,7 +184,7 @@ _MOST_PAIRS = 400
 
 
 def exchanged_pairs(n_draws: int) -> IndexArray:
-    """Draws that exchange their completed judgments, in pairs at random, shape (pair, 2).
+    """Return draws that exchange their completed judgments, in pairs at random, shape (pair, 2).
 
     No draw is in two pairs, and the same number of draws gives the same pairs, at most 400.
     """
@@ -191,7 +193,7 @@ def exchanged_pairs(n_draws: int) -> IndexArray:
 
 
 def unjudged_share(drawn: npt.NDArray[np.number], exchanged: npt.NDArray[np.number]) -> FloatArray:
-    r"""Share of the variance of scores by another assessor that is due to unjudged documents.
+    r"""Return the share of the variance of scores by another assessor that is due to unjudged documents.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray, IntArray
 from bayespool.measures.base import MISSING_RANK, Additive, Measure, register_measure
-from bayespool.measures.normalized import over
+from bayespool.measures.normalized import safe_ratio
 
 
 class ShareOfTop(Additive):
@@ -25,7 +25,7 @@ class ShareOfTop(Additive):
         return True
 
     def weights(self) -> IntArray:
-        """1 for each rank, shape (rank,)."""
+        """Return 1 for each rank, shape (rank,)."""
         return np.ones(self.cutoff, dtype=np.int32)
 
 
@@ -55,11 +55,11 @@ class Precision(ShareOfTop):
     label = "share of relevant documents in the top n"
 
     def gains(self, levels: AnyArray) -> IntArray:
-        """1 for a relevant document, else 0, of the shape of ``levels``."""
+        """Return 1 for a relevant document, else 0, of the shape of ``levels``."""
         return (levels >= self.rel).astype(np.int32)
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Numbers of relevant documents, int32, shape (...)."""
+        """Return numbers of relevant documents, int32, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).sum(axis=-1, dtype=np.int32))
 
 
@@ -91,7 +91,7 @@ class Judged(Measure):
     name = "Judged"
     label = "share of judged documents in the top n"
     reads_unjudged = True
-    of_judgments = True
+    describes_judgments = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,9 +103,9 @@ class Judged(Measure):
         return {}
 
     def evaluate(self, levels: AnyArray) -> FloatArray:
-        """Judged documents over documents, shape (...)."""
+        """Return judged documents over documents, shape (...)."""
         top = levels[..., : self.cutoff]
-        return over((top >= 0).sum(axis=-1), (top != MISSING_RANK).sum(axis=-1))
+        return safe_ratio((top >= 0).sum(axis=-1), (top != MISSING_RANK).sum(axis=-1))
 
 
 @register_measure
@@ -143,12 +143,12 @@ class NonrelevantShare(ShareOfTop):
     rises, falls = False, True
 
     def gains(self, levels: AnyArray) -> IntArray:
-        """1 for a nonrelevant document and a missing rank, else 0, of the shape of ``levels``."""
+        """Return 1 for a nonrelevant document and a missing rank, else 0, of the shape of ``levels``."""
         known = (levels >= 0) | (levels == MISSING_RANK)
         return np.asarray(known & (levels < self.rel), dtype=np.int32)
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Numbers of judged nonrelevant documents and missing ranks, int32, shape (...)."""
+        """Return numbers of judged nonrelevant documents and missing ranks, int32, shape (...)."""
         top = levels[..., : self.cutoff]
         n_missing = self.cutoff - top.shape[-1]
         return np.asarray(self.gains(top).sum(axis=-1, dtype=np.int32) + np.int32(n_missing))
@@ -176,5 +176,5 @@ class Success(Measure):
     label = "whether anything in the top n is relevant"
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """1.0 or 0.0, shape (...)."""
+        """Return 1.0 or 0.0, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float))

@@ -64,7 +64,7 @@ class RBP(Additive):
         return super().__str__().partition("@")[0] if self.tail else super().__str__()
 
     def parameters(self) -> dict[str, Any]:
-        """Parameters in the text, always with p."""
+        """Return parameters in the text, always with p."""
         parameters = super().parameters() | {"p": self.p}
         parameters.pop("tail", None)
         return parameters
@@ -80,18 +80,20 @@ class RBP(Additive):
         return cls(_deepest(_persistence(parameters.get("p", cls.p))), tail=True, **parameters)
 
     def open_end(self, n_ranks: AnyArray) -> FloatArray | None:
-        """Weight of ranks beyond the end of a run, p to the power of its length; None with a cutoff."""
+        """Return the weight of ranks beyond the end of a run, p to the power of its length; None with a
+        cutoff.
+        """
         if not self.tail:
             return None
         return np.asarray(self.p ** np.minimum(n_ranks, self.cutoff).astype(float))
 
     def weights(self) -> FloatArray:
-        """(1 − p) p^(rank − 1), divided by 1 − p^cutoff with a cutoff, shape (rank,)."""
+        """Return (1 − p) p^(rank − 1), divided by 1 − p^cutoff with a cutoff, shape (rank,)."""
         weights: FloatArray = (1 - self.p) * np.power(self.p, np.arange(self.cutoff, dtype=np.float64))
         return weights if self.tail else weights / (1 - self.p**self.cutoff)
 
     def gains(self, levels: AnyArray) -> FloatArray:
-        """1 for a relevant document, else 0, of the shape of ``levels``."""
+        """Return 1 for a relevant document, else 0, of the shape of ``levels``."""
         return (levels >= self.rel).astype(np.float64)
 
 
@@ -102,7 +104,7 @@ def _persistence(p: Any) -> float:
 
 
 def _deepest(p: float) -> int:
-    """First rank below which less than 1e-10 of the weights is left."""
+    """Return the first rank below which less than 1e-10 of the weights is left."""
     return math.ceil(math.log(_MAX_WEIGHT_LEFT) / math.log(p))
 
 
@@ -147,10 +149,10 @@ class INST(ScaledGain):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "T", _wanted(self.T))
+        object.__setattr__(self, "T", _check_gain(self.T))
 
     def evaluate(self, levels: AnyArray) -> FloatArray:
-        """Expected gains per document, shape (...)."""
+        """Return expected gains per document, shape (...)."""
         gains = np.zeros((*levels.shape[:-1], self.cutoff))
         top = levels[..., : self.cutoff]
         gains[..., : top.shape[-1]] = self.gains(top)
@@ -160,7 +162,7 @@ class INST(ScaledGain):
         return np.asarray((weights * gains).sum(axis=-1) / weights.sum(axis=-1))
 
 
-def _wanted(gain: Any) -> float:
+def _check_gain(gain: Any) -> float:
     number = isinstance(gain, int | float | np.integer | np.floating) and not isinstance(gain, bool)
     if not number or not 0.5 <= gain < np.inf:
         raise InputError(f"{INST.name}: T {gain!r} is not a number of 0.5 or more")

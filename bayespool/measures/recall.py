@@ -8,7 +8,7 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray
 from bayespool.measures.base import Additive, Tally, register_measure
-from bayespool.measures.normalized import Normalized, n_relevant, over
+from bayespool.measures.normalized import Normalized, n_relevant, safe_ratio
 
 
 @register_measure
@@ -43,21 +43,21 @@ class Recall(Normalized, Additive):
     label = "share of the relevant documents that are in the top n"
 
     def weights(self) -> FloatArray:
-        """1 for each rank, shape (rank,)."""
+        """Return 1 for each rank, shape (rank,)."""
         return np.ones(self.cutoff)
 
     def gains(self, levels: AnyArray) -> FloatArray:
-        """1 for a relevant document, else 0, of the shape of ``levels``."""
+        """Return 1 for a relevant document, else 0, of the shape of ``levels``."""
         return (levels >= self.rel).astype(np.float64)
 
     def best(self, tally: Tally) -> FloatArray:
-        """Relevant documents, shape (..., topic)."""
+        """Return relevant documents, shape (..., topic)."""
         return n_relevant(tally, self.rel)
 
     def extremes(
         self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Sharp bounds over completions, two arrays of shape (run, topic).
+        """Return sharp bounds over completions, two arrays of shape (run, topic).
 
         Notes
         -----
@@ -68,4 +68,4 @@ class Recall(Normalized, Additive):
             return super().extremes(levels, tally, n_elsewhere)
         top, total = levels[..., : self.cutoff], n_relevant(tally, self.rel)
         n_retrieved, n_open = (top >= self.rel).sum(axis=-1), (top == -1).sum(axis=-1)
-        return over(n_retrieved, total + n_elsewhere), over(n_retrieved + n_open, total + n_open)
+        return safe_ratio(n_retrieved, total + n_elsewhere), safe_ratio(n_retrieved + n_open, total + n_open)

@@ -37,7 +37,7 @@ class ReciprocalRank(Measure):
     label = "one over the rank of the first relevant document"
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Reciprocals of ranks, float, shape (...)."""
+        """Return reciprocals of ranks, float, shape (...)."""
         top = levels[..., : self.cutoff]
         reciprocal = 1 / np.arange(1, top.shape[-1] + 1)
         return np.asarray(np.where(top >= self.rel, reciprocal, 0.0).max(axis=-1, initial=0.0))
@@ -86,7 +86,7 @@ class ERR(Measure):
         object.__setattr__(self, "is_graded", self.max_rel > self.rel)
 
     def evaluate(self, levels: AnyArray) -> FloatArray:
-        """Expected reciprocals of the ranks at which readers stop, shape (...)."""
+        """Return expected reciprocals of the ranks at which readers stop, shape (...)."""
         top = np.clip(levels[..., : self.cutoff], 0, self.max_rel).astype(np.float64)
         stops = np.where(top >= self.rel, np.exp2(top - self.max_rel) - 2.0**-self.max_rel, 0.0)
         arrives = np.ones_like(stops)

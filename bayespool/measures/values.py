@@ -64,7 +64,7 @@ class Values(ReprHTMLMixin):
 
     @property
     def is_exact(self) -> bool:
-        """Whether amounts are whole numbers."""
+        """True if amounts are whole numbers."""
         return bool(self.amount.dtype.kind in "iu")
 
     @property
@@ -73,21 +73,23 @@ class Values(ReprHTMLMixin):
         return int(self.amount.shape[-1])
 
     def scores(self) -> FloatArray:
-        """Values on each topic, shape (..., run, topic)."""
+        """Return values on each topic, shape (..., run, topic)."""
         return self.amount / self.unit
 
     def totals(self) -> AnyArray:
-        """Amounts summed over topics, shape (..., run): int64, or floats rounded to twelve decimals."""
+        """Return sums over topics, shape (..., run): int64, or floats rounded to twelve decimals."""
         if self.is_exact:
             return np.asarray(self.amount.sum(axis=-1, dtype=np.int64))
         return np.asarray(np.round(self.amount.sum(axis=-1), _DECIMALS))
 
     def per_mean(self, n_topics: Any = None) -> Any:
-        """Divisor that turns a total into a mean over all topics, or over ``n_topics``, shape (run,)."""
+        """Return the divisor that turns a total into a mean over all topics, or over ``n_topics``, shape
+        (run,).
+        """
         return self.unit * (self.n_topics if n_topics is None else n_topics)
 
     def means(self, n_topics: Any = None) -> FloatArray:
-        """Mean values over topics, shape (..., run).
+        """Return the mean values over topics, shape (..., run).
 
         Parameters
         ----------
@@ -97,34 +99,37 @@ class Values(ReprHTMLMixin):
         return np.asarray(self.totals() / self.per_mean(n_topics))
 
     def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Ends of the equal-tailed interval of each run's mean over draws, two arrays of shape (run,)."""
+        """Return ends of the equal-tailed interval of each run's mean over draws, shape (run,) each."""
         low, high = equal_tailed_interval(self.totals(), ci_prob)
         return low / self.per_mean(), high / self.per_mean()
 
     def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Ends of the interval per topic, two arrays of shape (run, topic)."""
+        """Return ends of the interval per topic, two arrays of shape (run, topic)."""
         low, high = equal_tailed_interval(self.amount, ci_prob)
         return low / self.unit, high / self.unit
 
     def expected(self) -> FloatArray:
-        """Mean over draws of each run's mean, shape (run,)."""
+        """Return the mean over draws of each run's mean, shape (run,)."""
         return np.asarray(self.totals().mean(axis=0) / self.per_mean())
 
     def std(self) -> FloatArray:
-        """Standard deviation over draws of each run's mean, shape (run,)."""
+        """Return the standard deviation over draws of each run's mean, shape (run,)."""
         return np.asarray(self.totals().std(axis=0) / self.per_mean())
 
     def on_topics(self) -> FloatArray:
-        """Mean over draws on each topic, shape (run, topic)."""
+        """Return the mean over draws on each topic, shape (run, topic)."""
         return np.asarray(self.amount.mean(axis=0) / self.unit)
 
     def on_grid(self) -> AnyArray:
-        """Amounts whose squares and products sum without rounding: floats on a grid of about a millionth."""
+        """Return amounts whose squares and products sum without rounding: floats on a grid of about a
+        millionth.
+        """
         return self.amount if self.is_exact else np.round(self.amount * _GRID)
 
 
 def equal_tailed_interval(draws: AnyArray, ci_prob: float) -> tuple[AnyArray, AnyArray]:
-    """Ends of the central interval over the first axis, two arrays of shape (...); both are drawn values.
+    """Return ends of the central interval over the first axis, two arrays of shape (...); both are drawn
+    values.
 
     Parameters
     ----------

@@ -238,7 +238,7 @@ def gather_documents(
     without : tuple of str
         Runs whose hidden documents are left out, but for added judgments.
     """
-    kept = (collection.added_for[hidden.pair] >= 0) | ~np.isin(hidden.run, collection.run_index(without))
+    kept = (collection.attributed_run[hidden.pair] >= 0) | ~np.isin(hidden.run, collection.run_index(without))
     predictor_names = tuple(slopes)
     chosen = hidden.columns(predictor_names)[kept]
     keys = np.column_stack([hidden.run[kept], hidden.topic[kept]])

@@ -276,7 +276,7 @@ class PoolPlausibility:
         missing, inside = collection.relevance == UNJUDGED, collection.in_pool()
         pooled, depth = np.flatnonzero(collection.pooled), collection.pool_depth
         depths = np.zeros(len(collection.run_ids), dtype=np.int32)
-        depths[pooled] = 2 * collection.depth_of(pooled)
+        depths[pooled] = 2 * collection.run_depths(pooled)
         deeper = collection.with_pool(collection.pooled, DepthPool(2 * depth, tuple(depths.tolist())))
         lone = inside & (find_sole_contributor(collection, collection.organization) >= 0)
         below = deeper.in_pool() & ~inside & (find_sole_contributor(deeper, deeper.organization) >= 0)

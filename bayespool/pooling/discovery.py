@@ -160,7 +160,7 @@ def describe_pool(collection: Collection) -> PoolReport:
     judged = collection.relevance >= 0
     inside = collection.in_pool()
     pooled = np.flatnonzero(collection.pooled)
-    depths, n_runs = np.unique(collection.depth_of(pooled), return_counts=True)
+    depths, n_runs = np.unique(collection.run_depths(pooled), return_counts=True)
     is_given = np.isin(np.array(collection.run_ids, dtype=object), collection.given_run_ids)
     pool, n_judged, n_unexplained = collection.pool, int(judged.sum()), int((judged & ~inside).sum())
     by_strategy, candidates = isinstance(pool, StrategyPool), collection.pooled | ~is_given

@@ -24,18 +24,18 @@ from bayespool.collection import (
     add_judges,
     add_second_assessors,
     build_collection,
-    collection_of,
-    encoding_of,
-    judged_where_labeled,
-    qrels_of,
+    finish_collection,
+    gather_qrels,
+    judge_where_labeled,
+    make_encoding,
     unjudged_collection,
 )
 from bayespool.collection.contents import some, warn_of_no_pool
 from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.rankings import within
-from bayespool.collection.readers import id_of_name
-from bayespool.collection.scope import Exclude, Topics, exclusion_of, with_topics
-from bayespool.collection.sources import Judges, irds_name, judges_of, organizations_of, runs_of
+from bayespool.collection.readers import run_id_from_name
+from bayespool.collection.scope import Exclude, Topics, read_exclusion, select_topics
+from bayespool.collection.sources import Judges, gather_judges, gather_organizations, gather_runs, irds_name
 from bayespool.errors import (
     BayespoolWarning,
     InputError,
@@ -104,7 +104,7 @@ def read_collection(
     runs : Runs
         Runs to score, which did not contribute to the pool: paths, globs, folders and the other forms of the
         judgments, mixed at will; several of them, or a mapping from names to them
-        (`bayespool.collection.runs_of`). Their names are the collection's ``given_run_ids``, in the order
+        (`bayespool.collection.gather_runs`). Their names are the collection's ``given_run_ids``, in the order
         given (files of a folder or a pattern by name); the default name is ``run``. One that is also in
         ``pool`` is read once and counts as pooled if it looks so.
     pool : Runs, optional
@@ -202,14 +202,14 @@ def read_collection(
     reading = Reading(
         id_from=run_id, strict=strict, ranks=order == "rank", max_file_size=max_file_size, progress=progress
     )
-    judgments, topic_note = with_topics(qrels_of(qrels, reading=reading), topics, runs, reading=reading)
-    encoding = encoding_of(
+    judgments, topic_note = select_topics(gather_qrels(qrels, reading=reading), topics, runs, reading=reading)
+    encoding = make_encoding(
         judgments,
         order=order,
         scores=scores or (plan is not None and plan.strategy.needs_scores),
-        exclusion=exclusion_of(exclude, reading=reading),
+        exclusion=read_exclusion(exclude, reading=reading),
     )
-    own, pooled = runs_of(runs, pool, names=("run", "pool"), reading=reading, take=encoding.encode)
+    own, pooled = gather_runs(runs, pool, names=("run", "pool"), reading=reading, take=encoding.encode)
     if not own and not pooled:
         raise InputError("no runs given", hint="name the runs to score, or a folder of pooled runs")
     if plan is not None and not pooled:
@@ -219,7 +219,7 @@ def read_collection(
     read = list(dict.fromkeys([*own, *pooled]))
     given_run_ids, pool_ids = ([run.run_id for run in part] for part in (own, pooled))
     organization_of = _organization_by_run(organizations, [run.run_id for run in read], pool_ids, reading)
-    collection = collection_of(
+    collection = finish_collection(
         encoding,
         read,
         organizations=organization_of,
@@ -228,16 +228,16 @@ def read_collection(
         own_run_ids=() if each_its_own else set(given_run_ids) - set(pool_ids),
         topic_note=topic_note,
     )
-    labels = judges_of(judges, reading=reading)
+    labels = gather_judges(judges, reading=reading)
     collection = add_judges(collection, labels)
     if second_assessors is not None:
-        collection = add_second_assessors(collection, qrels_of(second_assessors, reading=reading))
-    own_qrels = None if own_judgments is None else qrels_of(own_judgments, reading=reading)
+        collection = add_second_assessors(collection, gather_qrels(second_assessors, reading=reading))
+    own_qrels = None if own_judgments is None else gather_qrels(own_judgments, reading=reading)
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
         if collection.sample is not None:
             rest = "for what could not be sampled"
-        collection = collection if own_qrels is None else collection.remember_judgments(own_qrels)
+        collection = collection if own_qrels is None else collection.attach_judgments(own_qrels)
         warn_of_no_pool(
             collection, f"no pooled runs given: posterior estimates rest on informative priors {rest}"
         )
@@ -258,7 +258,7 @@ def read_collection(
         collection = pool_of_strategy(collection, plan, pooled_run_ids=named)
         if not warn_of_misfit(collection):
             warn_of_doubt(describe_pool(collection))
-    return collection if own_qrels is None else collection.remember_judgments(own_qrels)
+    return collection if own_qrels is None else collection.attach_judgments(own_qrels)
 
 
 def read_contributors(
@@ -296,7 +296,7 @@ def read_contributors(
     reading = Reading(
         id_from=run_id, strict=strict, ranks=order == "rank", max_file_size=max_file_size, progress=progress
     )
-    (read,) = runs_of(runs, reading=reading)
+    (read,) = gather_runs(runs, reading=reading)
     run_ids = [run.run_id for run in read]
     building: dict[str, Any] = {
         "organizations": None
@@ -310,7 +310,7 @@ def read_contributors(
     }
     if qrels is None:
         return unjudged_collection(read, **building)
-    judgments = qrels_of(qrels, reading=reading)
+    judgments = gather_qrels(qrels, reading=reading)
     return build_collection(read, judgments, negative=negative, **building)
 
 
@@ -330,7 +330,7 @@ def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], s
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayespoolWarning)
-        alone = discover_pool(judged_where_labeled(collection, judge), pool_ids)
+        alone = discover_pool(judge_where_labeled(collection, judge), pool_ids)
     pool = describe_pool(alone)
     if not alone.pooled.any() or pool.n_unexplained > _MAX_UNEXPLAINED_SHARE * pool.n_judged:
         return
@@ -385,7 +385,7 @@ def _organization_by_run(
         return {}
     sources = organizations if isinstance(organizations, list | tuple) else [organizations]
     path = next((str(part) for part in sources if isinstance(part, str | Path)), None)
-    organization_of = _by_run_id(organizations_of(organizations, reading=reading), run_ids)
+    organization_of = _by_run_id(gather_organizations(organizations, reading=reading), run_ids)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
         which = f"{counted(len(unknown), 'listed run')} {'was' if len(unknown) == 1 else 'were'}"
@@ -406,7 +406,7 @@ def _by_run_id(organization_of: Mapping[str, str], run_ids: list[str]) -> dict[s
     """
     known, by_run = set(run_ids), dict[str, str]()
     for listed, organization in organization_of.items():
-        of_file = id_of_name(listed)
+        of_file = run_id_from_name(listed)
         is_file = listed not in known and of_file in known and of_file not in organization_of
         run_id = of_file if is_file else listed
         if by_run.setdefault(run_id, organization) != organization:

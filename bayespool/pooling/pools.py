@@ -207,7 +207,7 @@ class StrategyPool:
         """Whether documents are judged with known probabilities."""
         return isinstance(self.plan.strategy, Sampling)
 
-    def depth_of(self, runs: Runs) -> IntArray:
+    def run_depths(self, runs: Runs) -> IntArray:
         """The equivalent depth for each run, shape (run,)."""
         return np.full(len(np.asarray(runs)), self.depth, dtype=np.int32)
 
@@ -277,18 +277,18 @@ class StrategyPool:
             self._choices[key] = inside, chosen
         return self._choices[key]
 
-    def known(self, collection: Collection) -> LevelArray:
+    def known_relevance(self, collection: Collection) -> LevelArray:
         """Known relevance of each document, shape (pair,)."""
         return self.labels
 
-    def truncated(self, depth: int) -> StrategyPool:
+    def truncate(self, depth: int) -> StrategyPool:
         """Refuse to cut the pool at a depth (`InputError`), since it has none."""
         raise InputError(
             f"a pool by {self.plan.strategy.name} cannot be cut at a depth",
             hint="make one of a smaller budget",
         )
 
-    def of_runs(self, runs: Runs) -> StrategyPool:
+    def select_runs(self, runs: Runs) -> StrategyPool:
         """The same pool, since runs are known by their names."""
         return self
 

@@ -333,7 +333,7 @@ def values_by_another(
         where = _places(placed[:, t], pairs)
         base = ranked[:, t].copy()
         base[where[0], where[1]] = 0
-        read = [m.read(ranked[:, t] if m.of_judgments else base) for m in measures]
+        read = [m.read(ranked[:, t] if m.describes_judgments else base) for m in measures]
         add = [completing(m, of_measure, where, levels) for m, of_measure in zip(measures, read, strict=True)]
         ids = collection.doc_ids.take(pa.array(pairs)).to_pylist()
         keys = document_keys(key_of(another.random_seed, _NAME), collection.query_ids[t], ids)

@@ -90,7 +90,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
             hint='take them from what score returns, such as scores["posterior-ratio", "P@10"]; '
             "scores that were read back have no fits",
         )
-    name = estimates.model_of(model)
+    name = estimates.model_name(model)
     fit: Fit = estimates.fits[name]
     if fit.source is None:
         raise InputError(f"{estimates.method}: the fit of {name} does not say what evidence it is of")

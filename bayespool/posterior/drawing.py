@@ -180,11 +180,11 @@ def completing(
     shallow = where[1] < measure.cutoff
     run, rank, unknown = (x[shallow] for x in where)
     ranked = ranked[:, : measure.cutoff]
-    if measure.of_judgments or not len(run):
+    if measure.describes_judgments or not len(run):
         return lambda part, block: None
     if isinstance(measure, Additive):
         return partial(_add, measure, run, rank, unknown, levels)
-    of_draws = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, levels))
+    of_draws = measure.draw_evaluator(DrawnRankings(ranked, run, rank, unknown, levels))
     if of_draws is None:
         return partial(_lay_out, measure, ranked, run, rank, unknown, levels)
 

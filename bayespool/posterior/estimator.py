@@ -26,10 +26,10 @@ from bayespool.measures import (
     Measure,
     Normalized,
     Values,
+    concat_runs,
     parse_measures,
-    side_by_side,
 )
-from bayespool.measures.estimates import NOTE_BREAK, worst_of
+from bayespool.measures.estimates import NOTE_BREAK, worst_diagnostics
 from bayespool.models import MODELS
 from bayespool.names import COMBINED_MODELS
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
@@ -204,7 +204,7 @@ class PosteriorEstimator:
                         dataclasses.replace(estimates, by_another=other, exchanged=exchanged)
                     )
         return tuple(
-            side_by_side(parts[m]) if m in parts else self._without_value(collection, targets, m, lacking[m])
+            concat_runs(parts[m]) if m in parts else self._without_value(collection, targets, m, lacking[m])
             for m in asked
         )
 
@@ -588,4 +588,4 @@ def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:
         dataclasses.replace(d, problems=tuple(f"{model}: {p}" for p in d.problems))
         for model, d in of_models.items()
     ]
-    return worst_of(named if len(named) > 1 else list(of_models.values())) if of_models else None
+    return worst_diagnostics(named if len(named) > 1 else list(of_models.values())) if of_models else None

@@ -117,7 +117,7 @@ def with_sample_as_evidence(collection: Collection, run_ids: tuple[str, ...]) ->
         organization=np.arange(len(collection.run_ids), dtype=np.int32),
         pooled=np.zeros(len(collection.run_ids), dtype=bool),
         pool=DepthPool.even(0, len(collection.run_ids)),
-        added_for=np.where(drawn, best, np.int32(-1)),
+        attributed_run=np.where(drawn, best, np.int32(-1)),
         own=None,
     )
 

@@ -227,7 +227,7 @@ class ScoringProblem:
     def _sources(self) -> tuple[bool, bool]:
         """Whether there is evidence of the pool, and of added judgments."""
         run, _, _, pair, _ = self.held_out
-        own = self.collection.added_for[pair] >= 0
+        own = self.collection.attributed_run[pair] >= 0
         kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
         return bool((kept & ~own).any()), bool(own.any())
 
@@ -258,7 +258,7 @@ class ScoringProblem:
             return np.zeros(len(self.unknowns))
         _, _, rank, pair, _ = self.held_out
         # a strategy also judges deeper documents, which are evidence, too; the user's own are of few runs
-        of_pool = self.collection.added_for[pair] < 0
+        of_pool = self.collection.attributed_run[pair] < 0
         depth = max(self.collection.pool_depth, float(np.quantile(rank[of_pool], _EVIDENCE_ABOVE)))
         return places.mean(np.log(np.maximum(places.rank, depth) / depth))
 
@@ -310,7 +310,7 @@ class ScoringProblem:
                     cutoffs=depth,
                     rel=asked_rung.rel,
                     given=asked_rung.given,
-                    with_added=True,
+                    with_own_judgments=True,
                 ),
                 depth,
             )
@@ -319,8 +319,8 @@ class ScoringProblem:
             )
             log_odds = self._of_counts(spec, evidence)
         contributing = self.collection.run_index(self.contributing)
-        with_added = contributing[~self.collection.pooled[contributing]]
-        known = np.isin(self.organization, self.collection.organization[with_added])
+        with_own_judgments = contributing[~self.collection.pooled[contributing]]
+        known = np.isin(self.organization, self.collection.organization[with_own_judgments])
         known |= np.isin(self.run_ids, self.contributing)
         present = np.isin(self.collection.organizations, evidence.organizations)
         known &= present[self.organization]  # documents added for it may be no evidence

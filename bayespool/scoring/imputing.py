@@ -298,7 +298,7 @@ def impute(
             "fingerprint": collection.fingerprint,
             "estimand": posterior.estimand,
             "unpooled": unpooled,
-            "passed_over": list(collection.passed_over),
+            "passed_over": list(collection.ignored_judgments),
             "runs": list(targets),
             "measures": [str(measure) for measure in parsed],
             "estimator": describe_estimator(posterior),

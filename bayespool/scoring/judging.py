@@ -159,7 +159,7 @@ class NextJudgments(ListForAssessors):
         return pairs
 
     @cached_property
-    def runs_of(self) -> tuple[tuple[str, ...], ...]:
+    def gather_runs(self) -> tuple[tuple[str, ...], ...]:
         """Runs that have each document within the measure's depth, the best rank first."""
         u = self.completion.unknowns
         runs_by_document = []
@@ -180,7 +180,7 @@ class NextJudgments(ListForAssessors):
                 "query_id": [u.collection.query_ids[t] for t in u.collection.pair_topic[self.pair]],
                 "doc_id": [u.collection.doc_id(pair) for pair in self.pair],
                 "rank": u.best_rank[self.unknown],
-                "runs": [" ".join(runs) for runs in self.runs_of],
+                "runs": [" ".join(runs) for runs in self.gather_runs],
                 "chance": self.chance,
                 "expected": self.expected,
             }
@@ -365,7 +365,7 @@ def judge_next(
             "measure": str(measure),
             "runs": list(targets),
             "unpooled": unpooled,
-            "passed_over": list(collection.passed_over),
+            "passed_over": list(collection.ignored_judgments),
             "ci_prob": ci_prob,
             "criterion": target.criterion(until),
             "criterion_now": now,

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
-from bayespool.measures.parsing import is_of_trec_eval
+from bayespool.measures.parsing import is_trec_eval_measure
 from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
@@ -386,7 +386,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str
     """Return sentences on the columns of a table."""
     sentences, below = [], _as_judged(frame)
     if "as_judged" in parts:
-        is_theirs = not by_rank and all(map(is_of_trec_eval, frame["measure"].unique()))
+        is_theirs = not by_rank and all(map(is_trec_eval_measure, frame["measure"].unique()))
         sentences.append(
             f"As judged: unjudged documents are nonrelevant{', as trec_eval has it' if is_theirs else ''}."
         )
@@ -458,10 +458,10 @@ def note_lines(
     statements: Mapping[tuple[str, Any], Sequence[str]], run_ids: Sequence[str], measures: Sequence[object]
 ) -> list[str]:
     """Return notes of runs, those of the most runs first; each note once, with its runs and measures."""
-    runs_of = _grouped(
+    gather_runs = _grouped(
         ((str(measure), text), run) for (run, measure), texts in statements.items() for text in texts
     )
-    measures_of = _grouped(((runs, text), measure) for (measure, text), runs in runs_of.items())
+    measures_of = _grouped(((runs, text), measure) for (measure, text), runs in gather_runs.items())
     together = _grouped(((runs, measures), text) for (runs, text), measures in measures_of.items())
     lines = []
     for (noted_runs, noted_measures), texts in sorted(together.items(), key=lambda item: -len(item[0][0])):

@@ -15,7 +15,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.estimates import NOTE_BREAK, draws_container
-from bayespool.measures.populations import population_of, unjudged_share
+from bayespool.measures.populations import estimate_population, unjudged_share
 from bayespool.report.saving import (
     StoredResult,
     content,
@@ -371,7 +371,7 @@ class Scores(ReadableScores):
             ``population_upper`` (the interval on topics like these), ``unjudged_variance`` (share of its
             variance that is due to unjudged documents; NaN for a point correction) and ``population_by``:
             ``draws``, or ``bootstrap`` over topics alone
-            (`bayespool.measures.populations.population_of`). With the scope ``another-assessor``
+            (`bayespool.measures.populations.estimate_population`). With the scope ``another-assessor``
             ``another_value``, ``another_lower`` and ``another_upper``: mean and interval of what another
             assessor would have given; and shares of its variance that sum to 1, ``unjudged_variance``, which
             is due to unjudged documents, and ``assessor_variance`` (NaN for a point correction; shares also
@@ -442,7 +442,7 @@ class Scores(ReadableScores):
         if self.scope == "these-topics":
             return {}
         seed = self.metadata["settings"]["random_seed"]
-        population = population_of(e, self.ci_prob, random_seed=seed)
+        population = estimate_population(e, self.ci_prob, random_seed=seed)
         return {
             "population_lower": population.lower,
             "population_upper": population.upper,

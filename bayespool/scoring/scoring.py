@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool import __version__
-from bayespool.collection import Collection, Reading, with_confusion
+from bayespool.collection import Collection, Reading, set_confusion
 from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
-from bayespool.collection.own import check_own_judgments, own_on_topics
+from bayespool.collection.own import adopt_judgments, check_own_judgments
 from bayespool.collection.rankings import tie_notes
-from bayespool.collection.sources import runs_of
+from bayespool.collection.sources import gather_runs
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
@@ -231,7 +231,7 @@ def score(
     if any(isinstance(e, PosteriorEstimator) for e in estimators):
         warn_of_no_pool(whole, rel=min(measure.rel for measure in parsed))
     if common := [q for e in estimators if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
-        collection = own_on_topics(collection, targets, common)
+        collection = adopt_judgments(collection, targets, common)
     if settings.scope == "population":
         refuse_one_topic(len(collection.query_ids))
     results = []
@@ -255,7 +255,7 @@ def score(
             "estimand": estimand,
             "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalized)},
             "unpooled": unpooled,
-            "passed_over": list(collection.passed_over),
+            "passed_over": list(collection.ignored_judgments),
             "estimators": [describe_estimator(e) for e in estimators],
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for group in results for e in group if e.weights
@@ -281,7 +281,7 @@ def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collec
     if not settings.asks_another_assessor:
         return collection if collection.second is None else dataclasses.replace(collection, second=None)
     if settings.confusion is not None:
-        collection = with_confusion(collection, parse_confusion(settings.confusion))
+        collection = set_confusion(collection, parse_confusion(settings.confusion))
     if collection.second is None:
         raise InputError(
             "nothing says what another assessor would judge",
@@ -379,7 +379,7 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Any) -> Any:
             ranks=reading.get("order") == "rank",
             max_file_size=reading.get("max_file_size", MAX_FILE_SIZE),
         )
-        (reading["pool"],) = runs_of(reading["pool"], names=("pool",), reading=way)
+        (reading["pool"],) = gather_runs(reading["pool"], names=("pool",), reading=way)
 
     scoring = settings.score_settings()
 

@@ -29,7 +29,7 @@ def _parse(measures: object) -> tuple[Measure, ...]:
 def refuse_of_judgments(measures: Iterable[Measure]) -> None:
     """Raise `InputError` for a measure of the judgments themselves, which has nothing to estimate."""
     for measure in measures:
-        if measure.of_judgments:
+        if measure.describes_judgments:
             raise InputError(
                 f"{measure} describes the judgments, and there is nothing to estimate",
                 hint="score shows it; here name measures of the rankings",

@@ -120,7 +120,7 @@ def audited(
         limits = urn.least, urn.most, urn.base_low, urn.base_high, done.ci_prob
         ends["uniform"] = confidence_sequence(uniformly(urn, worth, order), *limits)
         ends["normal"] = normal_interval(urn, worth, order)
-        ends["posterior"] = done.posterior_ends()
+        ends["posterior"] = [end[1:] for end in done.differences[0].posterior_ends()]
         ends |= {way: posterior_after(done, np.array(o)[:n], worth) for way, o in without_guarantee.items()}
         for way, (lower, upper) in ends.items():
             missed = (lower > truth + EPS) | (upper < truth - EPS)

@@ -25,7 +25,7 @@ import pandas as pd
 from shared import head, markdown, read
 
 from bayespool import Collection, leave_out
-from bayespool.measures import Estimates, Measure, passed_over
+from bayespool.measures import Estimates, Measure, overtaken_runs
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import ALL_ESTIMATORS
 
@@ -124,7 +124,7 @@ def print_row(title: str, measure: str, runs: pd.DataFrame, keeping: Keeping, tr
         of_draws["MAE"][method] = np.abs(estimate - drawn).mean(axis=1)
         of_draws["SRE"][method] = rank_errors(drawn, estimate, truth, organization)
         observed["MAE"][method] = float(np.abs(estimate - truth).mean())
-        observed["SRE"][method] = float(passed_over(truth, estimate).sum())
+        observed["SRE"][method] = float(overtaken_runs(truth, estimate).sum())
     chance, came = {}, {}
     for what in of_draws:
         mine = of_draws[what].pop(POSTERIOR), observed[what].pop(POSTERIOR)

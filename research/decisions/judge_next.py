@@ -64,7 +64,7 @@ class Fold(NamedTuple):
     def collection(self, judged: np.ndarray) -> Collection:
         pair = np.flatnonzero(judged)
         smaller = self.whole.unpool(self.removed)
-        return smaller.with_added(pair, self.answers()[pair]) if len(pair) else smaller
+        return smaller.with_own_judgments(pair, self.answers()[pair]) if len(pair) else smaller
 
     def is_open(self, collection: Collection) -> np.ndarray:
         return score_bounds(collection, self.runs, self.measure).has_unjudged

@@ -97,7 +97,7 @@ def judged_more(whole: Collection, chosen: list[str], draws: int) -> Iterator[tu
     n = now.n_topics
     for share, seed in itertools.product((0.25, 0.5), (1, 2)):
         more = unknown[np.random.default_rng(seed).random(len(unknown)) < share]
-        judged = rest.with_added(more, whole.relevance[more])
+        judged = rest.with_own_judgments(more, whole.relevance[more])
         then = PairVariances.from_draws(estimated(judged, draws, run_ids=runs).draws)
         of = (now.unjudged_variance(n), now.unjudged_variance(n, share), then.unjudged_variance(n))
         smallest = (now.smallest(0.8, n), now.smallest(0.8, n, share), then.smallest(0.8, n))

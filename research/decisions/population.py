@@ -29,7 +29,7 @@ from shared import READING, contributors, head, markdown, read
 
 from bayespool import parse_measure, score
 from bayespool.evidence import score_bounds
-from bayespool.measures import Estimates, Measure, Values, population_draws, population_of
+from bayespool.measures import Estimates, Measure, Values, estimate_population, population_draws
 
 COLLECTIONS = ("trec8-adhoc", "trec2011-medical", "dl21-passage", "covid-round4")
 N_HALVES, LEVEL, N_DRAWS = 300, 0.95, 500
@@ -90,7 +90,7 @@ def graded(
         draws=Values(e.draws.amount[:, :, half], e.draws.unit),
     )
     judged = dataclasses.replace(part, draws=None, per_topic=as_judged[:, half])
-    there, resampled = population_of(part, LEVEL), population_of(judged, LEVEL)
+    there, resampled = estimate_population(part, LEVEL), estimate_population(judged, LEVEL)
     ways = {"population": (part.value, there.lower, there.upper)}
     for way, scores in (("t", as_judged[:, half]), ("known", truth[:, half])):
         value, wide = scores.mean(axis=1), t_margin(scores)

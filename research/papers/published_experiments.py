@@ -18,7 +18,7 @@ from bayespool import leave_out, read_collection
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
 from bayespool.experiments import LeaveOutResult, LeaveOutSettings, best_runs
-from bayespool.measures import Estimator, mean_absolute_error, passed_over
+from bayespool.measures import Estimator, mean_absolute_error, overtaken_runs
 
 CUTOFFS = (5, 10, 20, 30, 100)
 MEASURES = [f"P@{n}" for n in CUTOFFS]
@@ -271,7 +271,7 @@ def grades(
 
 def cell(truth: Any, value: Any, significant: Any) -> Cell:
     """MAE, SRE and SRE*."""
-    passed = passed_over(truth, value)
+    passed = overtaken_runs(truth, value)
     return Cell(mean_absolute_error(truth, value), float(passed.sum()), float((passed & significant).sum()))
 
 

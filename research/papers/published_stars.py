@@ -38,7 +38,7 @@ from bayespool.collection import Collection
 from bayespool.comparisons import paired_t, wilcoxon
 from bayespool.evidence import score_bounds
 from bayespool.experiments import LeaveOutResult
-from bayespool.measures import passed_over
+from bayespool.measures import overtaken_runs
 
 Matrix = npt.NDArray[np.bool_]
 Scores = npt.NDArray[np.float64]
@@ -85,7 +85,7 @@ def cases(result: LeaveOutResult, experiment: Experiment) -> Iterator[Case]:
         truth = np.round(rounded(rows["truth"], experiment.decimals), 12)
         value = rows["value"].to_numpy()
         value = np.round(rounded(value, experiment.decimals) if method == "reduced-pool" else value, 12)
-        yield Case(cutoff, method, rows["run_id"].tolist(), truth, passed_over(truth, value))
+        yield Case(cutoff, method, rows["run_id"].tolist(), truth, overtaken_runs(truth, value))
 
 
 def one_way_tukey(scores: Scores, level: float) -> Matrix:

@@ -66,7 +66,7 @@ def judge_in_rounds(
                 )
                 pair, expected = step.pair, step.remaining
             assert (relevance[pair] >= 0).all(), "the answers lack a document that was chosen"
-            judged = judged.with_added(pair, relevance[pair])
+            judged = judged.with_own_judgments(pair, relevance[pair])
     return pd.DataFrame(rows)
 
 

@@ -24,7 +24,7 @@ from bayespool.collection import (
     run_from_frame,
     write_qrels,
 )
-from bayespool.collection.contents import systems_of, with_systems
+from bayespool.collection.contents import group_systems, parse_systems
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import load_example, simulate_example
 from bayespool.pooling import describe_pool, read_collection
@@ -174,12 +174,12 @@ def test_a_list_that_says_nothing_clear_is_refused(tmp_path: Path) -> None:
         "run_id,system\n": "lists no run",
     }.items():
         (tmp_path / "systems.csv").write_text(text)
-        assert reason in str(refused(systems_of, tmp_path / "systems.csv")), text
+        assert reason in str(refused(parse_systems, tmp_path / "systems.csv")), text
 
 
 def test_replicates_are_of_one_organization_and_leave_together() -> None:
     example = load_example()
-    merged = with_systems(example, (("north-1", "s"), ("south-1", "s"), ("elsewhere", "t")))
+    merged = group_systems(example, (("north-1", "s"), ("south-1", "s"), ("elsewhere", "t")))
     of = dict(zip(merged.run_ids, merged.organization, strict=True))
     north = example.organizations.index("north")
     assert of["north-1"] == of["south-1"] == of["north-2"] == north
@@ -188,4 +188,4 @@ def test_replicates_are_of_one_organization_and_leave_together() -> None:
     gone = {run for run in example.pooled_run_ids if run not in together.pooled_run_ids}
     assert gone == {*example.pooled_run_ids} - {*alone.pooled_run_ids} | {"south-1"}
     with pytest.raises(InputError, match="no run of the list of systems"):
-        with_systems(example, (("elsewhere", "t"),))
+        group_systems(example, (("elsewhere", "t"),))

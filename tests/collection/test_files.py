@@ -22,7 +22,7 @@ import zstandard
 from trec_files import PLAIN, Write, refused
 
 from bayespool import collection as trec
-from bayespool.collection.files import Source, compression_of, find_files, pieces
+from bayespool.collection.files import Source, detect_compression, find_files, pieces
 
 OF_ONE_FILE: list[Callable[[Path], object]] = [trec.read_run, trec.read_qrels, trec.read_organizations]
 READERS: list[Callable[[Path], object]] = [
@@ -169,10 +169,10 @@ def bomb(folder: Path, kind: str) -> None:
 
 
 def test_kinds_are_told_and_files_one_after_another_are_one(tmp_path: Path) -> None:
-    assert compression_of(PLAIN) is compression_of(b"") is None
+    assert detect_compression(PLAIN) is detect_compression(b"") is None
     for kind, compress in COMPRESS.items():
         data = compress(PLAIN)
-        assert compression_of(data) == kind
+        assert detect_compression(data) == kind
         n = 1 if kind == "zip" else 2
         assert b"".join(pieces(data * n, kind)) == PLAIN * n, kind
     # zstd without a stated size, and with a frame to skip; a name that says another kind

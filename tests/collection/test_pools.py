@@ -33,7 +33,7 @@ def uneven_toy() -> Collection:
 def test_pool_of_several_depths() -> None:
     collection = uneven_toy()
     assert collection.pool_depth == 3
-    assert collection.depth_of(np.array([4, 0, 1, 3])).tolist() == [3, 1, 2, 3]  # u would go to 3
+    assert collection.run_depths(np.array([4, 0, 1, 3])).tolist() == [3, 1, 2, 3]  # u would go to 3
     assert in_pool(collection) == ["abhik", "pqrvw", "abcd"]
     assert in_pool(collection, ["n1", "n2"]) == ["ab", "pqr", "abc"]
     assert in_pool(collection, ["u"]) == ["adl", "pvz", "ef"]
@@ -46,12 +46,12 @@ def test_pool_of_several_depths() -> None:
 
 def test_truncated_pool_of_several_depths() -> None:
     shallow = uneven_toy().truncate_pool(2)
-    assert shallow.depth_of(np.arange(5)).tolist() == [1, 2, 2, 2, 2]
+    assert shallow.run_depths(np.arange(5)).tolist() == [1, 2, 2, 2, 2]
     assert judged(shallow) == ["abhk", "pqrv", "abcd"]
     assert shallow.pool_depth == 2
     # the common depth is 1 here, and the deepest 3
     many = uneven_toy().with_pool(uneven_toy().pooled, DepthPool(1, (1, 1, 3, 1, 1)))
-    assert many.truncate_pool(3).depth_of(np.arange(5)).tolist() == [1, 1, 3, 1, 1]
+    assert many.truncate_pool(3).run_depths(np.arange(5)).tolist() == [1, 1, 3, 1, 1]
     with pytest.raises(InputError, match="pool depth 4 is not between 1 and 3"):
         many.truncate_pool(4)
 

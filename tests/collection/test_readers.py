@@ -13,7 +13,7 @@ import pytest
 from trec_files import PLAIN, Write, judgments_of, refused
 
 from bayespool import collection as trec, read_collection, read_runs
-from bayespool.collection import qrels_of, read_qrels
+from bayespool.collection import gather_qrels, read_qrels
 from bayespool.collection.encoding import Encoding
 from bayespool.collection.sources import join_organizations, join_qrels
 from bayespool.errors import InputError, InputWarning
@@ -193,7 +193,7 @@ def rounds(tmp_path: Path) -> list[Path]:
 
 
 def test_rounds_are_joined(rounds: list[Path]) -> None:
-    joined = qrels_of(rounds)
+    joined = gather_qrels(rounds)
     rows = [("1", "a", 1), ("2", "a", 0), ("2", "b", 2), ("2", "aa", 1), ("3", "a", 1)]
     assert (judgments_of(joined), joined.path) == (rows, rounds[0])
 
@@ -201,7 +201,7 @@ def test_rounds_are_joined(rounds: list[Path]) -> None:
 def test_a_contradiction_is_named_with_files_and_lines(rounds: list[Path], tmp_path: Path) -> None:
     (tmp_path / "three.txt").write_text("1 0 b 1\n2 0 a 1\n")
     with pytest.raises(InputError) as caught:
-        qrels_of([*rounds, tmp_path / "three.txt"])
+        gather_qrels([*rounds, tmp_path / "three.txt"])
     assert (caught.value.path, caught.value.line) == (tmp_path / "three.txt", 2)
     assert caught.value.reason == f"document a of topic 2 has relevance 1 here and 0 in {rounds[0]}, line 3"
 

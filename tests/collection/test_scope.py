@@ -203,7 +203,9 @@ def test_the_sample_of_a_collection(read: Read) -> None:
     strata = {"1a": 0, "1b": 0, "1c": 1, "1d": 1, "1e": 1, "2a": 1, "2f": 1}
     assert by_name(collection, sample.stratum) == strata
     assert by_name(collection, sample.rates) == {q: (1.0, 2 / 5)[s] for q, s in strata.items()}
-    assert by_name(collection, sample.weighing(collection.judged)) == by_name(collection, sample.inclusion)
+    assert by_name(collection, sample.judgment_inclusion(collection.judged)) == by_name(
+        collection, sample.inclusion
+    )
     assert "4 of 7 documents in 2 strata" in collection.scope_notes[0]
     gone = np.array([collection.doc_id(p) in "ce" for p in range(len(collection.relevance))])
     smaller = collection.without_judgments(gone)
@@ -215,7 +217,7 @@ def test_the_sample_of_a_collection(read: Read) -> None:
 def test_probabilities_and_listed_documents_that_were_left_out_by_lot(read: Read) -> None:
     collection, sample = collection_of(read(PRELS))
     assert by_name(collection, sample.inclusion) == {"1a": 0.5, "1b": 1, "1c": 1, "2f": 1}
-    assert by_name(collection, sample.weighing(collection.judged))["2e"] == 1  # counts once
+    assert by_name(collection, sample.judgment_inclusion(collection.judged))["2e"] == 1  # counts once
     assert sample.stratum is None
     assert sample.candidates.all()
     four = read("1 0 a 1\n1 0 b -1\n1 0 c -1\n2 0 f 0\n2 0 a -1\n")

@@ -174,7 +174,7 @@ def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> Non
         assert np.isfinite(result.per_topic).all()
         np.testing.assert_allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12)
         found = bounds_on_the_example(measure)
-        if measure.of_judgments:
+        if measure.describes_judgments:
             assert np.array_equal(result.value, found.low.means())
         highest = np.maximum(found.upper, found.most.scores())
         if isinstance(correction, FroebeBootstrap | CondensedList) and "ideal" in dir(measure):

@@ -128,7 +128,7 @@ def test_every_family_has_a_value_or_a_note(correction: LabelCorrection) -> None
             assert family in (not_sums if isinstance(correction, PredictionPowered) else {"INST"})
             continue
         assert np.isfinite(result.per_topic).all()
-        if result.measure.of_judgments:
+        if result.measure.describes_judgments:
             assert np.array_equal(
                 result.value, score_bounds(example, ["new-a", "new-b"], result.measure).low.means()
             )

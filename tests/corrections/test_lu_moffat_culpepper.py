@@ -88,7 +88,7 @@ def test_chances_of_measures_that_are_no_sums() -> None:
 def reference(collection: Collection, run: str, cutoff: int, shape: Any, loss: str, p: float) -> np.ndarray:
     """P@n with expected gains, document by document."""
     found, judged, pooled = [], toys.judgments(collection), collection.pooled_run_ids
-    depth = dict(zip(pooled, collection.depth_of(collection.run_index(pooled)).tolist(), strict=True))
+    depth = dict(zip(pooled, collection.run_depths(collection.run_index(pooled)).tolist(), strict=True))
     for topic in collection.query_ids:
         gain = {d: float(level >= 1) for d, level in judged[topic].items()}
         rankings = {name: toys.ranking(collection, name, topic) for name in collection.pooled_run_ids}

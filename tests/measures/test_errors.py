@@ -11,7 +11,7 @@ from bayespool.measures import (
     kendall_tau_b,
     mean_absolute_error,
     mean_error,
-    passed_over,
+    overtaken_runs,
     root_mean_squared_error,
     system_rank_error,
 )
@@ -56,7 +56,7 @@ def test_system_rank_error_is_its_definition(pairs: list[tuple[int, int]]) -> No
         abs(rank(truth[i], truth) - rank(value[i], truth[:i] + truth[i + 1 :])) for i in range(len(pairs))
     ]
     assert system_rank_error(truth, value) == sum(shifts)
-    assert passed_over(truth, value).sum(axis=1).tolist() == shifts
+    assert overtaken_runs(truth, value).sum(axis=1).tolist() == shifts
 
 
 def test_kendall_tau_b() -> None:

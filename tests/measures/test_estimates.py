@@ -132,13 +132,13 @@ def test_no_model_speaks_for_a_mixture() -> None:
     with pytest.raises(InputError, match="made-up, P@5: draws of several models") as refused:
         _ = mixture.posterior
     assert refused.value.hint == "name one of them: ratio (weight 0.625), evidence (weight 0.375)"
-    assert mixture.model_of("evidence") == "evidence"
+    assert mixture.model_name("evidence") == "evidence"
     with pytest.raises(InputError, match="made-up, P@5: no model 'smoothed'") as refused:
-        mixture.model_of("smoothed")
+        mixture.model_name("smoothed")
     assert refused.value.hint == "there are: ratio (weight 0.625), evidence (weight 0.375)"
     alone = answer(draws=SIX, weights={"ratio": 1.0}, fits={"ratio": fit(1, 6)})
-    assert alone.model_of() == "ratio"
+    assert alone.model_name() == "ratio"
     assert alone.posterior["posterior"]["mu"].shape == (1, 6)
     assert answer(draws=SIX).posterior is None
     with pytest.raises(InputError, match="nothing was sampled"):
-        answer(draws=SIX).model_of()
+        answer(draws=SIX).model_name()

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from bayespool.errors import InputError
 from bayespool.measures import AveragePrecision, Normalized, Recall, Tally, parse_measure
 from bayespool.measures.base import MISSING_RANK, DrawnRankings
-from bayespool.measures.normalized import inserted
+from bayespool.measures.normalized import insert_relevant
 
 PARAMETERS = {
     "R": ("", "(rel=2)", "(ideal='judged')"),
@@ -129,7 +129,7 @@ def test_bounds_of_a_family_of_ones_own() -> None:
 def test_lacking_documents_are_inserted_the_most_relevant_first() -> None:
     levels = np.array([[[0, -1, 2, -1, -1, -2, -1], [-1, -1, 0, 1, 0, 0, 0]]])
     tally = Tally(np.array([[1, 3], [1, 0]]), (1, 2))
-    assert inserted(levels, tally).tolist() == [[[0, 2, 2, 2, 1, 0, 0], [0, 0, 0, 1, 0, 0, 0]]]
+    assert insert_relevant(levels, tally).tolist() == [[[0, 2, 2, 2, 1, 0, 0], [0, 0, 0, 1, 0, 0, 0]]]
 
 
 def test_a_relevant_document_may_lower_the_value() -> None:
@@ -161,7 +161,7 @@ def test_drawn_rankings_are_evaluated_as_if_laid_out(data: st.DataObject) -> Non
     block = rng.integers(0, len(levels), size=(5, n_documents)).astype(np.uint8)
     completed = np.repeat(ranked[None], len(block), axis=0)
     completed[:, run, rank] = np.array(levels)[block][:, unknown]
-    of_draws = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, levels))
+    of_draws = measure.draw_evaluator(DrawnRankings(ranked, run, rank, unknown, levels))
     np.testing.assert_allclose(of_draws(block), measure.evaluate(completed), rtol=0, atol=1e-12)
 
 
@@ -170,7 +170,7 @@ def test_drawn_rankings_are_as_deep_as_they_are() -> None:
     ranked = np.zeros((1, 200), dtype=np.int16)
     ranked[0, [0, 63, 64, 128, 199]] = 1
     place = (np.array([x], dtype=np.int32) for x in (0, 99, 0))
-    of_draws = AveragePrecision(200).of_draws(DrawnRankings(ranked, *place, (0, 1)))
+    of_draws = AveragePrecision(200).draw_evaluator(DrawnRankings(ranked, *place, (0, 1)))
     without, drawn = of_draws(np.array([[0], [1]], dtype=np.uint8))[:, 0]
     assert without == pytest.approx(1 + 2 / 64 + 3 / 65 + 4 / 129 + 5 / 200, abs=1e-12)
     assert drawn == pytest.approx(1 + 2 / 64 + 3 / 65 + 4 / 100 + 5 / 129 + 6 / 200, abs=1e-12)

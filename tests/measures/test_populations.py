@@ -12,7 +12,7 @@ from scipy import stats
 from bayespool.comparisons import paired_t
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Values, parse_measure
-from bayespool.measures.populations import population_draws, population_of
+from bayespool.measures.populations import estimate_population, population_draws
 
 SCORES = np.rint(10 * precisions(3, 25, 11)).astype(np.int32)  # of 3 runs on 25 topics
 
@@ -34,7 +34,7 @@ def estimates_of(draws: np.ndarray) -> Estimates:
 
 def test_the_parts_of_the_variance_by_hand() -> None:
     draws = np.array([[[2, 4]], [[6, 8]]], dtype=np.int32)  # means .3 and .7, s² of .02 in both draws
-    there = population_of(estimates_of(draws))
+    there = estimate_population(estimates_of(draws))
     np.testing.assert_allclose((there.of_unjudged, there.of_topics), ([0.04], [0.01]))
     np.testing.assert_allclose(there.unjudged_share, [0.8])
     assert (there.lower >= 0).all()
@@ -44,7 +44,7 @@ def test_the_parts_of_the_variance_by_hand() -> None:
 def test_without_draws_runs_share_the_resampled_topics() -> None:
     twins = np.stack([SCORES[0], SCORES[0] + 0, 10 - SCORES[0]])
     points = dataclasses.replace(estimates_of(twins[None]), draws=None)
-    there = population_of(points, 0.9)
+    there = estimate_population(points, 0.9)
     assert not there.has_draws
     assert np.isnan(there.unjudged_share).all()
     assert (there.lower[0], there.upper[0]) == (there.lower[1], there.upper[1])
@@ -55,7 +55,7 @@ def test_without_draws_runs_share_the_resampled_topics() -> None:
 
 def test_one_topic_is_refused() -> None:
     with pytest.raises(InputError, match="one topic says nothing"):
-        population_of(dataclasses.replace(estimates_of(SCORES[None, :, :1]), draws=None))
+        estimate_population(dataclasses.replace(estimates_of(SCORES[None, :, :1]), draws=None))
 
 
 def test_population_means_are_those_of_the_t_distribution_where_nothing_is_unjudged() -> None:

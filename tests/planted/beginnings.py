@@ -210,7 +210,7 @@ FAULTS = (
     Fault(
         "judgments of one's own leave with a run",
         "collection/contents.py",
-        "return count_own(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))",
+        "return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))",
         "return dataclasses.replace(smaller, pooled=pooled, relevance=relevance)",
         "whole/test_own_judgments.py",
         "what the user judged is forgotten where a run is scored as new",

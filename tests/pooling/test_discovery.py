@@ -117,7 +117,7 @@ def found(collection: Collection, **arguments: object) -> dict[str, int]:
         warnings.simplefilter("ignore", PoolWarning)
         pool = discover_pool(collection, **arguments)  # type: ignore[arg-type]
     index = np.flatnonzero(pool.pooled)
-    return dict(zip(pool.pooled_run_ids, pool.depth_of(index).tolist(), strict=True))
+    return dict(zip(pool.pooled_run_ids, pool.run_depths(index).tolist(), strict=True))
 
 
 @cases(

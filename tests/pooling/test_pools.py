@@ -43,7 +43,7 @@ def test_others_take_the_place_of_what_leaves_with_their_labels() -> None:
     assert judgments(three().unpool(organization="one")) == {"1": {"b": 0, "x": 2, "y": 0}}
     only_first = three().unpool(["r2", "r3"])
     assert judgments(only_first) == {"1": {"a": 1, "b": 0, "c": 1}}
-    assert only_first.depth_of(np.arange(3)).tolist() == [2, 2, 2]
+    assert only_first.run_depths(np.arange(3)).tolist() == [2, 2, 2]
     assert judged(three().unpool(["r1", "r2", "r3"])) == [""]
     many = with_strategy_pool(whole(), "take", 8)
     assert judged(many.unpool(organization="two")) == ["abcdpq"]

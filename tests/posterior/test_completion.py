@@ -247,7 +247,7 @@ def test_amounts_are_those_of_completed_rankings() -> None:
         table = np.append(np.maximum(relevance, -1), np.int16(-2))
         for measure, values in zip(measures, found, strict=True):
             ranked = table[collection.document[index, :, : measure.cutoff]]
-            if measure.of_judgments:
+            if measure.describes_judgments:
                 ranked = ranked_levels(collection, index, measure.cutoff)
             for row in range(len(index)):
                 of_ideal = {"judged": index[:0], "shared": index}.get(

@@ -66,7 +66,7 @@ def test_what_could_not_be_sampled_is_not_completed_by_the_sample() -> None:
     less = left_out_by_lot(collection.without_judgments(gone))
     assert less.tolist() == (by_lot & ~gone).tolist()
     evidence = with_sample_as_evidence(collection, ("r",))
-    assert (evidence.added_for >= 0).tolist() == collection.judged.tolist()
+    assert (evidence.attributed_run >= 0).tolist() == collection.judged.tolist()
     assert not left_out_by_lot(sampled(0.5, known=False)).any()
 
 

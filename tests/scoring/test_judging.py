@@ -469,7 +469,7 @@ def test_what_is_expected_is_about_what_comes() -> None:
     for stage in (1, 2):
         assert not told & set(found.pair.tolist())
         told |= set(found.pair.tolist())
-        collection = collection.with_added(found.pair, truth[found.pair])
+        collection = collection.with_own_judgments(found.pair, truth[found.pair])
         again = judge_next(collection, TARGETS, "P@10", budget=20)
         assert again.afterwards.n == 20 * stage
         assert again.afterwards.before == pytest.approx(asked().now)

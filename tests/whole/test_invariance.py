@@ -162,7 +162,7 @@ def test_measures_beside_change_no_byte() -> None:
 
 ALONE = "new-a"
 BESIDE = ("new-a", "new-b", "north-1")
-FAMILIES = [name for name in MEASURES if not MEASURES[name].of_judgments]
+FAMILIES = [name for name in MEASURES if not MEASURES[name].describes_judgments]
 # Below the pool depth of 10, and with other parameters.
 DEEP = ["AP@100", "nDCG(dcg='exp-log2')@20", "P(rel=2)@30", "AP(ideal='judged')@10"]
 

@@ -100,8 +100,8 @@ def test_it_does_not_matter_whether_runs_leave_the_pool_before_or_after(answers)
     added = example.add_judgments(answers)
     assert added.is_own.sum() < n
     after = added.unpool(organization="lake").unpool(organization="north")
-    assert after.is_own.sum() == (after.added_for >= 0).sum() == n
-    for name in ("relevance", "added_for", "pooled", "is_own"):
+    assert after.is_own.sum() == (after.attributed_run >= 0).sum() == n
+    for name in ("relevance", "attributed_run", "pooled", "is_own"):
         np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
     assert after.fingerprint == before.fingerprint
     shallow = example.truncate_pool(5).add_judgments(answers)
@@ -115,9 +115,9 @@ def test_answers_that_differ_from_the_qrels_count_once_these_are_gone(answers):
         answers.query_id.to_pylist(), answers.doc_id.to_pylist(), answers.relevance.tolist(), strict=True
     ):
         table.setdefault(q, {})[d] = int(r == 0)
-    with pytest.raises(InputError, match="runs that are to leave the pool leave it first"):
+    with pytest.raises(InputError, match="only for unjudged documents; unpool runs"):
         load_example().add_judgments(qrels_from_frame(table))
-    remembered = load_example().remember_judgments(qrels_from_frame(table))
+    remembered = load_example().attach_judgments(qrels_from_frame(table))
     with pytest.raises(InputError, match="in the qrels and another one here"):
         score(remembered, "new-b", estimators="as-judged")
     smaller = load_example().unpool(["lake-1", "lake-2", "lake-3", "lake-4", "north-1", "north-2"])
@@ -163,7 +163,7 @@ def test_those_that_the_qrels_judge_already_are_counted_and_named():
     added = example.add_judgments(qrels_from_frame(table))
     named = ", ".join(f"document {example.doc_id(p)} of topic 701" for p in first[:5])
     said = f"7 of documents that the qrels judge already ({named}, and 2 more)"
-    with pytest.warns(InputWarning, match=re.escape(f"judgments of your own: passed over are {said}")):
+    with pytest.warns(InputWarning, match=re.escape(f"judgments of your own: ignored {said}")):
         scores = score(added, "new-b", "P@10", estimators="as-judged")
     assert f"judgments of your own passed over: {said}" in wide(scores)["note"][0]
     assert scores.metadata["passed_over"] == [said]

@@ -138,12 +138,12 @@ def test_random_pools_go_down_to_the_shallowest_run() -> None:
     uneven = collection_of({**DEEP, "x": 4, "y": 4})
     uneven = discover_pool(uneven)
     whole = whole_pool(uneven, "pooled", None)
-    assert whole.depth_of(np.arange(5)).tolist() == [4] * 5
+    assert whole.run_depths(np.arange(5)).tolist() == [4] * 5
     assert (whole.relevance >= 0).sum() == 5 * 4 * 10  # runs, ranks, topics
     with pytest.raises(InputError, match="pool depth 5 is not between 1 and 4"):
         whole_pool(uneven, "pooled", 5)
     everyone = whole_pool(uneven, "all", None)
-    assert everyone.depth_of(np.arange(5)).tolist() == [10] * 5
+    assert everyone.run_depths(np.arange(5)).tolist() == [10] * 5
     assert (everyone.relevance >= 0).sum() == 5 * 10 * 10
 
 
