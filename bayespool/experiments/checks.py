@@ -28,18 +28,18 @@ from bayespool.experiments.predictions import (
 )
 from bayespool.experiments.running import completed
 from bayespool.experiments.settings import CheckingSettings
-from bayespool.inference.cells import draw_effects_of_rows
+from bayespool.inference.cells import draw_row_effects
 from bayespool.inference.engines import make_engine
 from bayespool.measures import Measure, Precision
 from bayespool.models import MODEL_NAMES
-from bayespool.models.structure import draw_priors
+from bayespool.models.formulas import draw_priors
 from bayespool.names import COMBINED_MODELS
 from bayespool.options import takes
-from bayespool.posterior import PreparedModel, Rung, ScoringProblem
-from bayespool.posterior.containers import block_log_odds, groups_of_fit
+from bayespool.posterior import PreparedModel, ScoringProblem, Threshold
+from bayespool.posterior.containers import block_log_odds, fit_groups
+from bayespool.posterior.notes import warn_of_judges
 from bayespool.posterior.preparation import evidence_depth
-from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.posterior.steps import rungs_of
+from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
 from bayespool.tables.files import container_bytes, variable_name
 from bayespool.tables.formatting import counted, some_of
@@ -293,8 +293,8 @@ def check_models(
         steps: dict[str, tuple[list[PreparedModel], list[tuple[Fit, ...]]]] = {}
         measure_predictions = []
         for name in names:
-            rungs = rungs_of(collection, measure)
-            parts = [_fitted_part(collection, name, measure, rung, settings) for rung in rungs]
+            thresholds = find_thresholds(collection, measure)
+            parts = [_fitted_part(collection, name, measure, threshold, settings) for threshold in thresholds]
             problems = [part.problem(collection) for part in parts]
             prepared = [problem.prepare(name, priors) for problem in problems]
             steps[name] = prepared, [fits[part] for part in parts]
@@ -303,7 +303,7 @@ def check_models(
             measure_predictions.append(predicted)
             for part, problem, model in zip(parts, problems, prepared, strict=True) if containers else ():
                 hidden = HiddenDocuments(problem, measure)
-                if not hidden.counts.n_hidden.any():  # no document has reached the rung below
+                if not hidden.counts.n_hidden.any():  # no document has reached the threshold below
                     continue
                 fit = fits[replace(part, whole=True)][0]
                 gathered[str(measure), part.name] = _container(model, hidden, fit, predicted, settings)
@@ -347,7 +347,7 @@ def _container(
         value = (prediction.known + amount) / prediction.per_mean
         if is_count:
             return {"n_hidden_relevant": amount, "precision": value}
-        return {} if hidden.problem.asked.given else {"value": value}
+        return {} if hidden.problem.threshold.given else {"value": value}
 
     by_run = {
         "n_hidden": counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0],
@@ -361,7 +361,7 @@ def _container(
         "cell_topic": np.array([counts.query_ids[t] for t in cells[:, 1]]),
     }
     observed = values(prediction.observed)
-    groups = groups_of_fit(fit, prior) | {
+    groups = fit_groups(fit, prior) | {
         "predictions": values(prediction.draws.reshape(*fit.shape, -1)),
         "log_likelihood": {"hidden_relevant": _log_likelihood(prepared, hidden, rows, cell, fit, seed)},
         "observed_data": {
@@ -413,7 +413,7 @@ def _log_likelihood(
         part = {name: values[first : first + step] for name, values in draws.items()}
         log_odds = block_log_odds(structure, block, part)
         if "sigma_interaction" in part:
-            log_odds += draw_effects_of_rows(
+            log_odds += draw_row_effects(
                 log_odds, block.successes, block.trials, topic_cell, part["sigma_interaction"], rng
             )
         log_odds = log_odds[:, rows.document_row]
@@ -430,31 +430,31 @@ class _FittedPart:
 
     model: str
     measure: Measure
-    rung: Rung
+    threshold: Threshold
     whole: bool = False
 
     @property
     def name(self) -> str:
         """The model's name, with the threshold above the first."""
-        rung = self.rung
-        return f"{self.model}-{rung.rel}-of-{rung.given}" if rung.given else self.model
+        threshold = self.threshold
+        return f"{self.model}-{threshold.rel}-of-{threshold.given}" if threshold.given else self.model
 
     def problem(self, collection: Collection) -> ScoringProblem:
         """Return the problem of the threshold without runs to score."""
-        return ScoringProblem(collection, (), self.measure, "pooled", rung=self.rung)
+        return ScoringProblem(collection, (), self.measure, "pooled", asked_threshold=self.threshold)
 
 
 def _fitted_part(
-    collection: Collection, model: str, measure: Measure, rung: Rung, settings: CheckingSettings
+    collection: Collection, model: str, measure: Measure, threshold: Threshold, settings: CheckingSettings
 ) -> _FittedPart:
     """Return the model on a threshold, with the deepest of the measures that share its evidence."""
     depth = evidence_depth(model, measure.cutoff)
     sharing = [
         other
         for other in settings.measures
-        if evidence_depth(model, other.cutoff) == depth and rung in rungs_of(collection, other)
+        if evidence_depth(model, other.cutoff) == depth and threshold in find_thresholds(collection, other)
     ]
-    return _FittedPart(model, max(sharing, key=lambda other: other.cutoff), rung)
+    return _FittedPart(model, max(sharing, key=lambda other: other.cutoff), threshold)
 
 
 def _fit_all(
@@ -467,13 +467,15 @@ def _fit_all(
 ) -> dict[_FittedPart, tuple[Fit, ...]]:
     """Return fits of every model on every threshold of every measure, by fold, and to the whole pool."""
     for measure in settings.measures:
-        problem = ScoringProblem(collection, (), measure, "pooled", rung=rungs_of(collection, measure)[0])
+        problem = ScoringProblem(
+            collection, (), measure, "pooled", asked_threshold=find_thresholds(collection, measure)[0]
+        )
         check_pool(HiddenDocuments(problem), settings.n_folds)
     parts = dict.fromkeys(
-        _fitted_part(collection, model, measure, rung, settings)
+        _fitted_part(collection, model, measure, threshold, settings)
         for measure in settings.measures
         for model in models
-        for rung in rungs_of(collection, measure)
+        for threshold in find_thresholds(collection, measure)
     )
     n_folds = min(settings.n_folds, len(np.unique(collection.organization[collection.pooled])))
     tasks = [(part, f) for part in parts for f in range(n_folds)]

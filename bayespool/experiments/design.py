@@ -37,7 +37,7 @@ from bayespool.measures.errors import (
 )
 from bayespool.measures.estimates import estimate_checked, note_line
 from bayespool.measures.values import DEFAULT_CI_PROB
-from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.posterior.notes import warn_of_judges
 from bayespool.randomness import seed_of
 from bayespool.scoring.scoring import warn_of_unused_relevance
 from bayespool.tables.formatting import counted

@@ -28,14 +28,14 @@ from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.models import Evidence, LinearEvidence
 from bayespool.posterior import (
     PreparedModel,
-    Rung,
     ScoringProblem,
+    Threshold,
     new_interaction,
     new_organization_effect,
     new_slope_effect,
 )
-from bayespool.posterior.drawing import completing, count_levels
-from bayespool.posterior.steps import levels_of, rungs_of
+from bayespool.posterior.drawing import count_levels, make_gain_adder
+from bayespool.posterior.thresholds import find_thresholds, threshold_levels
 from bayespool.scoring.settings import refuse_of_judgments
 
 _MAX_RANDOM_NUMBERS = 2**23  # held at a time
@@ -103,9 +103,9 @@ class HiddenDocuments:
         refuse_of_judgments([self.measure])
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
+    def thresholds(self) -> tuple[Threshold, ...]:
         """Thresholds of the measure."""
-        return rungs_of(self.collection, self.measure)
+        return find_thresholds(self.collection, self.measure)
 
     @property
     def collection(self) -> Collection:
@@ -144,8 +144,10 @@ class HiddenDocuments:
     @cached_property
     def counts(self) -> HeldOutCounts:
         """Counts of the pooled runs with their organizations held out."""
-        rung = self.problem.asked
-        return held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=rung.rel, given=rung.given)
+        threshold = self.problem.threshold
+        return held_out_counts(
+            self.collection, cutoffs=self.measure.cutoff, rel=threshold.rel, given=threshold.given
+        )
 
     @cached_property
     def _documents(self) -> Documents:
@@ -153,8 +155,10 @@ class HiddenDocuments:
         return self._hidden_down_to(self.measure.cutoff)
 
     def _hidden_down_to(self, depth: int) -> Documents:
-        rung = self.problem.asked
-        return Documents(*held_out_documents(self.collection, cutoff=depth, rel=rung.rel, given=rung.given))
+        threshold = self.problem.threshold
+        return Documents(
+            *held_out_documents(self.collection, cutoff=depth, rel=threshold.rel, given=threshold.given)
+        )
 
     @property
     def relevant(self) -> IndexArray:
@@ -262,12 +266,12 @@ class HeldOutRankings:
     @cached_property
     def levels(self) -> tuple[int, ...]:
         """Relevance at each threshold."""
-        return levels_of(self.hidden.collection, self.hidden.rungs)
+        return threshold_levels(self.hidden.collection, self.hidden.thresholds)
 
     @cached_property
     def judged(self) -> Levels:
-        """Rung that each document reached by its judgment, shape (document,)."""
-        rels = [rung.rel for rung in self.hidden.rungs]
+        """Threshold that each document reached by its judgment, shape (document,)."""
+        rels = [threshold.rel for threshold in self.hidden.thresholds]
         relevance = self.hidden.collection.relevance[self.documents.pair]
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
 
@@ -314,7 +318,9 @@ class HeldOutRankings:
             distinct, which = np.unique(column[on_topic], return_inverse=True)
             where = row[on_topic].astype(np.int32), rank[on_topic].astype(np.int32), which.astype(np.int32)
             drawn_documents = np.ascontiguousarray(block[:, distinct])
-            completing(scored_measure, ranked[:, t], where, self.levels)(amount[:, :, t], drawn_documents)
+            make_gain_adder(scored_measure, ranked[:, t], where, self.levels)(
+                amount[:, :, t], drawn_documents
+            )
         if isinstance(scored_measure, Normalized):
             self._normalize(scored_measure, amount, runs, documents, block)
         return Values(amount, scored_measure.unit)
@@ -438,15 +444,17 @@ def prediction_targets(
     prepared: Sequence[PreparedModel], rankings: HeldOutRankings
 ) -> tuple[PredictionTarget, ...]:
     """Return a model's targets, one for each threshold; ``prepared`` has a model for each."""
-    first, rungs, documents = rankings.hidden, rankings.hidden.rungs, rankings.documents
-    if len(prepared) != len(rungs) or first.problem.asked != rungs[0]:
-        raise ValueError(f"{first.measure} asks on the rungs {rungs}, a model for each, from the first on")
+    first, thresholds, documents = rankings.hidden, rankings.hidden.thresholds, rankings.documents
+    if len(prepared) != len(thresholds) or first.problem.threshold != thresholds[0]:
+        raise ValueError(
+            f"{first.measure} asks on the thresholds {thresholds}, a model for each, from the first on"
+        )
     targets = []
-    for model, rung in zip(prepared, rungs, strict=True):
+    for model, threshold in zip(prepared, thresholds, strict=True):
         hidden = first
-        if rung.given:
-            hidden = HiddenDocuments(replace(first.problem, rung=rung), first.of)
-        if not rung.given and documents.rank.max(initial=0) <= first.measure.cutoff:
+        if threshold.given:
+            hidden = HiddenDocuments(replace(first.problem, asked_threshold=threshold), first.of)
+        if not threshold.given and documents.rank.max(initial=0) <= first.measure.cutoff:
             targets.append(PredictionTarget(model, hidden, model.evidence, hidden.rows(model.evidence)))
         else:
             targets.append(PredictionTarget(model, hidden, *_ask_each(model, hidden, rankings, len(targets))))
@@ -496,14 +504,14 @@ def _ask_each(
 def _table(prepared: PreparedModel, hidden: HiddenDocuments, documents: Documents) -> DocumentTable:
     """Return documents with predictors, the model's among them."""
     problem, names = hidden.problem, evidence_predictors()
-    rung, depth = problem.asked, max(problem.document_depth, int(documents.rank.max(initial=1)))
+    threshold, depth = problem.threshold, max(problem.document_depth, int(documents.rank.max(initial=1)))
     predictors = document_table(
-        problem.collection, *documents[:4], depth=depth, rel=rung.rel, given=rung.given, names=names
+        problem.collection, *documents[:4], depth=depth, rel=threshold.rel, given=threshold.given, names=names
     )
     table = DocumentTable(*documents[:4], np.zeros(len(documents.pair), dtype=np.int64), predictors, names)
     own_predictors, cutoff = tuple(prepared.spec.predictors), problem.document_depth
     return with_predictors(
-        problem.collection, table, own_predictors, cutoff=cutoff, rel=rung.rel, given=rung.given
+        problem.collection, table, own_predictors, cutoff=cutoff, rel=threshold.rel, given=threshold.given
     )
 
 

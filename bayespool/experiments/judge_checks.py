@@ -22,9 +22,9 @@ from bayespool.experiments.graded_runs import check_metadata, ordered_table, sum
 from bayespool.experiments.running import Columns, ExecutionOptions, Stored, Task, add_rows, experiment
 from bayespool.experiments.settings import JudgesSettings
 from bayespool.measures import Measure
+from bayespool.posterior.notes import judge_problems
 from bayespool.posterior.preparation import DEPTHS
-from bayespool.posterior.second_judges import judge_problems
-from bayespool.posterior.steps import rungs_of
+from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.scoring import warn_of_unused_relevance
@@ -118,7 +118,7 @@ def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Conf
     by_key: dict[tuple[str, tuple[int, ...], int], LabelConfusion] = {}
     confusions = {}
     for measure in measures:
-        levels = tuple(rung.rel for rung in rungs_of(collection, measure))
+        levels = tuple(threshold.rel for threshold in find_thresholds(collection, measure))
         depth = max(measure.cutoff, DEPTHS["documents"])
         for judge in collection.judges:
             key = judge.name, levels, depth
@@ -216,14 +216,14 @@ def coverage_rows(
 def organization_rows(collection: Collection, measures: Sequence[Measure]) -> Iterator[Row]:
     """Yield rows of the table ``organizations``."""
     for measure, judge in product(measures, collection.judges):
-        for rung in rungs_of(collection, measure):
-            lifts = label_lift(collection, judge, rel=rung.rel, given=rung.given)
+        for threshold in find_thresholds(collection, measure):
+            lifts = label_lift(collection, judge, rel=threshold.rel, given=threshold.given)
             for o in np.flatnonzero(lifts.n):
                 yield {
                     "measure": str(measure),
                     "judge": judge.name,
-                    "relevant_from": rung.rel,
-                    "given": rung.given,
+                    "relevant_from": threshold.rel,
+                    "given": threshold.given,
                     "organization": collection.organizations[o],
                     "n": int(lifts.n[o]),
                     "lift": float(lifts.lift[o]),

@@ -26,7 +26,7 @@ from bayespool.experiments.hidden import (
 )
 from bayespool.measures import Measure, Precision, Values, equal_tailed_interval
 from bayespool.posterior import PreparedModel, stacking_weights
-from bayespool.posterior.mixtures import members_of_draws, mix
+from bayespool.posterior.mixtures import draw_members, mix
 from bayespool.posterior.preparation import evidence_depth
 from bayespool.tables.formatting import counted
 
@@ -173,9 +173,9 @@ def fit_fold(
     """Fit of a model on one threshold to the hidden documents of all folds but one; measures of the same
     evidence share it.
     """
-    seen = prepared.evidence.of_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
+    seen = prepared.evidence.select_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
     depth = evidence_depth(prepared.model, hidden.measure.cutoff)
-    seeds = np.random.SeedSequence([random_seed, depth, hidden.problem.asked.rel, f, 1])
+    seeds = np.random.SeedSequence([random_seed, depth, hidden.problem.threshold.rel, f, 1])
     return fit_model(engine, prepared, seen, int(seeds.generate_state(1)[0]))
 
 
@@ -269,10 +269,10 @@ def predict_mixture(
     for f in range(int(fold.max()) + 1):
         rng, log_odds = _generator(random_seed, hidden.measure, f), []
         in_fold = run_fold == f
-        for k in range(len(hidden.rungs)):
+        for k in range(len(hidden.thresholds)):
             member_densities = np.column_stack([p.densities[k] for p in predictions])
             weights, densities[k, in_fold] = _weigh(member_densities, predictions[0].organization, in_fold)
-            which = members_of_draws(n_draws, weights, rng)
+            which = draw_members(n_draws, weights, rng)
             mixed = np.zeros((n_draws, int((fold[rankings.organization] == f).sum())))
             for m, targets in enumerate(model_targets):
                 row, odds = targets[k].held_out_log_odds(fits[m][k][f], fold == f, rng)
@@ -509,7 +509,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
         measure_predictions = [p for p in predictions if p.measure == measure]
         scored = np.flatnonzero(np.isfinite(measure_predictions[0].log_density))
         densities = np.column_stack([p.log_density[scored] for p in measure_predictions])
-        first_rung = np.column_stack([p.densities[0, scored] for p in measure_predictions])
+        first_threshold = np.column_stack([p.densities[0, scored] for p in measure_predictions])
         organization = measure_predictions[0].organization[scored]
         weight = 1 / np.bincount(organization)[organization]
         organization_elpd = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
@@ -518,7 +518,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
         elpd = organization_elpd.sum(axis=0)
         best = int(elpd.argmax())
         stacked = _weights(densities, weight, [p.model != "combined" for p in measure_predictions])
-        mixed = _weights(first_rung, weight, [p.model in combined for p in measure_predictions])
+        mixed = _weights(first_threshold, weight, [p.model in combined for p in measure_predictions])
         for rank, i in enumerate(np.argsort(-elpd, kind="stable")):
             rows.append(
                 {

@@ -28,7 +28,7 @@ from bayespool.pooling import describe_pool, read_collection
 from bayespool.pooling.discovery import take_out
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
-from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.posterior.notes import warn_of_judges
 from bayespool.scoring.estimators import estimator_labels, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.settings import PyTerrierSettings, ScoreSettings, ScoringSettings, TargetSettings

@@ -56,7 +56,7 @@ from bayespool.experiments.predictions import deal_folds
 from bayespool.inference import Laplace
 from bayespool.measures import Estimates, Values, parse_measure
 from bayespool.models import MODEL_NAMES
-from bayespool.models.structure import draw_priors
+from bayespool.models.formulas import draw_priors
 from bayespool.posterior import ScoringProblem, stacking_weights
 from bayespool.tables import container_bytes
 from bayespool.tables.files import atomic_write
@@ -252,7 +252,7 @@ def test_certain_answers_give_the_highest_level(model: str, measure: str) -> Non
         [task.prepare(model, always) for task in tasks],  # type: ignore[arg-type]
         rankings := HeldOutRankings(HiddenDocuments(tasks[0])),
     )
-    assert [q.hidden.problem.asked.rel for q in targets] == [1, 2]
+    assert [q.hidden.problem.threshold.rel for q in targets] == [1, 2]
     rng = np.random.default_rng(1)
     log_odds = [
         q.log_odds(draw_priors(q.prepared.structure(), 5, rng), 0, np.arange(len(q.rows.organization)), rng)
