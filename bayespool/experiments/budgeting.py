@@ -23,7 +23,7 @@ from bayespool.arrays import BoolArray, IntArray
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
-from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
+from bayespool.evidence.ideals import judged_tally, n_relevant_documents, ranked_levels, relevance_levels
 from bayespool.experiments.budget_results import Budgets, packed
 from bayespool.experiments.design import (
     INTERVAL_COLUMNS,
@@ -42,8 +42,8 @@ from bayespool.experiments.settings import BudgetSettings, Test
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
 from bayespool.options import describe_estimator
-from bayespool.pooling import Membership, Strategy, order_of_topic
-from bayespool.pooling.choosing import shares_of
+from bayespool.pooling import Membership, Strategy, judging_order
+from bayespool.pooling.choosing import topic_shares
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.registry import stops_at, strategy_text
 from bayespool.pooling.strategy import retrieved_by
@@ -111,7 +111,7 @@ class PoolsOfBudgets(Design):
     def conceal(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Collection:
         """Return the budget's judgments, and a pool that the strategy can choose again without more runs."""
         budget = cast("int", part.budget)
-        order = judging_order(collection, part, replace(settings, budgets=(budget,)))
+        order = part_order(collection, part, replace(settings, budgets=(budget,)))
         reduced = collection.without_judgments(~order.judged(collection, 0))
         pooled = reduced.pooled.copy()
         pooled[reduced.run_index(part.run_ids)] = False
@@ -142,7 +142,7 @@ class PoolsOfBudgets(Design):
         if part.budget is not None:
             return super().compute(collection, part, settings)
         index = collection.run_index(part.run_ids)
-        order = judging_order(collection, part, settings)
+        order = part_order(collection, part, settings)
         rows: Columns = {}
         pools: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
         describe = None if part.left_out else _PoolDescription(collection, index, settings)
@@ -292,16 +292,16 @@ class Order:
         return inside
 
 
-def judging_order(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> Order:
+def part_order(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> Order:
     """Return the order in which a strategy judges the documents that the pool's runs retrieved down to its
     depth.
     """
     strategy, seed, run_index = part.strategy, settings.random_seed, whole.run_index(part.pool_run_ids)
     topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
-    share = np.array([shares_of(strategy, topics, n, settings.shares) for n in settings.budgets])
+    share = np.array([topic_shares(strategy, topics, n, settings.shares) for n in settings.budgets])
     place, stop = np.full(len(whole.relevance), np.iinfo(np.int32).max, dtype=np.int32), list[int]()
     for topic, n in zip(topics, share.max(axis=0).tolist(), strict=True):
-        order = order_of_topic(strategy, topic, whole.relevance, n, rel=settings.rel, random_seed=seed)
+        order = judging_order(strategy, topic, whole.relevance, n, rel=settings.rel, random_seed=seed)
         place[order] = np.arange(len(order), dtype=np.int32)
         if settings.stop is not None:
             relevance = np.maximum(whole.relevance[order], 0)  # what nobody judged counts as nonrelevant
@@ -317,7 +317,7 @@ def trec_scores(
     """
     scores = []
     for measure in measures:
-        tally = tally_of(judged, relevance_levels(whole, measure))
+        tally = judged_tally(judged, relevance_levels(whole, measure))
         scores.append(measure.values(measure.read(ranked_levels(judged, index, measure.cutoff)), tally))
     return scores
 

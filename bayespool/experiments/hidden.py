@@ -19,7 +19,7 @@ from bayespool.collection.pools import sole_contributor
 from bayespool.errors import DiagnosticsWarning
 from bayespool.evidence import DocumentTable, HeldOutCounts, document_table, held_out_counts
 from bayespool.evidence.held_out import held_out_documents
-from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
+from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.evidence.predictor_table import with_predictors
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.inference import Engine, Fit
@@ -255,7 +255,7 @@ class HeldOutRankings:
         """The hidden documents that the values depend on: within the cutoff, or within reach of an ideal
         ranking.
         """
-        reach = reach_of_ideal(self.hidden.collection, self.measure)
+        reach = ideal_reach(self.hidden.collection, self.measure)
         return Documents(*held_out_documents(self.hidden.collection, cutoff=reach))
 
     @cached_property
@@ -338,7 +338,7 @@ class HeldOutRankings:
         """
         run_organization, document_organization = self.hidden.organization[runs], self.organization[documents]
         topic = self.documents.topic[documents]
-        run, _, _, number = self._places(reach_of_ideal(self.hidden.collection, measure))
+        run, _, _, number = self._places(ideal_reach(self.hidden.collection, measure))
         for o in np.unique(run_organization):
             rows, judged = run_organization == o, self._tally_without(int(o))
             members = [document_organization == o] * int(rows.sum())
@@ -361,7 +361,7 @@ class HeldOutRankings:
         collection = self.hidden.collection
         is_sole = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
         relevance = np.where(is_sole, np.int16(-1), collection.relevance)
-        return tally_of(collection, self.levels, relevance=relevance)
+        return judged_tally(collection, self.levels, relevance=relevance)
 
     @cached_property
     def _ranked(self) -> npt.NDArray[np.int16]:

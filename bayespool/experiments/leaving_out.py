@@ -19,7 +19,7 @@ from bayespool.corrections.lipani import INDICATORS, AntiPrecision
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
-from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
+from bayespool.evidence.ideals import ideal_reach, values_on_fuller
 from bayespool.experiments.design import Design, Graded, Part, Truth, error_columns, whole_pool
 from bayespool.experiments.graded_runs import (
     DesignResult,
@@ -418,7 +418,7 @@ class RunsLeftOut(Design):
         depth = int(collection.run_depths(collection.run_index(part.run_ids)).min())
         deeper, shares = measure.cutoff, False
         if isinstance(measure, Normalized):
-            deeper, shares = reach_of_ideal(concealed, measure), measure.ideal == "shared"
+            deeper, shares = ideal_reach(concealed, measure), measure.ideal == "shared"
         each = settings.truth == "repooled" and len(part.run_ids) > 1 and deeper > depth and not shares
         together = [(run,) for run in part.run_ids] if each else [part.run_ids]
         values, n_unjudged = [], []

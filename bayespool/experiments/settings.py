@@ -400,9 +400,9 @@ _STOP = Option(
 
 
 def _strategies(given: Any) -> tuple[Strategy, ...]:
-    from bayespool.pooling.registry import strategies_of
+    from bayespool.pooling.registry import parse_strategies
 
-    return strategies_of(given)
+    return parse_strategies(given)
 
 
 def _strategy(given: Any) -> Strategy:

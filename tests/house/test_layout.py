@@ -34,7 +34,6 @@ TESTED_IN = {
     "comparisons/outcomes": "comparisons/test_reversing comparisons/test_reversal_tables",
     "comparisons/settings": "test_options",
     "corrections/angelopoulos": "corrections/test_predictions_put_right",
-    "corrections/expected": "corrections/test_amounts",
     "corrections/condensed": "corrections/test_amounts",
     "corrections/divekar_majumder": "corrections/test_predictions_put_right",
     "corrections/oosterhuis": "corrections/test_predictions_put_right",

@@ -58,8 +58,8 @@ FAULTS = (
     Fault(
         "settings of a text lose",
         "corrections/registry.py",
-        "merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | of_text",
-        "merged = of_text | {k: v for k, v in settings.items() if k in fields and k not in entry.fixed}",
+        "merged = inherited | text_settings",
+        "merged = text_settings | inherited",
         "scoring/test_estimators.py",
         "posterior-ratio(draws=500) gets the draws of the command",
     ),
