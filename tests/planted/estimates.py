@@ -329,7 +329,7 @@ FAULTS = (
     ),
     Fault(
         "equal draws count as below",
-        "experiments/grading.py",
+        "experiments/design.py",
         "below, equal = (draws < observed).mean(axis=0),",
         "below, equal = (draws <= observed).mean(axis=0),",
         "experiments/test_checks.py",
@@ -346,7 +346,7 @@ FAULTS = (
     Fault(
         "weights that see the fold",
         "experiments/predictions.py",
-        "np.flatnonzero(np.isfinite(densities).all(axis=1) & ~mine)",
+        "np.flatnonzero(np.isfinite(densities).all(axis=1) & ~in_fold)",
         "np.flatnonzero(np.isfinite(densities).all(axis=1))",
         "experiments/test_checks.py",
         "the combined model is graded on what its weights were chosen by",
