@@ -13,7 +13,7 @@ from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.comparisons.settings import PlanSettings
-from bayespool.errors import InputError
+from bayespool.errors import InputError, renamed_attributes
 from bayespool.measures import Values
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.options import takes
@@ -50,6 +50,12 @@ _COLUMNS = {
 }
 
 
+@renamed_attributes(
+    apart="topic_specific_error",
+    of_topics="topic_variance",
+    of_unjudged="unjudged_variance",
+    shared="common_error",
+)
 @dataclass(frozen=True, eq=False)
 class PairVariances:
     """Variances of the differences of some pairs of runs, in units of the measure.
