@@ -439,7 +439,7 @@ class Density:
         return drift
 
     def totals(self, x: FloatArray, theta: FloatArray) -> list[FloatArray]:
-        """Return the gradient at x of each block's expected number of successes, each of shape (parameter,)."""
+        """Return the gradient at x of each block's expected successes, each of shape (parameter,)."""
         return [block.total(x, self._tau(theta)) for block in self._blocks]
 
     def draw_cells(self, x: FloatArray, theta: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -31,7 +31,7 @@ def mean_absolute_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
 
 
 def mean_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
-    """Return the mean of estimate − truth (bias), which is negative if estimates are too low.
+    """Return the mean of estimate − truth (bias), negative if estimates are too low on average.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def root_mean_squared_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float
 
 
 def overtaken_runs(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
-    """Return, for each run, which other runs its estimate passes on the way from its true score.
+    """Return which other runs each run passes if its estimate replaces its true score, shape (run, run).
 
     Runs are ranked by true score; only the one run's score is replaced.
 
