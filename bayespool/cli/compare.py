@@ -40,16 +40,8 @@ def _table(*names: str) -> Callable[[Command], Command]:
 @settings_option(ComparingSettings)
 @output_files(
     _table(
-        "differences",
-        "pairs",
-        "runs",
-        "across_measures",
-        "leaderboard",
-        "system_scores",
-        "system_variance",
-        "ranks",
-        "significance",
-        "reliability",
+        *("differences", "runs", "across_measures", "system_scores", "system_variance"),
+        *("significance", "reliability"),
     ),
     own_option(
         "--columns",

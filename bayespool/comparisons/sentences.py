@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bayespool.measures import Measure
 
 _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
+_KEYS = ("measure", "method", "scope")
 
 
 def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
@@ -43,9 +44,11 @@ def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
                 elif not has_draws:
                     yield _as_judged_sentence(comparison, *pair, measure)
     if len(comparison.run_ids) > 2:
-        leaderboard = comparison.leaderboard()
-        for _, rows in leaderboard.groupby(["measure", "method", "scope"], sort=False):
-            yield leaderboard_sentence(rows.to_dict("records"), len(comparison.scores.query_ids))
+        runs = comparison.runs().dropna(subset="value").sort_values("value", ascending=False, kind="stable")
+        for keys in comparison.draws:
+            for_keys = [(runs[name] == str(key)) for name, key in zip(_KEYS, keys, strict=True)]
+            rows = runs[np.all(for_keys, axis=0)].to_dict("records")
+            yield leaderboard_sentence(rows, len(comparison.scores.query_ids))
     for row in comparison.system_scores().to_dict("records"):
         if row["scope"] != "these-topics":
             yield system_sentence(row)
