@@ -153,7 +153,7 @@ class ComparisonFrames:
         rank_names = [f"prob_rank_{rank}" for rank in range(1, n + 1)]
         for measure in self.measures:
             better = self.better_as_judged(measure, self.tests[0])
-            runs = {"label": labels, "run_id": np.array(self.run_ids, dtype=object)}
+            runs: dict[str, Any] = {"label": labels, "run_id": np.array(self.run_ids, dtype=object)}
             runs |= {"as_judged": self.scores[AS_JUDGED, measure].value}
             runs |= {"better_than": ["".join(labels[row]) for row in better]}
             keys = [(method, scope) for of, method, scope in self.draws if of == measure]

@@ -391,7 +391,11 @@ def _pair_views(
     comparison: ComparisonFrames, differences: pd.DataFrame, arrangement: Arrangement
 ) -> Iterator[View]:
     """Yield a table of a paper for each measure, of the first test and the first method with draws."""
-    parts = {"as-judged": "as_judged", "interval": IntervalColumn(signed=True), "chance": "prob_greater"}
+    parts: dict[str, str | IntervalColumn] = {
+        "as-judged": "as_judged",
+        "interval": IntervalColumn(signed=True),
+        "chance": "prob_greater",
+    }
     for measure in comparison.measures:
         method = comparison.shown_method(measure)
         where = {"measure": str(measure), "method": method, "scope": "these-topics"}
