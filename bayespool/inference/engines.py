@@ -35,12 +35,7 @@ class Engine(Protocol):
         """Name of the engine in settings and diagnostics, an attribute of the class."""
 
     def fit(
-        self,
-        spec: ModelSpec,
-        evidence: Evidence,
-        random_seed: int,
-        *,
-        known: Sequence[int] | None = None,
+        self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
         """Draw all variables of a model given evidence.
 

@@ -299,12 +299,7 @@ class Laplace:
             raise InputError(f"draws, chains and n_points must be at least 1: {self}")
 
     def fit(
-        self,
-        spec: ModelSpec,
-        evidence: Evidence,
-        random_seed: int,
-        *,
-        known: Sequence[int] | None = None,
+        self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
         """Draw independently, in one chain, from the approximate posterior, see `Engine.fit`.
 

@@ -58,12 +58,7 @@ class NUTS:
             )
 
     def fit(
-        self,
-        spec: ModelSpec,
-        evidence: Evidence,
-        random_seed: int,
-        *,
-        known: Sequence[int] | None = None,
+        self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
         """Draw from the posterior of a model, see `Engine.fit` and `CompiledModel.sample`."""
         from bayespool.models.graphs import build_graph  # imports PyMC

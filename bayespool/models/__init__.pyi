@@ -11,11 +11,7 @@ from .formulas import (
     document_log_odds as document_log_odds,
     draw_priors as draw_priors,
 )
-from .priors import (
-    Prior as Prior,
-    draw_prior as draw_prior,
-    parse_prior as parse_prior,
-)
+from .priors import Prior as Prior, draw_prior as draw_prior, parse_prior as parse_prior
 from .registry import (
     EVIDENCE_SLOPES as EVIDENCE_SLOPES,
     MODEL_NAMES as MODEL_NAMES,
@@ -23,7 +19,4 @@ from .registry import (
     model_named as model_named,
     own_models as own_models,
 )
-from .spec import (
-    Evidence as Evidence,
-    ModelSpec as ModelSpec,
-)
+from .spec import Evidence as Evidence, ModelSpec as ModelSpec

@@ -216,9 +216,7 @@ FAMILIES = MappingProxyType(
         ),
         "Normal": Family(_LOCATION, lambda rng, n, m, s: rng.normal(m, s, n), _SCALE, coefficient=_normal),
         "StudentT": Family(
-            ("nu", "mu", "sigma"),
-            lambda rng, n, nu, m, s: m + s * rng.standard_t(nu, n),
-            ("nu", "sigma"),
+            ("nu", "mu", "sigma"), lambda rng, n, nu, m, s: m + s * rng.standard_t(nu, n), ("nu", "sigma")
         ),
         "Uniform": Family(("lower", "upper"), lambda rng, n, low, high: rng.uniform(low, high, n)),
     }

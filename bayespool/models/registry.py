@@ -194,11 +194,7 @@ ANTI_PRECISION: ModelSpec = dataclasses.replace(
     description=POSTERIOR_ESTIMATORS["posterior-anti-precision"],
     source="after Lipani et al. 2015",
     citations=("lipani-lupu-hanbury-2015",),
-    predictors={
-        "delta_precision": (-3.0, 5.0),
-        "delta_antiprecision": (-3.0, 5.0),
-        "precision": (0.7, 0.3),
-    },
+    predictors={"delta_precision": (-3.0, 5.0), "delta_antiprecision": (-3.0, 5.0), "precision": (0.7, 0.3)},
 )
 r"""Hierarchical form of the anti-precision correction (Lipani et al. 2015).
 

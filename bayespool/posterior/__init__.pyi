@@ -1,10 +1,5 @@
-from .completion import (
-    Completion as Completion,
-)
-from .containers import (
-    block_log_odds as block_log_odds,
-    fit_container as fit_container,
-)
+from .completion import Completion as Completion
+from .containers import block_log_odds as block_log_odds, fit_container as fit_container
 from .distance import (
     PoolDistance as PoolDistance,
     distance_from_pool as distance_from_pool,
@@ -22,9 +17,7 @@ from .estimator import (
     PosteriorEstimator as PosteriorEstimator,
     complete as complete,
 )
-from .fitting import (
-    fit_prepared as fit_prepared,
-)
+from .fitting import fit_prepared as fit_prepared
 from .mixtures import (
     FittedModel as FittedModel,
     Mixture as Mixture,
@@ -33,17 +26,7 @@ from .mixtures import (
     held_out_totals as held_out_totals,
     stacking_weights as stacking_weights,
 )
-from .preparation import (
-    PreparedModel as PreparedModel,
-    ScoringProblem as ScoringProblem,
-)
-from .selection import (
-    find_selection as find_selection,
-)
-from .thresholds import (
-    Threshold as Threshold,
-)
-from .unknowns import (
-    Unknowns as Unknowns,
-    find_unknowns as find_unknowns,
-)
+from .preparation import PreparedModel as PreparedModel, ScoringProblem as ScoringProblem
+from .selection import find_selection as find_selection
+from .thresholds import Threshold as Threshold
+from .unknowns import Unknowns as Unknowns, find_unknowns as find_unknowns

@@ -16,8 +16,8 @@ from bayespool.arrays import FloatArray, IndexArray, IntArray, Levels
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.compiled import one_thread
-from bayespool.evidence.ideals import place_of_level, ranked_levels, reach_of_ideal
-from bayespool.evidence.learned_fusion import learned_fusion, worth_of_ranks
+from bayespool.evidence.ideals import ideal_reach, level_index, ranked_levels
+from bayespool.evidence.learned_fusion import learned_fusion, rank_worths
 from bayespool.inference.confusion import ConfusionDraws, Features, JudgedTwice, draw_confusion
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.populations import exchanged_pairs
@@ -87,13 +87,13 @@ class AnotherAssessor:
     @cached_property
     def first_level(self) -> IndexArray:
         """Level of each document by the first assessor, −1 for none, shape (pair,)."""
-        return place_of_level(np.maximum(self.collection.relevance, np.int16(-1)), self.levels)
+        return level_index(np.maximum(self.collection.relevance, np.int16(-1)), self.levels)
 
     @cached_property
     def second_level(self) -> IndexArray:
         """Level of each document by the second assessor, −1 for none, shape (pair,)."""
         assert self.collection.second is not None
-        return place_of_level(np.maximum(self.collection.second.relevance, np.int16(-1)), self.levels)
+        return level_index(np.maximum(self.collection.second.relevance, np.int16(-1)), self.levels)
 
     @cached_property
     def counts(self) -> IndexArray:
@@ -133,7 +133,7 @@ class AnotherAssessor:
         """Return 1/(1 + rank/10) of documents in all runs, 0 where a run lacks it, shape (document, run)."""
         of_rank = 1 / (1 + np.arange(self.collection.document.shape[2] + 1) / _HALF_RANK)
         of_rank[0] = 0
-        return worth_of_ranks(self.collection, np.arange(len(self.collection.run_ids)), pairs, of_rank)
+        return rank_worths(self.collection, np.arange(len(self.collection.run_ids)), pairs, of_rank)
 
     @cached_property
     def _scale(self) -> tuple[FloatArray, float, float]:
@@ -188,9 +188,9 @@ class AnotherAssessor:
 
         Shape (class, level). A completion tells no more levels apart than a measure needs.
         """
-        of_class = place_of_level(np.array(self.levels, dtype=np.int16), levels)
+        of_class = level_index(np.array(self.levels, dtype=np.int16), levels)
         shares = np.where(of_class == np.arange(len(levels))[:, None], self._n_judged, 0).astype(float)
-        nearest = place_of_level(np.array(levels, dtype=np.int16), self.levels)
+        nearest = level_index(np.array(levels, dtype=np.int16), self.levels)
         for k in np.flatnonzero(shares.sum(axis=1) == 0):
             shares[k, nearest[k]] = 1
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
@@ -425,7 +425,7 @@ def _tally(
 ) -> Tally:
     """Return documents of a topic's ideal rankings by another assessor, shape (draw, run or 1, 1, level)."""
     u = completion.unknowns
-    reach = reach_of_ideal(u.collection, measure)
+    reach = ideal_reach(u.collection, measure)
     by_run = measure.ideal == "own" and len(u.run_ids) > 1
     n = np.zeros((len(block), len(u.run_ids) if by_run else 1, len(levels) - 1), dtype=np.int64)
     within = np.arange(block.shape[1]) < n_either

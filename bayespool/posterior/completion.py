@@ -15,7 +15,7 @@ from bayespool.arrays import FloatArray, Levels
 from bayespool.collection import Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
-from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
+from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
 from bayespool.posterior.distance import PoolDistance
 from bayespool.posterior.drawing import (
@@ -274,14 +274,14 @@ class Completion(ReprHTMLMixin):
         u = self.unknowns
         n_topics, n_runs = len(u.collection.query_ids), len(u.run_ids)
         ranked = ranked_levels(u.collection, u.run_index, max(measure.cutoff for measure in measures))
-        judged = tally_of(u.collection, self.levels)
+        judged = judged_tally(u.collection, self.levels)
         amounts = []
         for measure in measures:
             base = measure.amounts(measure.read(ranked))
             amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype))
             amounts[-1][:] = base
         ideals = [
-            (reach_of_ideal(u.collection, m), m.ideal == "shared" or n_runs == 1)
+            (ideal_reach(u.collection, m), m.ideal == "shared" or n_runs == 1)
             if isinstance(m, Normalized) and m.ideal != "judged"
             else None
             for m in measures
@@ -316,13 +316,7 @@ class Completion(ReprHTMLMixin):
         return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
     def _tally(
-        self,
-        judged: Tally,
-        topic: int,
-        block: Levels,
-        chosen: npt.NDArray[np.intp],
-        reach: int,
-        shared: bool,
+        self, judged: Tally, topic: int, block: Levels, chosen: npt.NDArray[np.intp], reach: int, shared: bool
     ) -> Tally:
         """Return documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
         u = self.unknowns
@@ -447,10 +441,7 @@ class Completion(ReprHTMLMixin):
         notes = self.notes
         if n_effective < _MIN_EFFECTIVE_DRAWS:
             notes += (f"the judgments observed leave {n_effective:.0f} effective draws",)
-            warn_caller(
-                f"{notes[-1]}: fit again with them (Collection.add_judgments)",
-                DiagnosticsWarning,
-            )
+            warn_caller(f"{notes[-1]}: fit again with them (Collection.add_judgments)", DiagnosticsWarning)
         posteriors = tuple(posterior.of_draws(taken) for posterior in self.posteriors)
         weights: dict[str, float] = {}
         for posterior in posteriors:

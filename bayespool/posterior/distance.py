@@ -236,10 +236,7 @@ def new_organization_sd(sigma: FloatArray, n_organizations: int) -> FloatArray:
 
 
 def new_organization_effect(
-    sigma: FloatArray,
-    n_organizations: int,
-    organization: npt.NDArray[Any],
-    rng: np.random.Generator,
+    sigma: FloatArray, n_organizations: int, organization: npt.NDArray[Any], rng: np.random.Generator
 ) -> FloatArray:
     """Draw effects of organizations outside the evidence, shape (draw, run).
 
@@ -283,10 +280,7 @@ def new_slopes(
 
 
 def new_slope_effect(
-    sigma: FloatArray,
-    predictors: FloatArray,
-    organization: npt.NDArray[Any],
-    rng: np.random.Generator,
+    sigma: FloatArray, predictors: FloatArray, organization: npt.NDArray[Any], rng: np.random.Generator
 ) -> FloatArray:
     """Return effects of `new_slopes` on the log odds of documents, shape (draw, document).
 

@@ -64,10 +64,7 @@ def count_levels(level: Levels, within: npt.NDArray[np.bool_], tally: npt.NDArra
 
 @compiled
 def count_levels_by_run(
-    level: Levels,
-    run: npt.NDArray[np.int32],
-    document: npt.NDArray[np.int32],
-    tally: npt.NDArray[np.int64],
+    level: Levels, run: npt.NDArray[np.int32], document: npt.NDArray[np.int32], tally: npt.NDArray[np.int64]
 ) -> None:
     """Add numbers of each run's documents by the last threshold reached to a tally (draw, run, threshold)."""
     for i in range(level.shape[0]):

@@ -15,7 +15,7 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import Estimand, score_bounds
-from bayespool.evidence.ideals import reach_of_ideal
+from bayespool.evidence.ideals import ideal_reach
 from bayespool.inference import Engine
 from bayespool.inference.engines import engine_named, make_engine
 from bayespool.measures import (
@@ -290,7 +290,7 @@ class PosteriorEstimator:
     ) -> Completion:
         """Return a completion for measures of one group, the deepest first."""
         n_draws, thresholds = self.draws * self.chains, find_joint_thresholds(collection, measures)
-        reach = max(reach_of_ideal(collection, measure) for measure in measures)
+        reach = max(ideal_reach(collection, measure) for measure in measures)
         problems = [
             ScoringProblem(
                 collection,
@@ -312,9 +312,21 @@ class PosteriorEstimator:
         shift = self._shift(problems[0], engine) if len(unknowns) else np.zeros(0)
         for problem in problems if len(unknowns) else ():
             below = posteriors[-1] if posteriors else None
-            posterior, shares = self._fit_threshold(problem, engine, shift, distance, kinds, below)
+            posterior, shares = fit_threshold(
+                problem,
+                self._models(problem),
+                engine,
+                self.priors,
+                n_draws,
+                self.random_seed,
+                shift=shift,
+                new_kind=None if distance is None else distance.new_kind,
+                kinds=kinds,
+                below=below,
+            )
             posteriors.append(posterior)
             weights |= dict(zip(posterior.names, shares, strict=True))
+        is_adaptive = collection.pool.looks_at_judgments and self.shift is None
         lots = fit_lots(problems, engine, n_draws, self.random_seed)
         fitted = (*posteriors, *(() if lots is None else lots.posteriors))
         diagnostics = _worst({name: f.diagnostics for p in fitted for name, f in p.fits.items()})
@@ -337,8 +349,7 @@ class PosteriorEstimator:
                 diagnostics,
                 n_draws,
                 priors=self.priors,
-                shift_prior=self._shift_prior(collection),
-                adaptive=collection.pool.looks_at_judgments and self.shift is None,
+                shift_prior=self._shift_prior(collection) if is_adaptive else None,
                 is_combined=self.model == "combined",
             ),
             distance=distance,
@@ -352,29 +363,6 @@ class PosteriorEstimator:
         threshold = problem.threshold
         return distance_from_pool(
             problem.collection, problem.run_ids, rel=threshold.rel, given=threshold.given
-        )
-
-    def _fit_threshold(
-        self,
-        problem: ScoringProblem,
-        engine: Engine,
-        shift: FloatArray,
-        distance: PoolDistance | None,
-        kinds: Collection | None,
-        below: ThresholdPosterior | None,
-    ) -> tuple[ThresholdPosterior, list[float]]:
-        """Return the models of a threshold and their shares."""
-        return fit_threshold(
-            problem,
-            self._models(problem),
-            engine,
-            self.priors,
-            self.draws * self.chains,
-            self.random_seed,
-            shift=shift,
-            new_kind=None if distance is None else distance.new_kind,
-            kinds=kinds,
-            below=below,
         )
 
     def _shift(self, problem: ScoringProblem, engine: Engine) -> FloatArray:
@@ -419,7 +407,7 @@ class PosteriorEstimator:
         shallow = unknowns.place_rank < measure.cutoff
         is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
         if isinstance(measure, Normalized) and measure.ideal != "judged":
-            within = unknowns.place_rank < reach_of_ideal(unknowns.collection, measure)
+            within = unknowns.place_rank < ideal_reach(unknowns.collection, measure)
             is_open |= np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[within])
             is_open |= measure.ideal == "shared" and bool(within.any())
             is_open |= completion.lots is not None and bool(completion.lots.n_elsewhere.any())
@@ -494,10 +482,7 @@ class CompletionSettings(PosteriorSettings):
 
 @takes(CompletionSettings)
 def complete(
-    collection: Collection,
-    run_ids: str | Iterable[str] | None = None,
-    *,
-    settings: CompletionSettings,
+    collection: Collection, run_ids: str | Iterable[str] | None = None, *, settings: CompletionSettings
 ) -> Completion:
     """Draw the judgments of all unjudged documents within reach of runs.
 

@@ -91,7 +91,6 @@ def draw_notes(
     *,
     priors: Mapping[str, str],
     shift_prior: str | None,
-    adaptive: bool,
     is_combined: bool,
 ) -> tuple[str, ...]:
     """Return notes on the draws of a completion: diagnostics, lots, pool, idle priors, too few draws."""
@@ -104,7 +103,7 @@ def draw_notes(
     all_by_lot = lots is not None and bool(lots.by_lot.all())
     if is_combined and models == [FALLBACK_MODEL] and not all_by_lot:
         notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
-    if adaptive:
+    if shift_prior is not None:  # judgments decided what was judged
         notes.append(
             "judgments decided what was judged, so that unjudged documents may be less relevant "
             f"than hidden ones (prior of shift: {shift_prior}), which only "

@@ -356,7 +356,7 @@ class ScoringProblem:
             there = places.of(documents)
             of_places = of_runs.T[there.run]
             for judge in labels:
-                of_places = of_places + judge.of_draws(source, places.span(documents)).T
+                of_places = of_places + judge.draw_ratios(source, places.span(documents)).T
             return there.mean(of_places).T
 
         return log_odds

@@ -13,7 +13,7 @@ from bayespool.corrections import (
     TopicsAdjustment,
     register_estimator as register_estimator,
 )
-from bayespool.corrections.registry import made_of_text
+from bayespool.corrections.registry import estimator_from_text
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec, Prior, model_named, parse_prior
@@ -211,7 +211,7 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     if entry is not None and "priors" in settings and issubclass(entry.make, PosteriorEstimator):
         names = estimator_prior_names(entry.fixed["model"])
         settings["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
-    estimator = made_of_text(text, **settings)
+    estimator = estimator_from_text(text, **settings)
     if isinstance(estimator, PosteriorEstimator):
         check_posterior(estimator)
     return estimator

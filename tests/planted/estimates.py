@@ -58,8 +58,8 @@ FAULTS = (
     Fault(
         "settings of a text lose",
         "corrections/registry.py",
-        "merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | of_text",
-        "merged = of_text | {k: v for k, v in settings.items() if k in fields and k not in entry.fixed}",
+        "merged = inherited | text_settings",
+        "merged = text_settings | inherited",
         "scoring/test_estimators.py",
         "posterior-ratio(draws=500) gets the draws of the command",
     ),
@@ -329,7 +329,7 @@ FAULTS = (
     ),
     Fault(
         "equal draws count as below",
-        "experiments/grading.py",
+        "experiments/design.py",
         "below, equal = (draws < observed).mean(axis=0),",
         "below, equal = (draws <= observed).mean(axis=0),",
         "experiments/test_checks.py",
@@ -346,7 +346,7 @@ FAULTS = (
     Fault(
         "weights that see the fold",
         "experiments/predictions.py",
-        "np.flatnonzero(np.isfinite(densities).all(axis=1) & ~mine)",
+        "np.flatnonzero(np.isfinite(densities).all(axis=1) & ~in_fold)",
         "np.flatnonzero(np.isfinite(densities).all(axis=1))",
         "experiments/test_checks.py",
         "the combined model is graded on what its weights were chosen by",

@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 
 from bayespool.collection import qrels_from_frame
 from bayespool.errors import InputError
-from bayespool.evidence.ideals import ranked_levels, tally_of
+from bayespool.evidence.ideals import judged_tally, ranked_levels
 from bayespool.experiments import load_example
 from bayespool.measures import MEASURES, parse_measure
 from bayespool.posterior import (
@@ -256,7 +256,7 @@ def test_amounts_are_those_of_completed_rankings() -> None:
                 near = collection.document[of_ideal, :, : max(measure.cutoff, 10)]
                 made_of = collection.relevance.copy()
                 made_of[near[near >= 0]] = relevance[near[near >= 0]]
-                tally = tally_of(collection, levels, relevance=made_of)
+                tally = judged_tally(collection, levels, relevance=made_of)
                 expected = measure.values(measure.read(ranked[[row]]), tally).amount[0]
                 assert values.amount[draw, row] == pytest.approx(expected, rel=1e-12, abs=1e-12), str(measure)
 
