@@ -82,10 +82,6 @@ DEFAULT_ESTIMATORS = (
     "posterior-combined",
 )
 STRATEGIES = {
-    "take": "the documents of the best ranks",
-    "depth": "the first k documents of each run",
-    "dcg": "by the sum over runs of the discount of DCG",
-    "rrf": "by the sum over runs of 1 / (k + rank)",
     "uniform": "a random sample of the documents",
     "stratified": "random samples of strata of ranks, denser at the top",
     "active-sampling": "documents drawn from runs by rank, more from runs that found relevant ones",
@@ -93,7 +89,10 @@ STRATEGIES = {
     "thompson": "from the run with the largest draw from the posterior of its share of relevant documents",
     "epsilon-greedy": "from the run whose draws were most often relevant, now and then from any",
     "ucb1-tuned": "from the run that could be the best given how little was drawn from it",
-    "hedge": "the document of the largest weighted gain; runs weigh by how right they were",
+    "take": "the documents of the best ranks",
+    "depth": "the first k documents of each run",
+    "dcg": "by the sum over runs of the discount of DCG",
+    "rrf": "by the sum over runs of 1 / (k + rank)",
     "move-to-front": "down a run as long as it yields relevant documents, then the run with fewest misses",
     "combmax": "by the largest score",
     "combmin": "by the smallest score",
@@ -101,11 +100,12 @@ STRATEGIES = {
     "combsum": "by the sum of scores",
     "combanz": "by the mean of the scores above 0",
     "combmnz": "by the sum of scores, times how many runs retrieve it",
-    "borda": "by the sum of ranks",
-    "condorcet": "by majorities over pairs of documents",
+    "hedge": "the document of the largest weighted gain; runs weigh by how right they were",
     "rbp-a": "by the sum over runs of the weight of RBP",
     "rbp-b": "by the weight of RBP in runs of which little is judged",
     "rbp-c": "by the weight of RBP in runs that may turn out to be the best",
+    "borda": "by the sum of ranks",
+    "condorcet": "by majorities over pairs of documents",
 }
 MODELS = (
     *("background", "interpolated", "smoothed", "odds_ratio", "ratio", "anti_precision", "evidence"),

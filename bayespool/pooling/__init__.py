@@ -19,5 +19,10 @@ __getattr__ = renamed_names(
     __getattr__,
 )
 
-# strategies are registered by their import, in the order of tables
+# strategies are registered by their import
 from bayespool.pooling import by_rank, sampling, bandits, fusion, rank_biased  # noqa: E402, F401, I001
+from bayespool import names  # noqa: E402
+from bayespool.pooling.registry import STRATEGIES  # noqa: E402
+
+for _name in names.STRATEGIES:
+    STRATEGIES[_name] = STRATEGIES.pop(_name)  # to their order

@@ -83,6 +83,24 @@ def test_names_options_and_columns_use_the_words_of_the_glossary() -> None:
     assert {where: there for where, there in found.items() if there} == {}
 
 
+def definitions() -> Iterator[tuple[str, str, str]]:
+    """Yield file, name and docstring's first line of each function and class of the package."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                summary = (ast.get_docstring(node) or "").partition("\n")[0]
+                yield path.relative_to(PACKAGE).as_posix(), node.name, summary
+
+
+def test_a_name_ends_in_its_head_noun_and_a_docstring_begins_with_a_verb_or_a_noun() -> None:
+    """``run_notes`` and not ``of_runs``; "Return the runs …" and not "What runs …"."""
+    defined = list(definitions())
+    assert len(defined) > 1500
+    assert [(file, name) for file, name, _ in defined if re.match("_?of_", name)] == []
+    pronouns = re.compile(r"(What|How|Where|When|That|Those|The same|As|Who|Whom|Whose|It|They|Of)\b")
+    assert [(file, name, text) for file, name, text in defined if pronouns.match(text)] == []
+
+
 # --- docstrings --------------------------------------------------------------------------------------------
 
 # Checks of numpydoc that are left out, with the reason; all others hold.
@@ -102,8 +120,8 @@ LEFT_OUT = {
     "RT03": "as PR07",
     "RT04": "what comes back may be a formula",
     "SA01": "pages, not docstrings, say what to read next",
-    "SS03": "a summary may be a question",
-    "SS05": "a summary says what comes back; it does not begin with an order",
+    "SS03": "a summary may end in a bracket or a formula",
+    "SS05": "that of a class or a property is a noun phrase",
     "SS06": "a summary may need two lines",
     "YD01": "as RT01",
 }
