@@ -21,8 +21,9 @@ from bayespool.errors import InputError
 from bayespool.names import split_list
 
 
-def _table(*names: str) -> Callable[[Command], Command]:
-    """Option for the table that a file of one table has; the first by default."""
+def _table(listed: str) -> Callable[[Command], Command]:
+    """Option for the table that a file of one table has, of those listed; the first by default."""
+    names = tuple(listed.split())
     return own_option(
         "--table",
         type=names,
@@ -40,16 +41,8 @@ def _table(*names: str) -> Callable[[Command], Command]:
 @settings_option(ComparingSettings)
 @output_files(
     _table(
-        "differences",
-        "pairs",
-        "runs",
-        "across_measures",
-        "leaderboard",
-        "system_scores",
-        "system_variance",
-        "ranks",
-        "significance",
-        "reliability",
+        "differences pairs runs across_measures leaderboard system_scores system_variance ranks significance "
+        "reliability"
     ),
     own_option(
         "--columns",
@@ -89,7 +82,7 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
     qrels=qrels_if_any,
 )
 @settings_option(PlanSettings)
-@output_files(_table("scenarios", "mixes"), after=(report_file,))
+@output_files(_table("scenarios mixes"), after=(report_file,))
 def plan(*, settings: PlanSettings, files: Files, outputs: Outputs) -> None:
     """Plan before judging: the smallest difference of two runs that these topics and judgments detect,
     what more of them would change, and the cheapest mix for a difference.
@@ -115,7 +108,7 @@ def plan(*, settings: PlanSettings, files: Files, outputs: Outputs) -> None:
 @campaign_files
 @settings_option(ReversalSettings)
 @own_option("--exclude-runs", group="Input", help="Comma-separated ids of runs to leave aside.")
-@output_files(_table("rates", "trends", "p_values", "risks", "calibration", "grades"), after=(figure_files,))
+@output_files(_table("rates trends p_values risks calibration grades"), after=(figure_files,))
 def reversals(
     *, settings: ReversalSettings, files: Files, exclude_runs: str | None, outputs: Outputs
 ) -> None:

@@ -25,7 +25,14 @@ from bayespool.cli.options import (
     report_interruption,
     stage_progress,
 )
-from bayespool.cli.parameters import files_argument, group_options, own_option, settings_option
+from bayespool.cli.parameters import (
+    files_argument,
+    group_options,
+    input_path,
+    input_paths,
+    own_option,
+    settings_option,
+)
 from bayespool.cli.results import Outputs, figure_files, output_files, output_folder
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments.settings import JudgesSettings
@@ -40,27 +47,18 @@ _N_PRINTED = 20  # documents
 
 @files_to_score(
     own=(
-        own_option(
+        input_paths(
             "--judged",
             "own_judgments",
-            type=Path,
-            multiple=True,
-            group="Input",
             help="Judgments of your own so far, as qrels: models learn from them and go on; may be repeated.",
         ),
     )
 )
 @settings_option(JudgeNextSettings)
 @output_files(
-    output=own_option(
-        "--output",
-        "-o",
-        type=Path,
-        multiple=True,
-        help="File for the documents: a table where its name ends in .csv, .json, .parquet, .tex, .md or "
-        ".html; in .txt, .qrels, .gz or nothing, qrels with relevance -1 for an assessor to fill in; may be "
-        "repeated.",
-    )
+    help="File for the documents: a table where its name ends in .csv, .json, .parquet, .tex, .md or "
+    ".html; in .txt, .qrels, .gz or nothing, qrels with relevance -1 for an assessor to fill in; may be "
+    "repeated."
 )
 def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -> None:
     """Choose what to judge next: the unjudged documents of the runs that are expected to tell most, one by
@@ -101,37 +99,22 @@ def _print_first(result: scoring.NextJudgments, console: Console) -> None:
     ),
     pool_runs,
     own_judgments,
-    own_option(
+    input_path(
         "--go-on",
-        type=Path,
-        group="Input",
         help="Certificate of an audit, .json, to go on from: with it no run and no judgments are read.",
     ),
-    own_option(
-        "--judged",
-        type=Path,
-        group="Input",
-        help="Judgments of the documents drawn, as qrels; with --go-on.",
-    ),
-    own_option(
+    input_path("--judged", help="Judgments of the documents drawn, as qrels; with --go-on."),
+    input_path(
         "--verify",
-        type=Path,
-        group="Input",
         help="Certificate of an audit, .json, to check: every draw, probability and interval.",
     ),
     settings_option(ReadingRunsSettings, "reading"),
 )
 @settings_option(AuditSettings)
 @output_files(
-    output=own_option(
-        "--output",
-        "-o",
-        type=Path,
-        multiple=True,
-        help="File for the audit: its certificate in .json; in .txt, .qrels, .gz or nothing, qrels with "
-        "relevance -1 for an assessor to fill in, probabilities in the second column; else a table; may be "
-        "repeated.",
-    ),
+    help="File for the audit: its certificate in .json; in .txt, .qrels, .gz or nothing, qrels with "
+    "relevance -1 for an assessor to fill in, probabilities in the second column; else a table; may be "
+    "repeated.",
     after=(figure_files,),
 )
 def audit(
@@ -159,7 +142,7 @@ def audit(
         if judged is None:
             raise InputError("--go-on without --judged", hint="give the judgments of the documents drawn")
         lines = read_qrels(str(judged))
-        budget = settings.budget if _is_given("budget") else None
+        budget = settings.budget if "budget" in _given_options() else None
         result = auditing.read_audit(go_on).continue_with(lines, budget=budget, until=settings.until)
     else:
         if judged is not None:
@@ -175,18 +158,17 @@ def audit(
         echo(f"verified: {verify} is as its seed and its judgments give it")
 
 
-def _is_given(name: str) -> bool:
-    """Return whether an option of the current command is on the command line."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is click.core.ParameterSource.COMMANDLINE
+def _given_options() -> dict[str, click.Parameter]:
+    """Return the parameters of the current command that stand on the command line, by name."""
+    context, typed = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
+    parameters = {str(parameter.name): parameter for parameter in context.command.params}
+    return {name: p for name, p in parameters.items() if context.get_parameter_source(name) is typed}
 
 
 def _refuse_beside(option: str, allowed: set[str]) -> None:
     """Raise `InputError` for options of a new audit beside one that names a certificate."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        if _is_given(name) and name not in allowed and option_group(parameter) != "Output":
+    for name, parameter in _given_options().items():
+        if name not in allowed and option_group(parameter) != "Output":
             raise InputError(f"{parameter.opts[0]} beside {option}", hint="the certificate says it")
 
 

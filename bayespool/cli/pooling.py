@@ -8,7 +8,7 @@ import click
 
 from bayespool import scoring
 from bayespool.cli.options import campaign_runs, reading_progress, stage_progress
-from bayespool.cli.parameters import own_option, settings_option, store_in_context
+from bayespool.cli.parameters import input_paths, own_option, settings_option, store_in_context
 from bayespool.cli.results import Outputs, is_as_json, output_files, print_document
 from bayespool.errors import InputError
 from bayespool.experiments.settings import StrategySettings
@@ -43,21 +43,14 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
 @campaign_runs
 @settings_option(FilesSettings, "reading")
 @settings_option(StrategySettings, unless="describe")
-@own_option(
+@input_paths(
     "--qrels",
-    type=Path,
-    multiple=True,
-    group="Input",
     help="Judgments that there are already, from which adaptive strategies learn; may be repeated.",
 )
 @output_files(
-    output=own_option(
-        "--output",
-        "-o",
-        type=Path,
-        help="File for the documents to judge: qrels (also .gz), or a table that has the probability of each "
-        "in a sample, too (.csv, .json, .parquet, .tex, .md, .html).",
-    )
+    multiple=False,
+    help="File for the documents to judge: qrels (also .gz), or a table that has the probability of each "
+    "in a sample, too (.csv, .json, .parquet, .tex, .md, .html).",
 )
 @own_option(
     "--list",
