@@ -9,16 +9,14 @@ from typing import Any
 
 import click
 
-from bayespool.cli.compare import compare, plan, reversals
 from bayespool.cli.experiments import budgets, check_predictions, common_topics, leave_out, pool_width
 from bayespool.cli.help import GroupedCommand, GroupedCommands
-from bayespool.cli.judging import audit, impute, judge_next, judges
+from bayespool.cli.judging import audit, impute, judge_next, judges, pool
 from bayespool.cli.messages import discard_streams, echo, is_output_error, prepare_streams, quietly
 from bayespool.cli.options import is_interruption
 from bayespool.cli.parameters import Command, own_option
-from bayespool.cli.pooling import pool
 from bayespool.cli.results import collect_warning, with_output_options
-from bayespool.cli.score import demo, report, score
+from bayespool.cli.score import compare, demo, plan, report, reversals, score
 from bayespool.errors import BayespoolError, BayespoolWarning
 from bayespool.report.provenance import command_line, versions
 from bayespool.tables.formatting import printable

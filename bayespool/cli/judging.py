@@ -1,11 +1,10 @@
-"""The commands ``judge-next``, ``audit``, ``judges`` and ``impute``."""
+"""The commands ``judge-next``, ``audit``, ``judges``, ``impute`` and ``pool``."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,12 +15,14 @@ from bayespool.cli.help import option_group
 from bayespool.cli.messages import echo
 from bayespool.cli.options import (
     Files,
+    campaign_runs,
     check_jobs,
     count_progress,
     files_to_score,
     own_judgments,
     pool_runs,
     qrels_if_any,
+    reading_progress,
     report_interruption,
     stage_progress,
 )
@@ -32,15 +33,20 @@ from bayespool.cli.parameters import (
     input_paths,
     own_option,
     settings_option,
+    store_in_context,
 )
-from bayespool.cli.results import Outputs, figure_files, output_files, output_folder
+from bayespool.cli.results import (
+    Outputs,
+    figure_files,
+    is_as_json,
+    output_files,
+    output_folder,
+    print_document,
+)
 from bayespool.errors import InputError, InputWarning
-from bayespool.experiments.settings import JudgesSettings
-from bayespool.options import ReadingRunsSettings
+from bayespool.experiments.settings import JudgesSettings, StrategySettings
+from bayespool.options import FilesSettings, ReadingRunsSettings
 from bayespool.scoring.settings import ImputeSettings, JudgeNextSettings
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _N_PRINTED = 20  # documents
 
@@ -75,18 +81,8 @@ def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -
     with stage_progress() as say:
         collection, targets = files.read(say, settings)
         result = scoring.judge_next(collection, targets, settings=settings, report=say)
-    outputs.write(result, show=lambda console: _print_first(result, console))
-
-
-def _print_first(result: scoring.NextJudgments, console: Console) -> None:
-    """Print a result with its first documents."""
-    from bayespool.report.terminal import print_result, print_words
-    from bayespool.tables.markup import Arrangement
-
-    print_result(result, console, arrangement=Arrangement(top=_N_PRINTED))
-    if len(result) > _N_PRINTED:
-        text = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
-        print_words(console, text, wrap=False)
+    rest = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
+    outputs.write(result, n_printed=_N_PRINTED, last_line=rest if len(result) > _N_PRINTED else "")
 
 
 @group_options(
@@ -212,24 +208,15 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
     files.check_runs(settings, "complete")
     with stage_progress() as say:
         collection, targets = files.read(say, settings)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InputWarning)  # given by the first reading
-            reading = files.reading
-            plain = Reading(strict=reading.strict, max_file_size=reading.max_file_size)
+        reading = files.reading
+        plain = Reading(strict=reading.strict, max_file_size=reading.max_file_size)
+        with warnings.catch_warnings(category=InputWarning, action="ignore"):  # given by the first reading
             lines = gather_qrels(list(files.qrels), reading=plain)
         result = scoring.impute(collection, targets, qrels=lines, settings=settings, report=say)
         say(f"writing {output}")
         result.save(output)
     run = _run_path(result.run_ids, [*files.runs, *files.pool])
-    Outputs().print(result, lambda console: _print_imputations(result, output, run, console))
-
-
-def _print_imputations(imputations: scoring.Imputations, folder: Path, run: str, console: Console) -> None:
-    """Print what was written where, and a command line that uses it."""
-    from bayespool.report.terminal import print_result, print_words
-
-    print_result(imputations, console)
-    print_words(console, f"here: {imputations.evaluation(folder, run)}", wrap=False)
+    Outputs().print(result, last_line=f"here: {result.evaluation(output, run)}")
 
 
 def _run_path(run_ids: Iterable[str], sources: Sequence[Path]) -> str:
@@ -241,3 +228,120 @@ def _run_path(run_ids: Iterable[str], sources: Sequence[Path]) -> str:
         run_id_from_file(path): path for path in reversed(find_files([str(source) for source in sources]))
     }
     return next((str(files[run]) for run in run_ids if run in files), "RUN")
+
+
+def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the strategies, and end the command."""
+    if not wanted:
+        return
+    from rich.console import Console
+
+    from bayespool.pooling import STRATEGIES
+    from bayespool.report.terminal import print_text_table
+    from bayespool.tables import TextTable
+
+    entries = STRATEGIES.values()
+    if is_as_json():
+        names = ("name", "settings", "needs", "description")
+        rows = [{name: getattr(entry, name) for name in names} for entry in entries]
+        print_document({"strategies": rows}, settings={"list": True})
+    else:
+        header = ("name", "settings", "needs", "documents judged first")
+        settings = [", ".join(f"{name}={default!r}" for name, default in e.settings.items()) for e in entries]
+        cells = tuple(
+            (e.name, s, ", ".join(e.needs), e.description) for e, s in zip(entries, settings, strict=True)
+        )
+        print_text_table(Console(), TextTable("", header, cells, n_names=4))
+    context.exit()
+
+
+@campaign_runs
+@settings_option(FilesSettings, "reading")
+@settings_option(StrategySettings, unless="describe")
+@input_paths(
+    "--qrels",
+    help="Judgments that there are already, from which adaptive strategies learn; may be repeated.",
+)
+@output_files(
+    multiple=False,
+    help="File for the documents to judge: qrels (also .gz), or a table that has the probability of each "
+    "in a sample, too (.csv, .json, .parquet, .tex, .md, .html).",
+)
+@own_option(
+    "--list",
+    type=bool,
+    expose_value=False,
+    callback=_list_strategies,
+    help="List the strategies with their settings, and do nothing else.",
+)
+@own_option(
+    "--describe",
+    type=bool,
+    is_eager=True,  # a strategy is not needed then
+    expose_value=False,
+    callback=store_in_context,
+    help="Choose nothing, and say which pool --qrels are the judgments of: depths and shares of holes that "
+    "may have been, what each explains, and what estimates would rest on.",
+)
+def pool(
+    *,
+    settings: StrategySettings | None,
+    reading: FilesSettings,
+    pool: tuple[Path, ...],
+    qrels: tuple[Path, ...],
+    outputs: Outputs,
+) -> None:
+    """Choose the documents to judge: what a pooling strategy makes of runs and a budget.
+
+    All runs under --pool contribute. The file has a line for each document, topic by topic in the order of
+    judging; its relevance is that of --qrels, or -1, which says that it is in the pool and not judged yet. A
+    table leaves that empty.
+    """
+    from bayespool.pooling import choose, read_contributors
+    from bayespool.pooling.choosing import check_budget
+
+    if settings is None:
+        _describe(reading, pool, qrels, outputs)
+        return
+    strategy = settings.strategy
+    check_budget(strategy, settings.budget, settings.stop)
+    outputs.check(scoring.DocumentsToJudge.formats)
+    if strategy.is_adaptive and not qrels:
+        raise InputError(
+            f"strategy {strategy.name!r} learns from each judgment, and there is none",
+            hint="give --qrels, or take a strategy that knows its order beforehand",
+        )
+    if settings.stop is not None and not qrels:
+        raise InputError(
+            f"stopping rule {settings.stop.name!r} looks at judgments, and there is none", hint="give --qrels"
+        )
+    with stage_progress() as say:
+        collection = read_contributors(
+            [str(path) for path in pool],
+            list(qrels) or None,
+            progress=reading_progress(say),
+            scores=strategy.needs_scores,
+            **reading.keywords(),
+        )
+        say("choosing documents")
+        chosen = choose(collection, **settings.keywords())
+    outputs.write(scoring.DocumentsToJudge(collection, chosen, settings.describe()))
+
+
+def _describe(
+    reading: FilesSettings, pool: tuple[Path, ...], qrels: tuple[Path, ...], outputs: Outputs
+) -> None:
+    """Print the pool of runs and judgments beside others that may have been."""
+    from bayespool.pooling import read_collection
+
+    if not qrels:
+        raise InputError("no judgments, of which --describe says the pool", hint="give --qrels")
+    outputs.check()
+    with stage_progress() as say:
+        collection = read_collection(
+            list(qrels), pool=list(map(str, pool)), progress=reading_progress(say), **reading.keywords()
+        )
+        say("comparing pools")
+        described = scoring.CandidatePools(collection)
+        described.tables()
+    outputs.write(described)

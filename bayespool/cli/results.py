@@ -6,7 +6,7 @@ import functools
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,8 +26,6 @@ from bayespool.names import split_list
 from bayespool.tables.formatting import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from bayespool.report.result import FigureFormat, Result
     from bayespool.tables.markup import Arrangement
 
@@ -141,7 +139,8 @@ class Outputs:
         result: Result,
         *,
         draw: Callable[[], Any] | None = None,
-        show: Callable[[Console], None] | None = None,
+        n_printed: int | None = None,
+        last_line: str = "",
     ) -> None:
         """Write a result to its files or folder, figures and report; then print it, a table of it, or JSON.
 
@@ -160,12 +159,14 @@ class Outputs:
             if self.report is not None:
                 result.write_report(self.report)
         finally:
-            self.print(result, show)
+            self.print(result, n_printed=n_printed, last_line=last_line)
 
-    def print(self, result: Result, show: Callable[[Console], None] | None = None) -> None:
-        """Print a result, a table of it, or JSON; ``show`` prints, by default `print_result`."""
+    def print(self, result: Result, *, n_printed: int | None = None, last_line: str = "") -> None:
+        """Print a result with its first rows and a line after it, a table of it, or JSON."""
+        from rich.console import Console
+
         from bayespool.report.saving import content
-        from bayespool.report.terminal import print_result
+        from bayespool.report.terminal import print_result, print_words
         from bayespool.tables.files import as_bytes, records
 
         if is_as_json():
@@ -178,12 +179,12 @@ class Outputs:
             text = content(result, suffix, table=self.table, arrangement=self.arrangement)
             _print_bytes(as_bytes(text))
         else:
-            from rich.console import Console
-
-            if show is None:
-                print_result(result, Console(), arrangement=self.arrangement)
-            else:
-                show(Console())
+            console, arrangement = Console(), self.arrangement
+            if n_printed is not None:
+                arrangement = replace(arrangement, top=n_printed)
+            print_result(result, console, arrangement=arrangement)
+            if last_line:
+                print_words(console, last_line, wrap=False)
 
 
 def output_files(
