@@ -9,9 +9,16 @@ from typing import Any
 
 import click
 
-from bayespool.cli.experiments import budgets, check_predictions, common_topics, leave_out, pool_width
+from bayespool.cli.experiments import (
+    budgets,
+    check_predictions,
+    common_topics,
+    judges,
+    leave_out,
+    pool_width,
+)
 from bayespool.cli.help import GroupedCommand, GroupedCommands
-from bayespool.cli.judging import audit, impute, judge_next, judges, pool
+from bayespool.cli.judging import audit, impute, judge_next, pool
 from bayespool.cli.messages import discard_streams, echo, is_output_error, prepare_streams, quietly
 from bayespool.cli.options import is_interruption
 from bayespool.cli.parameters import Command, own_option

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -12,12 +12,18 @@ from bayespool.cli.parameters import GROUPS, GroupedOption
 from bayespool.errors import InputError
 from bayespool.names import split_list
 
+_ESTIMATOR_KINDS = ("estimators", "posteriors")
+_SECTIONS: tuple[tuple[str, Sequence[str], Mapping[str, str]], ...] = (
+    ("Estimators: corrections as published", ("estimators",), names.POINT_ESTIMATORS),
+    ("Estimators: posteriors, which have intervals", _ESTIMATOR_KINDS, names.POSTERIOR_ESTIMATORS),
+    ("Strategies: which documents are judged first", ("strategies", "strategy"), names.STRATEGIES),
+)
+"""Titles of lists below the options, the kinds of names that options take, and descriptions by name."""
+
 
 def option_group(parameter: click.Parameter) -> str:
     """Heading of an option or an argument in the help."""
-    if isinstance(parameter, GroupedOption):
-        return parameter.group
-    return "Input" if isinstance(parameter, click.Argument) else "Help"
+    return getattr(parameter, "group", "Help")
 
 
 class _InGroups(click.Command):
@@ -55,35 +61,19 @@ class GroupedCommand(_InGroups):
     """A command with its short line for the list of commands."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the names that options take below them."""
-        options = [parameter for parameter in self.params if isinstance(parameter, GroupedOption)]
-        kinds = {option.names for option in options if option.group != "Pool"}
-        chosen = _by_default(options)
-        if "estimators" in kinds:
-            _write_names(formatter, "Estimators: corrections as published", names.POINT_ESTIMATORS, chosen)
-        if kinds & {"estimators", "posteriors"}:
-            title = "Estimators: posteriors, which have intervals"
-            _write_names(formatter, title, names.POSTERIOR_ESTIMATORS, chosen)
-        if kinds & {"strategies", "strategy"}:
-            _write_names(formatter, "Strategies: which documents are judged first", names.STRATEGIES)
-
-
-def _by_default(options: Sequence[GroupedOption]) -> set[str]:
-    """Names of estimators that a command takes by default."""
-    defaults = [str(o.default) for o in options if o.names in ("estimators", "posteriors") and o.default]
-    named = {name for text in defaults for name in split_list(text)}
-    return named | set(names.DEFAULT_ESTIMATORS) if "default" in named else named
-
-
-def _write_names(
-    formatter: click.HelpFormatter,
-    title: str,
-    descriptions: Mapping[str, str],
-    chosen: Set[str] = frozenset(),
-) -> None:
-    marked = [(f"{name} *" if name in chosen else name, text) for name, text in descriptions.items()]
-    with formatter.section(title if chosen.isdisjoint(descriptions) else f"{title} (* by default)"):
-        formatter.write_dl(marked)
+        """Write the names that options take below them, with those by default marked."""
+        options = [p for p in self.params if isinstance(p, GroupedOption) and p.group != "Pool"]
+        defaults = [str(o.default) for o in options if o.names in _ESTIMATOR_KINDS and o.default]
+        by_default = set(split_list(",".join(defaults)))
+        if "default" in by_default:
+            by_default |= set(names.DEFAULT_ESTIMATORS)
+        for title, kinds, descriptions in _SECTIONS:
+            if any(option.names in kinds for option in options):
+                is_marked = not by_default.isdisjoint(descriptions)
+                with formatter.section(f"{title} (* by default)" if is_marked else title):
+                    formatter.write_dl(
+                        [(f"{n} *" if n in by_default else n, d) for n, d in descriptions.items()]
+                    )
 
 
 class GroupedCommands(_InGroups, click.Group):

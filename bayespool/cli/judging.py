@@ -1,4 +1,4 @@
-"""The commands ``judge-next``, ``audit``, ``judges``, ``impute`` and ``pool``."""
+"""The commands ``judge-next``, ``audit``, ``impute`` and ``pool``."""
 
 from __future__ import annotations
 
@@ -8,22 +8,18 @@ from pathlib import Path
 
 import click
 
-from bayespool import auditing, experiments, scoring
+from bayespool import auditing, scoring
 from bayespool.auditing.settings import AuditSettings
-from bayespool.cli.experiments import jobs_option
 from bayespool.cli.help import option_group
 from bayespool.cli.messages import echo
 from bayespool.cli.options import (
     Files,
     campaign_runs,
-    check_jobs,
-    count_progress,
     files_to_score,
     own_judgments,
     pool_runs,
     qrels_if_any,
     reading_progress,
-    report_interruption,
     stage_progress,
 )
 from bayespool.cli.parameters import (
@@ -35,16 +31,9 @@ from bayespool.cli.parameters import (
     settings_option,
     store_in_context,
 )
-from bayespool.cli.results import (
-    Outputs,
-    figure_files,
-    is_as_json,
-    output_files,
-    output_folder,
-    print_document,
-)
+from bayespool.cli.results import Outputs, figure_files, is_as_json, output_files, print_document
 from bayespool.errors import InputError, InputWarning
-from bayespool.experiments.settings import JudgesSettings, StrategySettings
+from bayespool.experiments.settings import StrategySettings
 from bayespool.options import FilesSettings, ReadingRunsSettings
 from bayespool.scoring.settings import ImputeSettings, JudgeNextSettings
 
@@ -78,9 +67,7 @@ def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -
     files.check_runs(settings, "judge for")
     if not settings.unpool:
         check_goal(settings.goal, files.n_runs())
-    with stage_progress() as say:
-        collection, targets = files.read(say, settings)
-        result = scoring.judge_next(collection, targets, settings=settings, report=say)
+    result = files.compute(scoring.judge_next, settings)
     rest = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
     outputs.write(result, n_printed=_N_PRINTED, last_line=rest if len(result) > _N_PRINTED else "")
 
@@ -146,9 +133,7 @@ def audit(
         if not files.qrels:
             raise InputError("no judgments", hint="--qrels, or --go-on or --verify a certificate")
         files.check_runs(settings, "audit")
-        with stage_progress() as say:
-            collection, targets = files.read(say, settings)
-            result = auditing.audit(collection, targets, settings=settings, report=say)
+        result = files.compute(auditing.audit, settings)
     outputs.write(result)
     if verify is not None:
         echo(f"verified: {verify} is as its seed and its judgments give it")
@@ -166,31 +151,6 @@ def _refuse_beside(option: str, allowed: set[str]) -> None:
     for name, parameter in _given_options().items():
         if name not in allowed and option_group(parameter) != "Output":
             raise InputError(f"{parameter.opts[0]} beside {option}", hint="the certificate says it")
-
-
-@files_to_score()
-@settings_option(JudgesSettings)
-@jobs_option
-@output_folder("Folder for the tables, as CSV and Parquet files.", after=(figure_files,))
-def judges(*, settings: JudgesSettings, files: Files, jobs: int, outputs: Outputs) -> None:
-    """Evaluate the labels of second judges: how they agree with the judgments on hidden documents, which
-    organizations they favor, how many documents they label, and (--intervals) how much they narrow intervals.
-
-    Give labels with --judge. Runs to score are optional.
-    """
-    if not files.reading.judges:
-        raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
-    if not files.runs and not files.pool:
-        raise InputError("no runs given", hint="--pool, or run files")
-    check_jobs(jobs, None)
-    outputs.check()
-    with stage_progress() as say:
-        collection, targets = files.read(say, settings)
-    folder = outputs.folder
-    with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
-        work = {"folder": folder, "n_jobs": jobs, "progress": show}
-        result = experiments.check_judges(collection, run_ids=targets, settings=settings, **work)
-    outputs.write(result)
 
 
 @files_to_score()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bayespool.scoring import TargetSettings
     from bayespool.scoring.settings import ScoringSettings
 
+Computed = TypeVar("Computed")
 _CAMPAIGN_HELP = "Runs of the campaign: folder, glob or file; may be repeated."
 _JUDGMENTS = "Relevance judgments; may be repeated."
 qrels_file = input_paths("--qrels", required=True, help=_JUDGMENTS)
@@ -120,6 +121,12 @@ class Files:
         if settings is not None:
             _say_unpooled(collection, settings)
         return collection, collection.given_run_ids
+
+    def compute(self, function: Callable[..., Computed], settings: TargetSettings) -> Computed:
+        """Return what a function makes of the collection, the runs to score and settings."""
+        with stage_progress() as say:
+            collection, targets = self.read(say, settings)
+            return function(collection, targets, settings=settings, report=say)
 
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""
@@ -234,10 +241,7 @@ def report_interruption(folder: Path | None, name: str) -> Iterator[None]:
 @contextmanager
 def count_progress(label: str, *, n_lines: int | None = None) -> Iterator[Callable[[int, int], None]]:
     """Progress bar on a terminal; elsewhere a line per step, or about ``n_lines`` lines."""
-    if is_quiet():
-        yield lambda done, total: None
-        return
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         printed: set[int] = set()
 
         def say(done: int, total: int) -> None:
@@ -258,10 +262,7 @@ def count_progress(label: str, *, n_lines: int | None = None) -> Iterator[Callab
 @contextmanager
 def stage_progress() -> Iterator[Callable[[str], None]]:
     """Spinner with the current stage on a terminal; elsewhere a line per stage."""
-    if is_quiet():
-        yield lambda stage: None
-        return
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         last = ""
 
         def say_line(stage: str) -> None:

@@ -142,6 +142,8 @@ def _names(command: Command) -> list[str]:
 class Argument(click.Argument):
     """Argument that the help describes."""
 
+    group: Group = "Input"
+
     def __init__(self, *args: Any, description: str, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
         self.description = description

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -62,10 +61,7 @@ def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Ou
     _check(outputs, settings)
     files.check_runs(settings, "score")
     files.check_assessors(settings)
-    with stage_progress() as say:
-        collection, targets = files.read(say, settings)
-        scores = scoring.score(collection, targets, settings=settings, report=say)
-    _write(scores, outputs, per_topic=per_topic)
+    _write(files.compute(scoring.score, settings), outputs, per_topic=per_topic)
 
 
 @settings_option(
@@ -188,10 +184,8 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
     files.check_assessors(settings)
     if not settings.unpool and files.n_runs() < 2:
         raise InputError("one run cannot be compared", hint="name two or more")
-    with stage_progress() as say:
-        collection, targets = files.read(say, settings)
-        comparison = comparisons.compare(collection, targets, settings=settings, report=say)
-    outputs.write(dataclasses.replace(comparison, arrangement=outputs.arrangement))
+    comparison = files.compute(comparisons.compare, settings)
+    outputs.write(replace(comparison, arrangement=outputs.arrangement))
 
 
 @files_to_score(
@@ -218,10 +212,7 @@ def plan(*, settings: PlanSettings, files: Files, outputs: Outputs) -> None:
         raise InputError("no collection", hint="give --qrels and runs, or --topics-at-hand 50 --sd 0.25")
     if not settings.unpool and files.n_runs() < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")
-    with stage_progress() as say:
-        collection, targets = files.read(say, settings)
-        planned = comparisons.plan(collection, targets, settings=settings, report=say)
-    outputs.write(planned)
+    outputs.write(files.compute(comparisons.plan, settings))
 
 
 @campaign_files
