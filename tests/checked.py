@@ -14,7 +14,7 @@ from bayespool.experiments.hidden import HiddenDocuments
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES
 from bayespool.posterior import PreparedModel, ScoringProblem
-from bayespool.posterior.steps import rungs_of
+from bayespool.posterior.thresholds import find_thresholds
 
 P10 = parse_measure("P@10")
 
@@ -42,10 +42,11 @@ def prepared(model: str) -> PreparedModel:
 
 
 def tasks_of(collection: Collection, measure: str) -> list[ScoringProblem]:
-    """A task for each rung."""
+    """A task for each threshold."""
     parsed = parse_measure(measure)
     return [
-        ScoringProblem(collection, (), parsed, "pooled", rung=rung) for rung in rungs_of(collection, parsed)
+        ScoringProblem(collection, (), parsed, "pooled", asked_threshold=threshold)
+        for threshold in find_thresholds(collection, parsed)
     ]
 
 

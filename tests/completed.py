@@ -10,7 +10,7 @@ from toys import from_rankings
 from bayespool.collection import Collection
 from bayespool.inference.fit import Fit
 from bayespool.measures import Diagnostics
-from bayespool.posterior import Completion, FittedModel, Mixture, Rung, RungPosterior, find_unknowns
+from bayespool.posterior import Completion, FittedModel, Mixture, Threshold, ThresholdPosterior, find_unknowns
 from bayespool.randomness import normals
 
 NO_FIT = Fit({}, {}, {}, {}, Diagnostics("none", 1, 1e4, 1e4, 0))
@@ -61,8 +61,8 @@ def completed(
         unknowns=unknowns,
         n_draws=n_draws,
         posteriors=(
-            RungPosterior(
-                Rung(0, 1),
+            ThresholdPosterior(
+                Threshold(0, 1),
                 Mixture(
                     (
                         FittedModel(
@@ -74,7 +74,7 @@ def completed(
                 ),
             ),
         ),
-        rungs=(Rung(0, 1),),
+        thresholds=(Threshold(0, 1),),
         known=np.full(len(unknowns), -1, dtype=np.int16),
         weights={"made up": 1.0},
         random_seed=seed,

@@ -15,6 +15,7 @@ from bayespool.collection import Collection
 from bayespool.evidence import held_out_counts, judgment_counts
 from bayespool.models import MODELS as SPECS, Prior, gather_evidence
 from bayespool.models.evidence import ModelEvidence
+from bayespool.models.graphs import build_graph
 
 MODELS = ("background", "interpolated", "smoothed")
 NO_LINKER: dict[str, Any] = {"mode": Mode("py", "merge")}
@@ -27,7 +28,7 @@ def evidence_of(collection: Collection, run_ids: Any, cutoff: int = 10, rel: int
 
 
 def build(model: str, evidence: ModelEvidence, **priors: Prior) -> pm.Model:
-    return SPECS[model].with_priors(priors).graph(evidence)
+    return build_graph(SPECS[model].with_priors(priors), evidence)
 
 
 def free_points(graph: pm.Model) -> Callable[[Mapping[str, Any]], dict[str, np.ndarray]]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.evidence.bounds import score_bounds
-from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
+from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.measures import Additive, Measure, Normalized, Tally
 from bayespool.measures.average_precision import AveragePrecision
 from bayespool.measures.reciprocal_rank import ReciprocalRank
@@ -231,7 +231,7 @@ def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tu
     draws = slice(None, None, -(-completion.n_draws // _MAX_DRAWS))
     ranked = ranked_levels(collection, unknowns.run_index, measure.cutoff)
     levels = np.maximum(measure.read(ranked), 0)
-    tally = tally_of(collection, completion.levels)
+    tally = judged_tally(collection, completion.levels)
     n_topics = len(collection.query_ids)
     chances, within = [], []
     low, high = np.zeros((n_values, len(unknowns))), np.zeros((n_values, len(unknowns)))
@@ -306,7 +306,7 @@ def _topic_of_run(
     shallow = is_of_run & (rank < measure.cutoff)
     within = np.zeros(0, dtype=np.intp)
     if isinstance(measure, Normalized) and measure.ideal != "judged":
-        reached = rank < reach_of_ideal(unknowns.collection, measure)
+        reached = rank < ideal_reach(unknowns.collection, measure)
         within = np.unique(document[reached if measure.ideal == "shared" else is_of_run & reached])
     order = np.argsort(rank[shallow], kind="stable")
     return TopicOfRun(levels, document[shallow][order], rank[shallow][order], within, tally, chance)

@@ -181,14 +181,14 @@ def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
 def _say_unpooled(collection: Collection, settings: TargetSettings) -> None:
     """Print what ``--pool-depth`` and ``--unpool`` take out of the pool."""
     from bayespool.pooling import describe_pool
-    from bayespool.pooling.discovery import take_out
+    from bayespool.pooling.discovery import unpool_runs
 
     if settings.pool_depth is not None:
         collection = collection.truncate_pool(settings.pool_depth)
         echo(f"pool to depth {settings.pool_depth}: {describe_pool(collection)}")
     if not settings.unpool:
         return
-    smaller, taken = take_out(collection, settings.unpool, by=settings.unpool_by)
+    smaller, taken = unpool_runs(collection, settings.unpool, by=settings.unpool_by)
     left = set(smaller.pooled_run_ids)
     gone = [run for run in collection.pooled_run_ids if run not in left]
     n_before, n_after = (int((each.judged & ~each.is_own).sum()) for each in (collection, smaller))

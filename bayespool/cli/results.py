@@ -172,7 +172,7 @@ class Outputs:
         if is_as_json():
             tables = result.tables()
             rows = {table.name: records(table.frame) for table in tables}
-            columns = {table.name: table.described()["columns"] for table in tables}
+            columns = {table.name: table.description()["columns"] for table in tables}
             print_document(rows, result.metadata, result.notes(), result.summary(), columns)
         elif _STANDARD_OUTPUT in self.files:
             suffix = f".{stored_value('table_format') or 'csv'}"

@@ -150,7 +150,7 @@ def finish_collection(
     pairs = encoding.finish()
     document, score = _rankings(read, pairs, flat, scores=read[0].score is not None)
     codes, negatives = relevance_codes(encoding.qrels.relevance, negative)
-    relevance = np.full(len(pairs.of_number), UNJUDGED, dtype=np.int16)
+    relevance = np.full(len(pairs.pair_by_number), UNJUDGED, dtype=np.int16)
     relevance[pairs.judged] = encoding.judgments.in_order(codes)
     run_ids = tuple(run.run_id for run in read)
     listed = {} if organizations is None else gather_organizations(organizations)
@@ -207,8 +207,8 @@ def _sample(
         inclusion[pairs.judged] = encoding.judgments.in_order(qrels.inclusion)
         inclusion[relevance < 0] = np.nan
     else:
-        of_line = np.zeros(len(pairs.judged)) if qrels.stratum is None else qrels.stratum
-        codes = np.unique(of_line, return_inverse=True)[1].astype(np.int32)
+        line_stratum = np.zeros(len(pairs.judged)) if qrels.stratum is None else qrels.stratum
+        codes = np.unique(line_stratum, return_inverse=True)[1].astype(np.int32)
         stratum = np.full(len(relevance), -1, dtype=np.int32)
         stratum[pairs.judged] = encoding.judgments.in_order(codes)
         candidates = stratum >= 0
@@ -291,19 +291,21 @@ class _FlatRankings:
         self.length = length.astype(np.int32)
         self.depth = int(length.max(initial=0))
         self.is_ragged = is_ragged(length)
-        of_runs = length.sum(axis=1) if self.is_ragged else np.full(len(length), length.shape[1] * self.depth)
-        self._end = np.cumsum(of_runs)
-        self._start = self._end - of_runs
+        n_positions = (
+            length.sum(axis=1) if self.is_ragged else np.full(len(length), length.shape[1] * self.depth)
+        )
+        self._end = np.cumsum(n_positions)
+        self._start = self._end - n_positions
         self.size = int(self._end[-1])
 
     def fill(self, values: AnyArray, r: int, lines: AnyArray) -> None:
         """Write values of a run's lines, topic by topic, to the positions of run ``r``."""
-        of_run = values[self._start[r] : self._end[r]]
+        positions = values[self._start[r] : self._end[r]]
         if self.is_ragged or self.depth * len(self.length[r]) == len(lines):
-            of_run[:] = lines
+            positions[:] = lines
         else:
             is_used = np.arange(self.depth) < self.length[r][:, None]
-            of_run.reshape(is_used.shape)[is_used] = lines
+            positions.reshape(is_used.shape)[is_used] = lines
 
     def as_rankings(self, values: AnyArray, end: float) -> AnyArray | Rankings:
         """Return dense or ragged rankings, shape (run, topic, rank), of flat values."""
@@ -323,7 +325,7 @@ def _rankings(
 
     def fill(r: int) -> None:
         run = runs[r]
-        documents, scores = pairs.of_number[run.document + np.repeat(pairs.first, run.length)], run.score
+        documents, scores = pairs.pair_by_number[run.document + np.repeat(pairs.first, run.length)], run.score
         if run.tied is not None:
             group = np.cumsum(~run.tied).astype(np.uint64)
             packed = group << np.uint64(32) | (np.uint64(0x7FFFFFFF) - documents.astype(np.uint64))

@@ -213,15 +213,17 @@ class Collection(ReadOnlyArrays):
         never = ~judged & ~self.judged
         return dataclasses.replace(self, relevance=np.where(never, np.int16(NEVER_JUDGED), self.relevance))
 
-    def without_judgments(self, gone: BoolArray) -> Self:
+    def without_judgments(self, documents: BoolArray) -> Self:
         """Return the collection with some documents, shape (pair,), unjudged."""
         return dataclasses.replace(
             self,
-            relevance=np.where(gone & (self.relevance != NEVER_JUDGED), np.int16(UNJUDGED), self.relevance),
-            attributed_run=np.where(gone, np.int32(-1), self.attributed_run),
-            own=None if self.own is None else self.own.without(gone),
-            second=None if self.second is None else self.second.without(gone),
-            sample=None if self.sample is None else self.sample.without(gone, self.pair_topic),
+            relevance=np.where(
+                documents & (self.relevance != NEVER_JUDGED), np.int16(UNJUDGED), self.relevance
+            ),
+            attributed_run=np.where(documents, np.int32(-1), self.attributed_run),
+            own=None if self.own is None else self.own.without(documents),
+            second=None if self.second is None else self.second.without(documents),
+            sample=None if self.sample is None else self.sample.without(documents, self.pair_topic),
         )
 
     @property
@@ -434,11 +436,11 @@ class Collection(ReadOnlyArrays):
             removed = np.zeros(len(self.run_ids), dtype=bool)
             removed[self.run_index(run_ids)] = True
         pooled = self.pooled & ~removed
-        left = self.in_pool(np.flatnonzero(pooled))
+        still_pooled = self.in_pool(np.flatnonzero(pooled))
         before = deactivate_own_judgments(self)
-        smaller = before.without_judgments(self.in_pool() & ~left)
+        smaller = before.without_judgments(self.in_pool() & ~still_pooled)
         known = self.pool.known_relevance(before)
-        new = left & smaller.may_be_relevant & (known != UNJUDGED)
+        new = still_pooled & smaller.may_be_relevant & (known != UNJUDGED)
         relevance = np.where(new, known, smaller.relevance)
         return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))
 

@@ -47,7 +47,7 @@ class Pairs:
     doc_ids: pa.StringArray | pa.LargeStringArray  # shape (pair,)
     n_present: IntArray  # pairs of each topic, shape (topic,)
     first: IntArray  # first pair of each topic, shape (topic,)
-    of_number: IntArray  # pair of each number of an `Encoding`, topic by topic, shape (pair,)
+    pair_by_number: IntArray  # pair of each number of an `Encoding`, topic by topic, shape (pair,)
     judged: IntArray  # pairs of the judgments, by topic in file order, shape (judgment,)
 
 

@@ -146,8 +146,8 @@ def _files_at(path: Path) -> list[Path]:
         if files:
             return files
         raise InputError("no file matches this pattern", path=path, hint=_HIDDEN_HINT)
-    of_pool = "; --unpool scores a run of the pool by its name" if path.name == str(path) else ""
-    raise InputError("no such file or folder", path=path, hint=f"check the path{of_pool}")
+    pool_hint = "; --unpool scores a run of the pool by its name" if path.name == str(path) else ""
+    raise InputError("no such file or folder", path=path, hint=f"check the path{pool_hint}")
 
 
 def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = False) -> bytes:

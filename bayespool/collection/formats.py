@@ -387,8 +387,8 @@ def _counts(rows: Numbered, place: int, width: int, *, least: int = 2) -> bool:
             ranks[fields[0]].append(float(fields[place]))
             documents.add((fields[0], fields[1]))
     n_lines = sum(map(len, ranks.values()))
-    counted = sum(a + 1 == b for of_topic in ranks.values() for a, b in itertools.pairwise(of_topic))
-    starts = {of_topic[0] for of_topic in ranks.values()}
+    counted = sum(a + 1 == b for topic_ranks in ranks.values() for a, b in itertools.pairwise(topic_ranks))
+    starts = {topic_ranks[0] for topic_ranks in ranks.values()}
     return (
         len(documents) == n_lines
         and starts <= {0.0, 1.0}
@@ -434,14 +434,14 @@ def _refuse_another_kind(rows: Numbered, path: Path, layout: FileLayout) -> None
         return
     last = layout.columns[3]
     expected = "judgments" if last == "relevance" else "labels of a judge"
-    of_run = "query_id Q0 doc_id rank score tag"
+    run_form = "query_id Q0 doc_id rank score tag"
     line = _most(rows, _is_run_line)
     if not line and _counts(rows, 2, 3, least=5):
-        line, of_run = rows[0][0], "query_id doc_id rank"
+        line, run_form = rows[0][0], "query_id doc_id rank"
     if not line and _counts(rows, 2, 4, least=5):
-        line, of_run = rows[0][0], "query_id doc_id rank score"
+        line, run_form = rows[0][0], "query_id doc_id rank score"
     if line:
-        reason = f"looks like a run ({of_run}), not like {expected}"
+        reason = f"looks like a run ({run_form}), not like {expected}"
         raise InputError(reason, path=path, line=line, hint=f"{_GIVE_RUN} {last}")
 
 

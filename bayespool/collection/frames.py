@@ -66,8 +66,8 @@ def to_eager_frame(source: Any) -> Any:
         return source.with_format("arrow")[:]
     if hasattr(type(source), "collect") and not hasattr(type(source), "to_arrow"):
         source = source.collect()
-    of_pandas = type(source).__module__.partition(".")[0] == "pandas"
-    if of_pandas or not hasattr(source, "__arrow_c_stream__"):
+    is_pandas = type(source).__module__.partition(".")[0] == "pandas"
+    if is_pandas or not hasattr(source, "__arrow_c_stream__"):
         return source
     try:
         return pa.table(source)
@@ -101,13 +101,13 @@ def columns_by_name(
     """Return columns under our names (`NAMES`), of a row or more; ``origin`` is the source in messages."""
     if isinstance(source, Mapping):
         return _mapping_columns(source, wanted[-1], origin)
-    of_ranx = next((kind for kind in ("run", "qrels") if _is_ranx(source, kind)), "")
+    ranx_kind = next((kind for kind in ("run", "qrels") if _is_ranx(source, kind)), "")
     source = to_eager_frame(source)
     if not is_frame(source) and isinstance(source, Iterable) and not isinstance(source, str | bytes):
         source = list(source)
     taken = _frame_columns(source, origin) if is_frame(source) else _row_columns(source, origin)
     if wanted[-1] in ("score", "relevance", "label"):
-        refuse_other_kind(taken, wanted[-1], origin, of_ranx or _row_kind(source))
+        refuse_other_kind(taken, wanted[-1], origin, ranx_kind or _row_kind(source))
     columns = {}
     for name in (*wanted, *optional):
         known = next((known for known in NAMES[name] if known in taken), None)
@@ -138,17 +138,17 @@ def _row_columns(source: Any, origin: str) -> dict[str, Any]:
             f"{origin}: nothing to read in a {type(source).__name__}", hint=f"{_FORMS}, or a path"
         )
     first = rows[0]
-    of_mappings = isinstance(first, Mapping)
-    if not of_mappings and not hasattr(first, "_fields"):
+    are_mappings = isinstance(first, Mapping)
+    if not are_mappings and not hasattr(first, "_fields"):
         raise InputError(f"{origin}: {type(first).__name__} objects where named tuples are expected")
-    names = tuple(first) if of_mappings else first._fields
+    names = tuple(first) if are_mappings else first._fields
     for place, row in enumerate(rows, start=1):
         if (tuple(row) if isinstance(row, Mapping) else getattr(row, "_fields", None)) == names:
             continue
-        if not (of_mappings and isinstance(row, Mapping) and set(row) == set(names)):
+        if not (are_mappings and isinstance(row, Mapping) and set(row) == set(names)):
             hint = f"give each row the fields of the first: {', '.join(map(str, names))}"
             raise InputError(f"{origin}: row {place} has other fields than row 1", hint=hint)
-    if of_mappings:
+    if are_mappings:
         return {name: [row[name] for row in rows] for name in names}
     return {name: [getattr(row, name) for row in rows] for name in names}
 
@@ -193,7 +193,7 @@ def _mapping_columns(mapping: Mapping[Any, Any], value: str, origin: str) -> dic
 def refuse_other_kind(names: Iterable[object], last: str, origin: str, kind: str) -> None:
     """Refuse columns in memory that look like another kind; ``kind`` is what their object claims to be."""
     texts = {name for name in names if isinstance(name, str)}
-    judged, of_run = texts & set(NAMES["relevance"][:-1]), texts & {"rank", "run_id", "run", "tag"}
+    judged, run_columns = texts & set(NAMES["relevance"][:-1]), texts & {"rank", "run_id", "run", "tag"}
     scored = texts & {"score", "sim"}
     if last == "score" and (kind == "qrels" or (judged and not scored)):
         seen = _columns(judged or scored)
@@ -201,8 +201,8 @@ def refuse_other_kind(names: Iterable[object], last: str, origin: str, kind: str
         raise InputError(reason, hint="give judgments as qrels, labels as judges, and here runs with a score")
     if last == "score" or judged or not scored:
         return
-    if of_run or (kind == "run" and last == "relevance"):
-        reason = f"{origin}: looks like a run ({_columns(of_run | scored)}), not like {origin}"
+    if run_columns or (kind == "run" and last == "relevance"):
+        reason = f"{origin}: looks like a run ({_columns(run_columns | scored)}), not like {origin}"
         raise InputError(reason, hint=f"give runs as runs, and here a column {last}")
 
 
@@ -226,9 +226,9 @@ def _ids_at_once(values: Any) -> pa.StringArray | None:
             array = array.combine_chunks()
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
-        of_texts = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-        of_texts = of_texts or "string_view" in str(array.type)
-        if not (of_texts or pa.types.is_integer(array.type)) or array.null_count:
+        are_texts = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+        are_texts = are_texts or "string_view" in str(array.type)
+        if not (are_texts or pa.types.is_integer(array.type)) or array.null_count:
             return None
         texts = array.cast(pa.string())
         if isinstance(texts, pa.ChunkedArray):

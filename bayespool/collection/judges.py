@@ -151,12 +151,14 @@ def _log_odds(
     for k in range(1, level.max() + 1):
         reached = (level >= k).astype(float)
         even, odd, every = (topic_odds(reached, among) for among in (is_even, ~is_even, is_even | ~is_even))
-        of_topic = np.where(is_even, odd[topic[judged]], even[topic[judged]])  # never by the document itself
+        topic_log_odds = np.where(
+            is_even, odd[topic[judged]], even[topic[judged]]
+        )  # never by the document itself
         x, z = (
             np.column_stack(
                 [np.ones(len(i)), np.column_stack([p[i] for p in places]) - center, t - every.mean()]
             )
-            for i, t in ((judged, of_topic), (unjudged, every[topic[unjudged]]))
+            for i, t in ((judged, topic_log_odds), (unjudged, every[topic[unjudged]]))
         )
         odds[k - 1] = z @ _regression(x, reached)
     return np.minimum.accumulate(odds, axis=0)
@@ -201,8 +203,8 @@ def _fit_judge(
     pseudo = np.where(is_copy > 0, 1.0, 0.5 / (n_labels - 1)) * _PSEUDO_AGREEMENTS / n_levels
     steps = np.tri(n_levels)[:, 1:]  # levels that each tilt raises
     slope = np.outer(odds.mean(axis=1) - odds.mean(), np.arange(n_levels))
-    ones_of_tilts, own = np.ones((n_tilts, n_tilts)), np.eye(n_tilts)
-    precision = np.linalg.inv(_SHIFT_SD**2 * ones_of_tilts + _LEVEL_SD**2 * (own - ones_of_tilts / n_tilts))
+    tilt_ones, own = np.ones((n_tilts, n_tilts)), np.eye(n_tilts)
+    precision = np.linalg.inv(_SHIFT_SD**2 * tilt_ones + _LEVEL_SD**2 * (own - tilt_ones / n_tilts))
 
     def unpacked(at: FloatArray) -> tuple[FloatArray, FloatArray, float, float]:
         logits, copied = at[:n_cells].reshape(table.shape), 0.0
@@ -219,13 +221,13 @@ def _fit_judge(
         value = (table * np.log(mixed)).sum() + (holes * np.log(expected)).sum()
         value += (pseudo * np.log(labels)).sum()
         value -= tilt @ precision @ tilt / 2 + (turn / _SLOPE_SD) ** 2 / 2
-        of_labels = (1 - copied) * table / mixed + level.T @ weight + pseudo / labels
-        of_level = _softmax_gradient(level, weight @ labels.T)
+        label_gradient = (1 - copied) * table / mixed + level.T @ weight + pseudo / labels
+        level_gradient = _softmax_gradient(level, weight @ labels.T)
         gradient = np.concatenate(
             [
-                _softmax_gradient(labels, of_labels).ravel(),
-                (of_level @ steps).sum(axis=0) - precision @ tilt,
-                [(of_level * slope).sum() - turn / _SLOPE_SD**2],
+                _softmax_gradient(labels, label_gradient).ravel(),
+                (level_gradient @ steps).sum(axis=0) - precision @ tilt,
+                [(level_gradient * slope).sum() - turn / _SLOPE_SD**2],
                 [(table / mixed * (is_copy - labels)).sum() * copied * (1 - copied)],
             ]
         )

@@ -75,8 +75,8 @@ class Rankings(ReadOnlyArrays):
             raise IndexError(f"a rank is beyond the {self.shape[2]} that there are")
         exists = wanted < length
         entries = np.where(exists, self.values[np.where(exists, start + wanted, 0)], self.end)
-        of_ranks: AnyArray = entries.astype(self.values.dtype)[()]
-        return of_ranks
+        values: AnyArray = entries.astype(self.values.dtype)[()]
+        return values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         """Return the whole dense array, shape (run, topic, rank)."""
@@ -116,15 +116,15 @@ def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) 
     n_ranks = document.shape[2]
     if not isinstance(document, Rankings):
         return [n_ranks] * document.shape[1]
-    of_topics: list[int] = document.length[np.atleast_1d(runs)].max(axis=0, initial=min(1, n_ranks)).tolist()
-    return of_topics
+    n_by_topic: list[int] = document.length[np.atleast_1d(runs)].max(axis=0, initial=min(1, n_ranks)).tolist()
+    return n_by_topic
 
 
 def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArray, IntArray]:
     """Return documents of a run on all topics and ranks from 0, of equal shapes; −1 marks no document."""
     if not isinstance(document, Rankings):
-        of_run = document[run]
-        return of_run, np.broadcast_to(np.arange(of_run.shape[1], dtype=np.int32), of_run.shape)
+        ranking = document[run]
+        return ranking, np.broadcast_to(np.arange(ranking.shape[1], dtype=np.int32), ranking.shape)
     start, n = document.__dict__["_start"][run], document.length[run]
     first, n_all = int(start[0]) if len(start) else 0, int(n.sum(dtype=np.int64))
     rank = np.arange(first, first + n_all) - np.repeat(start, n)
@@ -208,8 +208,8 @@ def count_ties(run_id: str, topic: IntArray, key: AnyArray, *, by_score: bool) -
     if not tied.any() and not rounded.any():
         return None
     rank = topic_ranks(topic)
-    of_ties, if_rounded = (np.bincount(rank[each]).astype(np.int32) for each in (tied, rounded))
-    return Ties(run_id, of_ties, if_rounded)
+    n_tied, if_rounded = (np.bincount(rank[each]).astype(np.int32) for each in (tied, rounded))
+    return Ties(run_id, n_tied, if_rounded)
 
 
 def _is_tied(topic: IntArray, key: AnyArray) -> BoolArray:

@@ -86,15 +86,15 @@ class Sample(ReadOnlyArrays):
         share = np.maximum(n, 0.5) / np.maximum(size, 1)
         return np.where(self.stratum >= 0, share[self.stratum], np.nan)
 
-    def without(self, gone: BoolArray, pair_topic: IntArray) -> Sample:
+    def without(self, documents: BoolArray, pair_topic: IntArray) -> Sample:
         """Return the sample without some documents, as if they could not have come into it."""
-        inclusion = np.where(gone, np.nan, self.inclusion)
-        stratum = None if self.stratum is None else np.where(gone, np.int32(-1), self.stratum)
+        inclusion = np.where(documents, np.nan, self.inclusion)
+        stratum = None if self.stratum is None else np.where(documents, np.int32(-1), self.stratum)
         if stratum is not None and self.is_published:
             chosen = ~np.isnan(inclusion)
             inclusion = np.where(chosen, stratum_shares(stratum, chosen, pair_topic), np.nan)
         return dataclasses.replace(
-            self, inclusion=inclusion, stratum=stratum, candidates=self.candidates & ~gone
+            self, inclusion=inclusion, stratum=stratum, candidates=self.candidates & ~documents
         )
 
     def __str__(self) -> str:

@@ -45,27 +45,27 @@ class Exclusion:
 
     def take_out(self, source: Lines) -> Lines:
         """Return the run or judgments without these documents; counts their lines."""
-        gone = self._are_excluded(source)
-        if not gone.any():
+        is_excluded = self._are_excluded(source)
+        if not is_excluded.any():
             return source
-        self.n_lines[type(source)] += int(gone.sum())
-        if gone.all():
+        self.n_lines[type(source)] += int(is_excluded.sum())
+        if is_excluded.all():
             raise InputError(
                 f"nothing is left of it without the documents of {self.source}",
                 path=source.path,
                 hint="what is excluded are the documents to leave out, not those to keep",
             )
-        return select_lines(source, np.flatnonzero(~gone))
+        return select_lines(source, np.flatnonzero(~is_excluded))
 
     def _are_excluded(self, source: Run | Qrels) -> BoolArray:
         topics = source.query_id.cast(pa.string())
-        gone = np.zeros(len(topics), dtype=bool)
+        is_excluded = np.zeros(len(topics), dtype=bool)
         if self.own:
-            gone |= pc.equal(topics, source.doc_id).to_numpy(zero_copy_only=False)
+            is_excluded |= pc.equal(topics, source.doc_id).to_numpy(zero_copy_only=False)
         if len(self.pairs):
             pairs = pc.binary_join_element_wise(topics, source.doc_id, _SEPARATOR)
-            gone |= pc.is_in(pairs, value_set=self.pairs).to_numpy(zero_copy_only=False)
-        return gone
+            is_excluded |= pc.is_in(pairs, value_set=self.pairs).to_numpy(zero_copy_only=False)
+        return is_excluded
 
     @property
     def note(self) -> str:
@@ -176,8 +176,8 @@ def _run_topics(runs: Runs | None, judged: Mapping[str, None], reading: Reading)
         hint = "name the runs to score, or give the topics in a file"
         raise InputError("the topics of the run, and no run to score", hint=hint)
     topic_sets = [dict.fromkeys(run.query_id.unique().to_pylist()) for run in read]
-    for run, of_run in zip(read, topic_sets, strict=True):
-        if other := [q for q in judged if (q in of_run) != (q in topic_sets[0])]:
+    for run, run_topics in zip(read, topic_sets, strict=True):
+        if other := [q for q in judged if (q in run_topics) != (q in topic_sets[0])]:
             raise InputError(
                 f"runs {read[0].run_id!r} and {run.run_id!r} have other topics ({some_of(other, _N_NAMED)}), "
                 "so that their means would be over other topics",
@@ -203,38 +203,41 @@ class StrangeTopics:
     Attributes
     ----------
     run_id : str
-    of_run, of_qrels : tuple of str
+    run_topics, qrels_topics : tuple of str
         Topics that the qrels lack, and those that the run lacks.
     hint : str
         What would join them; empty where nothing simple would.
     """
 
     run_id: str
-    of_run: tuple[str, ...]
-    of_qrels: tuple[str, ...]
+    run_topics: tuple[str, ...]
+    qrels_topics: tuple[str, ...]
     hint: str
 
 
 def find_strange_topics(run: Run, query_ids: Sequence[str]) -> StrangeTopics | None:
     """Return topics of a run that the qrels lack, and those it lacks; None unless there are both."""
     there, known = set(run.query_id.dictionary.to_pylist()), set(query_ids)
-    of_run, of_qrels = sorted(there - known), [q for q in query_ids if q not in there]
-    if not of_run or not of_qrels:
+    run_topics, qrels_topics = sorted(there - known), [q for q in query_ids if q not in there]
+    if not run_topics or not qrels_topics:
         return None
-    return StrangeTopics(run.run_id, tuple(of_run), tuple(of_qrels), join_hint(of_run, of_qrels))
+    return StrangeTopics(
+        run.run_id, tuple(run_topics), tuple(qrels_topics), join_hint(run_topics, qrels_topics)
+    )
 
 
 def strange_topic_note(strange: Sequence[StrangeTopics], n_runs: int) -> str:
     """Return a note on runs whose topics are only in part those of the qrels, or ''."""
     if not strange:
         return ""
-    most = max(strange, key=lambda each: min(len(each.of_run), len(each.of_qrels)))
+    most = max(strange, key=lambda each: min(len(each.run_topics), len(each.qrels_topics)))
     others = f", and likewise {len(strange) - 1} of {counted(n_runs, 'run')}" if len(strange) > 1 else ""
     cause = most.hint or "are these runs and judgments of the same topics?"
+    extra, lacking = some_of(most.run_topics, _N_NAMED), some_of(most.qrels_topics, _N_NAMED)
     return (
-        f"{most.run_id} has {counted(len(most.of_run), 'topic')} that the qrels lack "
-        f"({some_of(most.of_run, _N_NAMED)}), and lacks {counted(len(most.of_qrels), 'topic')} of theirs "
-        f"({some_of(most.of_qrels, _N_NAMED)}), which count as 0{others}; {cause}"
+        f"{most.run_id} has {counted(len(most.run_topics), 'topic')} that the qrels lack ({extra}), and "
+        f"lacks {counted(len(most.qrels_topics), 'topic')} of theirs ({lacking}), which count as 0{others}; "
+        f"{cause}"
     )
 
 
@@ -255,7 +258,7 @@ _FORMS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def join_hint(of_run: Iterable[str], of_qrels: Iterable[str]) -> str:
+def join_hint(run_topics: Iterable[str], qrels_topics: Iterable[str]) -> str:
     """Say which difference in writing would join most topics; empty where none would.
 
     Examples
@@ -267,15 +270,15 @@ def join_hint(of_run: Iterable[str], of_qrels: Iterable[str]) -> str:
     """
     best: tuple[int, str, tuple[str, str]] | None = None
     for name, form in _FORMS.items():
-        runs, qrels = _by_form(of_run, form), _by_form(of_qrels, form)
+        runs, qrels = _by_form(run_topics, form), _by_form(qrels_topics, form)
         if joined := [(runs[text], qrels[text]) for text in runs if text in qrels]:
             best = max(best or (0, "", ("", "")), (len(joined), name, joined[0]), key=lambda each: each[0])
     if best is None:
         return ""
-    n, name, (of_a_run, of_some_qrels) = best
+    n, name, (in_run, in_qrels) = best
     return (
-        f"{counted(n, 'topic')} {'agrees' if n == 1 else 'agree'} but for {name}, such as {of_a_run} in the "
-        f"run and {of_some_qrels} in the qrels: write them alike"
+        f"{counted(n, 'topic')} {'agrees' if n == 1 else 'agree'} but for {name}, such as {in_run} in the "
+        f"run and {in_qrels} in the qrels: write them alike"
     )
 
 

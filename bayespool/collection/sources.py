@@ -70,10 +70,10 @@ def join_qrels(parts: Sequence[Qrels]) -> Qrels:
     doc_id = pa.concat_arrays([part.doc_id for part in parts])
     relevance = np.concatenate([part.relevance for part in parts])
     origin = np.repeat(np.arange(len(parts)), [len(part.relevance) for part in parts])
-    _, first, of_pair = np.unique(pair_codes(query_id, doc_id), return_index=True, return_inverse=True)
-    if (differs := np.flatnonzero(relevance != relevance[first[of_pair]])).size:
+    _, first, pair_index = np.unique(pair_codes(query_id, doc_id), return_index=True, return_inverse=True)
+    if (differs := np.flatnonzero(relevance != relevance[first[pair_index]])).size:
         later = int(differs[0])
-        earlier = int(first[of_pair[later]])
+        earlier = int(first[pair_index[later]])
         topic, document = query_id[later].as_py(), doc_id[later].as_py()
         path, other = (parts[origin[entry]].path for entry in (later, earlier))
         raise InputError(
@@ -395,9 +395,9 @@ def _object_runs(source: Any) -> list[Run]:
     name = "" if is_frame(source) else getattr(source, "name", None)
     if name and isinstance(name, str):
         return [run_from_frame(source, name)]
-    of_ranx = not is_frame(source) and hasattr(source, "to_dataframe")
-    source = source if of_ranx else to_eager_frame(source)
-    if of_ranx or isinstance(source, Mapping) or not _has_run_ids(source):
+    is_ranx = not is_frame(source) and hasattr(source, "to_dataframe")
+    source = source if is_ranx else to_eager_frame(source)
+    if is_ranx or isinstance(source, Mapping) or not _has_run_ids(source):
         return [dataclasses.replace(run_from_frame(source, "run"), run_id="")]
     columns = columns_by_name(source, ("run_id", "query_id", "doc_id", "score"), "runs", optional=("rank",))
     run_ids, *ids = (to_ids(columns[name], name, "runs") for name in ("run_id", "query_id", "doc_id"))

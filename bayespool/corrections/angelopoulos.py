@@ -4,42 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.base import (
-    Corrected,
-    as_amounts,
-    check_choice,
-    check_count,
-    not_defined,
-    within_room,
-)
-from bayespool.corrections.labels import (
-    NOT_A_SUM,
-    LabelCorrection,
-    hidden_documents,
-    rank_weights,
-    rates_of_others,
-)
+from bayespool.corrections.base import Corrected, clip_to_bounds, to_integer_amounts
+from bayespool.corrections.labels import LabeledRanks, SumCorrection, hidden_documents
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
-from bayespool.evidence.ideals import relevance_levels
-from bayespool.measures import Additive, Values
+from bayespool.measures import Values
 from bayespool.randomness import normals
 
-Sample = Literal["hidden", "judged"]
-
-MAX_DRAWS = 1_000_000
 _TOO_FEW_JUDGED = "needs two judged documents to learn from"
-_SAMPLE_NOTES = {
-    "hidden": "its interval takes hidden documents for a random sample of documents like the unjudged ones",
-    "judged": "its interval takes judged documents for a random sample of the top n, but a pool is not one",
-}
 
 
 class Rectifier(NamedTuple):
@@ -52,7 +32,10 @@ class Rectifier(NamedTuple):
 
 
 def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
-    """The rectifier of least variance with λ from 0 to 1, from two documents or more, shape (document,)."""
+    """Return the rectifier of least variance with λ from 0 to 1, from two documents or more.
+
+    Shape (document,).
+    """
     spread = predicted - predicted.mean()
     square = float(spread @ spread)
     scale = float(np.clip((spread @ gain) / square, 0, 1)) if square > 0 else 0.0
@@ -81,7 +64,7 @@ class Rectified(NamedTuple):
     needs_judge=True,
 )
 @dataclass(frozen=True, kw_only=True)
-class PredictionPowered(LabelCorrection):
+class PredictionPowered(SumCorrection):
     r"""Labels predict gains, and a sample of known relevance corrects them (Angelopoulos et al. 2023).
 
     The population are the positions of the run's top n over all topics. With the prediction f of a document's
@@ -144,94 +127,77 @@ class PredictionPowered(LabelCorrection):
     is NaN, and no run estimated with it has an interval.
     """
 
-    sample: Sample = "hidden"
-    n_draws: int = 4000
-    random_seed: int = 1
+    sample: Literal["hidden", "judged"] = "hidden"
 
-    def __post_init__(self) -> None:
-        check_choice("sample", self.sample, get_args(Sample))
-        check_count("n_draws", self.n_draws, MAX_DRAWS)
+    sample_notes = MappingProxyType(
+        {
+            "hidden": (
+                "its interval takes hidden documents for a random sample of documents like the unjudged ones",
+                _TOO_FEW_JUDGED,
+            ),
+            "judged": (
+                "its interval takes judged documents for a random sample of the top n, but a pool is not one",
+                _TOO_FEW_JUDGED,
+            ),
+        }
+    )
 
-    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Corrected values and draws."""
-        measure = bounds.measure
-        if not isinstance(measure, Additive):
-            return not_defined(bounds, NOT_A_SUM)
-        levels = relevance_levels(collection, measure)
-        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
-        weight = np.where(opened, rank_weights(collection, measure, levels, level.shape[2]), 0.0)
-        gains = np.asarray(measure.gains(np.array(levels)), dtype=np.float64)
-        predicted = (rates_of_others(collection, judge, levels) @ gains)[judge.grade]
-        of_top = np.append(predicted, 0.0)[document]
-        rectifiers = self._rectifiers(collection, measure, predicted, level, document)
-        parts = [
-            known and Rectified(known, (w * f).sum(axis=1), w.sum(axis=1), np.square(w).sum(axis=1))
-            for known, w, f in zip(rectifiers, weight, of_top, strict=True)
-        ]
-        return rectified(
-            bounds,
-            np.asarray(opened.any(axis=2)),
-            parts,
-            (_SAMPLE_NOTES[self.sample], _TOO_FEW_JUDGED),
-            shares_sample=self.sample == "hidden",
-            n_draws=self.n_draws,
-            random_seed=self.random_seed,
-        )
+    def from_ranks(
+        self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
+    ) -> Corrected:
+        """Return corrected values and draws."""
+        predicted = (ranks.rates @ ranks.gains)[judge.grade]
 
-    def _rectifiers(
-        self,
-        collection: Collection,
-        measure: Additive,
-        predicted: FloatArray,
-        level: LevelArray,
-        document: IntArray,
-    ) -> list[Rectifier | None]:
-        """Rectifier of each run, None where its sample is too small; ``predicted`` has the shape (pair,)."""
-
-        def of(pair: npt.NDArray[Any]) -> Rectifier | None:
-            gain = np.asarray(measure.gains(collection.relevance[pair]), dtype=np.float64)
+        def rectifier_from(pair: npt.NDArray[Any]) -> Rectifier | None:
+            gain = np.asarray(ranks.measure.gains(collection.relevance[pair]), dtype=np.float64)
             return rectifier(gain, predicted[pair]) if len(pair) > 1 else None
 
         if self.sample == "hidden":
-            return [of(hidden_documents(collection, measure.cutoff))] * len(level)
-        return [of(of_run[known >= 0]) for of_run, known in zip(document, level, strict=True)]
+            hidden = hidden_documents(collection, ranks.measure.cutoff)
+            rectifiers = [rectifier_from(hidden)] * len(ranks.level)
+        else:
+            judged = (top[level >= 0] for top, level in zip(ranks.document, ranks.level, strict=True))
+            rectifiers = [rectifier_from(pair) for pair in judged]
+        weight = np.where(ranks.opened, ranks.weight, 0.0)
+        parts = [
+            known and Rectified(known, (w * f).sum(axis=1), w.sum(axis=1), np.square(w).sum(axis=1))
+            for known, w, f in zip(rectifiers, weight, np.append(predicted, 0.0)[ranks.document], strict=True)
+        ]
+        return rectify(self, bounds, np.asarray(ranks.opened.any(axis=2)), parts)
 
 
-def rectified(
-    bounds: Bounds,
-    is_open: BoolArray,
-    parts: Sequence[Rectified | None],
-    notes: tuple[str, str],
-    *,
-    shares_sample: bool,
-    n_draws: int,
-    random_seed: int,
+def rectify(
+    correction: SumCorrection, bounds: Bounds, is_open: BoolArray, parts: Sequence[Rectified | None]
 ) -> Corrected:
-    """Values and draws from what is predicted of each run, None where its sample is too small.
+    """Return values and draws from what is predicted of each run, None where its sample is too small.
 
-    ``is_open`` has the shape (run, topic). ``notes`` are those of a run with a value and of one without.
+    ``is_open`` has the shape (run, topic). Runs share the error of a sample of hidden documents.
     """
+    n_draws, random_seed = correction.n_draws, correction.random_seed
+    notes = correction.sample_notes[correction.sample]
     measure = bounds.measure
     room = np.where(is_open, np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
-    per_topic, std, of_runs = bounds.lower.copy(), np.zeros(len(parts)), [""] * len(parts)
+    per_topic, std, run_notes = bounds.lower.copy(), np.zeros(len(parts)), [""] * len(parts)
     amounts = np.repeat(bounds.low.amount[None], n_draws, axis=0)
     for r in np.flatnonzero(is_open.any(axis=1)).tolist():
         part, run_id = parts[r], bounds.run_ids[r]
         if part is None:
             per_topic[r] = std[r] = np.nan
-            of_runs[r] = notes[1]
+            run_notes[r] = notes[1]
             continue
         known, total = part.rectifier, part.total
         expected = known.scale * part.predicted + known.mean * total - part.judged
-        shared = normals(n_draws, random_seed, "sample", *(() if shares_sample else (run_id,)))
+        shared = normals(
+            n_draws, random_seed, "sample", *(() if correction.sample == "hidden" else (run_id,))
+        )
         own = np.stack([normals(n_draws, random_seed, run_id, topic) for topic in bounds.query_ids], axis=1)
         errors = np.sqrt(known.variance) * (
             shared[:, None] / np.sqrt(known.n) * total + np.sqrt(part.square) * own
         )
-        per_topic[r] += within_room(expected, room[r])
-        amounts[:, r] += as_amounts(within_room(expected + errors, room[r]), measure)
+        per_topic[r] += clip_to_bounds(expected, room[r])
+        amounts[:, r] += to_integer_amounts(clip_to_bounds(expected + errors, room[r]), measure)
         sums = total.sum() ** 2 / known.n + part.square.sum()
         std[r] = np.sqrt(known.variance * sums) / per_topic.shape[1]
-        of_runs[r] = notes[0]
+        run_notes[r] = notes[0]
     draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
-    return Corrected(per_topic, std, tuple(of_runs), draws)
+    return Corrected(per_topic, std, tuple(run_notes), draws)

@@ -13,14 +13,26 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelArray
 from bayespool.collection import Collection
-from bayespool.collection.pools import sole_contributor
 from bayespool.collection.samples import Sample
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
-from bayespool.evidence.ideals import open_ranks, place_of_level, ranked_levels
-from bayespool.measures import NDCG, AveragePrecision, Estimates, Measure, Values, parse_measures
+from bayespool.evidence.held_out import sole_beside
+from bayespool.evidence.ideals import judged_tally, level_index, open_ranks, ranked_levels, relevance_levels
+from bayespool.measures import (
+    ERR,
+    NDCG,
+    Additive,
+    AveragePrecision,
+    Estimates,
+    Measure,
+    Normalized,
+    ReciprocalRank,
+    Success,
+    Values,
+    parse_measures,
+)
 from bayespool.pooling import StrategyPool
-from bayespool.pooling.discovery import misfit_of
+from bayespool.pooling.discovery import strategy_misfit
 
 
 def hidden_at_levels(
@@ -30,17 +42,15 @@ def hidden_at_levels(
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
 ) -> IndexArray:
-    """Judged documents that the run, or its organization, alone contributed to the pool, at levels that
-    ascend from 0; shape (run, topic, level).
+    """Count documents that a run or its organization alone contributed, shape (run, topic, level).
+
+    Levels ascend from 0.
     """
-    sole = sole_contributor(collection, by)
+    sole = sole_beside(collection, by, substitute)
     index = np.flatnonzero(collection.pooled)
     unit = collection.organization[index] if by == "organization" else index
-    hidden = sole >= 0
-    if substitute is not None:
-        hidden &= ~collection.in_pool(collection.run_index(substitute))
-    pairs = np.flatnonzero(hidden)
-    at = place_of_level(collection.relevance[pairs], levels)
+    pairs = np.flatnonzero(sole >= 0)
+    at = level_index(collection.relevance[pairs], levels)
     pairs, at = pairs[at >= 0], at[at >= 0]
     n_units = len(collection.organizations) if by == "organization" else len(collection.run_ids)
     n = np.zeros((n_units, len(collection.query_ids), len(levels)), dtype=np.int64)
@@ -99,10 +109,10 @@ class PointCorrection(ABC):
 
     @abstractmethod
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Corrected per-topic values from the bounds of the runs under one measure."""
+        """Return corrected per-topic values from the bounds of the runs under one measure."""
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures, for methods in which they share work."""
+        """Correct for several measures, for methods in which they share work."""
         return [self.correct(collection, bounds) for bounds in all_bounds]
 
     def estimate(
@@ -143,7 +153,7 @@ class PointCorrection(ABC):
     def opened_ranks(
         self, collection: Collection, run_ids: Iterable[str], depth: int
     ) -> tuple[LevelArray, BoolArray, IntArray]:
-        """Relevance, unjudged ranks that may be relevant, and documents, each of shape (run, topic, rank)."""
+        """Return relevance, possibly relevant unjudged ranks, and documents, each (run, topic, rank)."""
         index = collection.run_index(run_ids)
         level = ranked_levels(collection, index, depth)
         opened = open_ranks(collection, index, depth, self.estimand)
@@ -182,12 +192,12 @@ class SharedCorrection(PointCorrection):
     """A correction in which the measures share work."""
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """`correct_all` of one measure."""
+        """Return `correct_all` for one measure."""
         return self.correct_all(collection, [bounds])[0]
 
     @abstractmethod
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Corrected per-topic values from the bounds of the runs under each measure."""
+        """Return corrected per-topic values from the bounds of the runs under each measure."""
 
 
 def check_choice(name: str, value: str, known: Sequence[str]) -> None:
@@ -202,19 +212,18 @@ def check_count(name: str, n: int, most: int) -> None:
         raise InputError(f"{name} {n} is not from 1 to {most:,}")
 
 
-def joined(*notes: str | bool) -> str:
-    """Notes of a run in one text, without those that are empty or False."""
+def join_notes(*notes: str | bool) -> str:
+    """Return notes of a run in one text, without those that are empty or False."""
     return "; ".join(str(note) for note in notes if note)
 
 
 def open_residual(bounds: Bounds) -> FloatArray:
-    """Δ on topics, 0 where a run has missing ranks but no unjudged document, shape (run, topic)."""
-    residual: FloatArray = np.where(bounds.n_unjudged > 0, bounds.residual, 0.0)
-    return residual
+    """Return Δ on topics, 0 where a run has missing ranks but no unjudged document, shape (run, topic)."""
+    return np.asarray(np.where(bounds.n_unjudged > 0, bounds.residual, 0.0))
 
 
-def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
-    """Amounts to add on topics, each and their sum from 0 to what there is room for; shape (..., topic).
+def clip_to_bounds(added: FloatArray, room: FloatArray) -> FloatArray:
+    """Return amounts to add on topics, each and their sum from 0 to the room, shape (..., topic).
 
     Each topic is first cut to its room. A sum that is then too large is scaled down by one factor; where it
     is too small, all take the same share of the room they have left.
@@ -226,12 +235,11 @@ def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
     free = left.sum(axis=-1)[..., None]
     down = np.divide(total, current, out=np.ones_like(current), where=current > total)
     up = np.divide(total - current, free, out=np.zeros_like(current), where=(current < total) & (free > 0))
-    kept: FloatArray = np.clip(inside * down + left * up, 0, room)
-    return kept
+    return np.asarray(np.clip(inside * down + left * up, 0, room))
 
 
-def as_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]:
-    """Values as amounts; whole ones are rounded so that the sum over any first topics is the rounded sum."""
+def to_integer_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]:
+    """Return values as amounts, whole ones rounded so that sums over first topics are rounded sums."""
     if not measure.is_exact:
         return values * measure.unit
     sums = np.rint(np.cumsum(values * measure.unit, axis=-1)).astype(np.int32)
@@ -239,30 +247,87 @@ def as_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]:
     return np.clip(np.diff(sums, axis=-1, prepend=np.int32(0)), 0, measure.unit)
 
 
+def level_gains(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:
+    """Return gains of documents of levels, same shape; None unless the measure has gains or chances."""
+    if isinstance(measure, Additive):
+        return np.asarray(measure.gains(levels), dtype=np.float64)
+    if isinstance(measure, AveragePrecision | ReciprocalRank | Success | ERR):
+        # of a ranking of one document: whether it is relevant, or whether a reader stops there
+        return np.asarray(measure.amounts(levels[..., None]), dtype=np.float64)
+    return None
+
+
+def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
+    """Return expected amounts, shape (...), from expected gains of documents, shape (..., rank).
+
+    For all but sums of gains these are independent chances. With chances q, the expected sum of precisions is
+    Σ q_i/i (1 + Σ_{j<i} q_j), the expected reciprocal rank Σ q_i/i Π_{j<i} (1 − q_j), and the chance of
+    success 1 − Π (1 − q_i).
+    """
+    rank = np.arange(1, gains.shape[-1] + 1)
+    if isinstance(measure, Additive):
+        return np.asarray(gains @ measure.weights()[: gains.shape[-1]])
+    if isinstance(measure, AveragePrecision):
+        return np.asarray((gains / rank * (1 + gains.cumsum(axis=-1) - gains)).sum(axis=-1))
+    if isinstance(measure, Success):
+        return np.asarray(1 - np.prod(1 - gains, axis=-1))
+    first = gains.copy()
+    first[..., 1:] *= np.cumprod(1 - gains, axis=-1)[..., :-1]
+    return np.asarray((first / rank).sum(axis=-1))
+
+
+def amounts_with_expected(
+    measure: Measure, level: npt.NDArray[Any], opened: npt.NDArray[np.bool_], gain: FloatArray
+) -> FloatArray:
+    """Return amounts, shape (...), where ``opened`` documents have expected gains.
+
+    The other arrays have the shape (..., rank).
+    """
+    read = measure.read(level)
+    base = np.asarray(measure.amounts(read), dtype=np.float64)
+    if isinstance(measure, Additive):
+        more = np.where(opened, gain * measure.weights()[: level.shape[-1]], 0.0)
+        return np.asarray(base + more.sum(axis=-1))
+    known = level_gains(measure, read)
+    if known is None:
+        raise ValueError(f"{measure} has no gains")
+    return np.where(opened.any(axis=-1), expected_amounts(measure, np.where(opened, gain, known)), base)
+
+
+def normalize_expected(collection: Collection, bounds: Bounds, amounts: FloatArray) -> FloatArray:
+    """Return values of amounts over the judged ideal, within the bounds of completed judgments."""
+    measure = bounds.measure
+    tally = judged_tally(collection, relevance_levels(collection, measure))
+    values: FloatArray = measure.normalize(amounts, tally) / measure.unit
+    if isinstance(measure, Normalized):
+        values = np.clip(values, bounds.least.scores(), bounds.most.scores())
+    return values
+
+
 def not_defined(bounds: Bounds, why: str) -> Corrected:
-    """NaN for every run, with the reason as its note."""
+    """Return NaN for every run, with the reason as its note."""
     return Corrected(np.full_like(bounds.lower, np.nan), notes=(why,) * len(bounds.run_ids))
 
 
 def has_open_ranks(bounds: Bounds) -> BoolArray:
-    """Runs with an unjudged document down to the cutoff, shape (run,)."""
+    """Return runs with an unjudged document down to the cutoff, shape (run,)."""
     return np.asarray(bounds.n_unjudged.any(axis=1))
 
 
 def lacks_pool(collection: Collection, bounds: Bounds) -> BoolArray:
-    """Runs with an unjudged document and no other pooled run to learn from, shape (run,)."""
+    """Return runs with an unjudged document and no other pooled run to learn from, shape (run,)."""
     n_others = collection.pooled.sum() - collection.pooled[collection.run_index(bounds.run_ids)]
     return np.asarray((n_others == 0) & has_open_ranks(bounds))
 
 
-def sample_of(collection: Collection) -> Sample | str:
-    """The sample that the judgments are, published or drawn by the pool's strategy, else why there is none.
+def judgment_sample(collection: Collection) -> Sample | str:
+    """Return the sample that the judgments are, published or drawn by the pool, or why there is none.
 
     Judgments follow that of a strategy but for a few.
     """
     if collection.sample is not None:
         return collection.sample
-    pool, misfit = collection.pool, misfit_of(collection)
+    pool, misfit = collection.pool, strategy_misfit(collection)
     if not (isinstance(pool, StrategyPool) and pool.is_sample and misfit and collection.pooled.any()):
         return NO_SAMPLE
     if misfit.is_large:
@@ -270,13 +335,13 @@ def sample_of(collection: Collection) -> Sample | str:
     return pool.sample(collection, np.flatnonzero(collection.pooled))
 
 
-def notes_on_sample(collection: Collection, sample: Sample, bounds: Bounds) -> tuple[str, ...]:
-    """Notes of runs: documents that could not be sampled, and judgments that differ from the sample."""
+def sampling_notes(collection: Collection, sample: Sample, bounds: Bounds) -> tuple[str, ...]:
+    """Return notes of runs on documents that could not be sampled and judgments off the sample."""
     outside = np.append(~sample.candidates & ~collection.judged, False)
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
-    few = str(misfit_of(collection) or "")
+    few = str(strategy_misfit(collection) or "")
     return tuple(
-        joined(n and f"documents that could not be sampled count as not relevant: {n}", few)
+        join_notes(n and f"documents that could not be sampled count as not relevant: {n}", few)
         for n in outside[top].sum(axis=(1, 2)).tolist()
     )
 
@@ -292,18 +357,20 @@ class SampledCorrection(SharedCorrection):
         return AveragePrecision
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`of_sample`, with notes; `not_defined` for other measures and pools."""
-        sample = sample_of(collection)
-        values = sample if isinstance(sample, str) else self.of_sample(collection, sample)
+        """Return `estimate_from_sample`, with notes; `not_defined` for other measures and pools."""
+        sample = judgment_sample(collection)
+        values = sample if isinstance(sample, str) else self.estimate_from_sample(collection, sample)
         if isinstance(sample, str) or isinstance(values, str):
             return [not_defined(bounds, str(values)) for bounds in all_bounds]
         return [
-            Corrected(values(bounds), notes=notes_on_sample(collection, sample, bounds))
+            Corrected(values(bounds), notes=sampling_notes(collection, sample, bounds))
             if isinstance(bounds.measure, self.family) and bounds.measure.ideal != "judged"
             else not_defined(bounds, f"defined for {self.family.name} over completed judgments")
             for bounds in all_bounds
         ]
 
     @abstractmethod
-    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
-        """Function of bounds that gives values, shape (run, topic), or the reason why there are none."""
+    def estimate_from_sample(
+        self, collection: Collection, sample: Sample
+    ) -> Callable[[Bounds], FloatArray] | str:
+        """Return a function of bounds to values, shape (run, topic), or why there are none."""

@@ -9,7 +9,7 @@ from bayespool.corrections.base import Corrected, PointCorrection
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
 from bayespool.evidence.bounds import condensed_levels
-from bayespool.evidence.ideals import relevance_levels, tally_of
+from bayespool.evidence.ideals import judged_tally, relevance_levels
 
 
 @register_estimator(
@@ -32,8 +32,8 @@ class CondensedList(PointCorrection):
     """
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Values of the rankings of judged documents."""
+        """Return values of the rankings of judged documents."""
         measure = bounds.measure
         condensed = condensed_levels(collection, bounds.run_ids, measure.cutoff)
-        tally = tally_of(collection, relevance_levels(collection, measure))
+        tally = judged_tally(collection, relevance_levels(collection, measure))
         return Corrected(measure.values(condensed, tally).scores())

@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.angelopoulos import MAX_DRAWS, Rectified, rectified, rectifier
-from bayespool.corrections.base import Corrected, check_choice, check_count, not_defined
-from bayespool.corrections.labels import (
-    NOT_A_SUM,
-    LabelCorrection,
-    hidden_ranks,
-    rank_weights,
-    rates_of_others,
-)
+from bayespool.corrections.angelopoulos import Rectified, rectifier, rectify
+from bayespool.corrections.base import Corrected
+from bayespool.corrections.labels import LabeledRanks, SumCorrection, hidden_ranks
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
-from bayespool.evidence.ideals import relevance_levels
-from bayespool.measures import Additive
-
-Sample = Literal["hidden", "judged"]
-
-_TOO_FEW = {
-    "hidden": "needs two topics with documents that one organization alone contributed",
-    "judged": "needs two topics judged down to the cutoff",
-}
-_SAMPLE_NOTES = {
-    "hidden": "its interval takes topics of held-out runs for a random sample of topics like the run's",
-    "judged": "its interval takes topics judged to the cutoff for a random sample of topics; "
-    "a pool does not choose them so",
-}
 
 
 @register_estimator(
@@ -42,7 +23,7 @@ _SAMPLE_NOTES = {
     needs_judge=True,
 )
 @dataclass(frozen=True, kw_only=True)
-class Precise(LabelCorrection):
+class Precise(SumCorrection):
     r"""Labels predict the values of topics, and topics of known value correct them (Divekar & Majumder 2026).
 
     The unit of prediction-powered inference is the topic, not the document. With the prediction f of a
@@ -95,48 +76,44 @@ class Precise(LabelCorrection):
     NaN, and no run estimated with it has an interval.
     """
 
-    sample: Sample = "hidden"
-    n_draws: int = 4000
-    random_seed: int = 1
+    sample: Literal["hidden", "judged"] = "hidden"
 
-    def __post_init__(self) -> None:
-        check_choice("sample", self.sample, get_args(Sample))
-        check_count("n_draws", self.n_draws, MAX_DRAWS)
+    sample_notes = MappingProxyType(
+        {
+            "hidden": (
+                "its interval takes topics of held-out runs for a random sample of topics like the run's",
+                "needs two topics with documents that one organization alone contributed",
+            ),
+            "judged": (
+                "its interval takes topics judged to the cutoff for a random sample of topics; "
+                "a pool does not choose them so",
+                "needs two topics judged down to the cutoff",
+            ),
+        }
+    )
 
-    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Corrected values and draws."""
-        measure = bounds.measure
-        if not isinstance(measure, Additive):
-            return not_defined(bounds, NOT_A_SUM)
-        levels = relevance_levels(collection, measure)
-        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
-        of_ranks = rank_weights(collection, measure, levels, level.shape[2])
-        gains = np.asarray(measure.gains(np.array(levels)), dtype=np.float64)
-        chances = np.append((rates_of_others(collection, judge, levels) @ gains)[judge.grade], 0.0)
+    def from_ranks(
+        self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
+    ) -> Corrected:
+        """Return corrected values and draws."""
+        measure, level, opened, document = ranks.measure, ranks.level, ranks.opened, ranks.document
+        chances = np.append((ranks.rates @ ranks.gains)[judge.grade], 0.0)
         is_open = np.asarray(opened.any(axis=2))
         judged = np.zeros(is_open.shape)
         if self.sample == "hidden":
-            hidden = hidden_ranks(collection, measure, of_ranks)
+            hidden = hidden_ranks(collection, measure, ranks.weight)
             is_unit = hidden.weight.any(axis=2)
             foretold = (hidden.weight * chances[hidden.document]).sum(axis=2)[is_unit]
             samples = [(hidden.amounts()[is_unit], foretold)] * len(level)
-            predicted = (np.where(opened, of_ranks, 0.0) * chances[document]).sum(axis=2)
+            predicted = (np.where(opened, ranks.weight, 0.0) * chances[document]).sum(axis=2)
         else:
-            known = np.where(level >= 0, of_ranks, 0.0)
+            known = np.where(level >= 0, ranks.weight, 0.0)
             judged = (known * measure.gains(np.maximum(level, 0))).sum(axis=2)
-            predicted = (np.where(opened, of_ranks, known) * chances[document]).sum(axis=2)
+            predicted = (np.where(opened, ranks.weight, known) * chances[document]).sum(axis=2)
             samples = [(y[~at], f[~at]) for y, f, at in zip(judged, predicted, is_open, strict=True)]
         parts = []
         for r, (y, f) in enumerate(samples):
             at = is_open[r].astype(np.float64)
             known_topics = rectifier(y, f) if len(y) > 1 else None
             parts.append(known_topics and Rectified(known_topics, at * predicted[r], at, at, at * judged[r]))
-        return rectified(
-            bounds,
-            is_open,
-            parts,
-            (_SAMPLE_NOTES[self.sample], _TOO_FEW[self.sample]),
-            shares_sample=self.sample == "hidden",
-            n_draws=self.n_draws,
-            random_seed=self.random_seed,
-        )
+        return rectify(self, bounds, is_open, parts)

@@ -49,7 +49,7 @@ class _Part(NamedTuple):
 
 
 def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution) -> FloatArray:
-    """Chances of an unjudged document's grades from counts of judged documents, all of shape (..., level)."""
+    """Return chances of an unjudged document's grades, by counts of judged ones, shape (..., level)."""
     lowest = np.zeros(top.shape[-1])
     lowest[0] = 1.0
     each = []
@@ -58,27 +58,23 @@ def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution
         shares = np.where(total > 0, counts / np.maximum(total, 1), lowest)
         shares = np.maximum(shares, _MIN_GRADE_SHARE)
         each.append(shares / shares.sum(axis=-1, keepdims=True))
-    of_run, of_pool = each
-    chosen: FloatArray = {"run": of_run, "pool": of_pool, "run-and-pool": (of_run + of_pool) / 2}[
-        distribution
-    ]
-    return chosen
+    run_shares, pool_shares = each
+    return np.asarray(
+        {"run": run_shares, "pool": pool_shares, "run-and-pool": (run_shares + pool_shares) / 2}[distribution]
+    )
 
 
+@compiled
 def replacements(uniform: FloatArray, shares: FloatArray, stock: IndexArray) -> IndexArray:
-    """Levels, as positions, of judged documents in place of unjudged ones, shape (bootstrap, document).
+    """Return levels, as positions, of judged documents in place of unjudged ones.
+
+    Shape (bootstrap, document).
 
     They are drawn without replacement by ``uniform`` numbers, (document, bootstrap), ``shares`` and
     ``stock``, (level,): an empty level gives way to the next lower one with documents left, or to the lowest.
     """
-    drawn = np.zeros(uniform.T.shape, dtype=np.int64)
-    _draw(uniform, shares, stock, drawn)
-    return drawn
-
-
-@compiled
-def _draw(uniform: FloatArray, shares: FloatArray, stock: IndexArray, drawn: IndexArray) -> None:
     n_documents, n_bootstraps = uniform.shape
+    drawn = np.zeros((n_bootstraps, n_documents), dtype=np.int64)
     n_levels = len(shares)
     left = np.empty(n_levels, dtype=np.int64)
     for b in range(n_bootstraps):
@@ -92,29 +88,30 @@ def _draw(uniform: FloatArray, shares: FloatArray, stock: IndexArray, drawn: Ind
                 k -= 1
             left[k] -= 1
             drawn[b, d] = k
+    return drawn
 
 
 def quantiles(values: FloatArray) -> FloatArray:
-    """The quantiles from 0 to 100 per cent of values, interpolated, shape (101,)."""
+    """Return the quantiles from 0 to 100 per cent of values, interpolated, shape (101,)."""
     ordered = np.sort(values)
     place = _PER_CENT / 100 * (len(ordered) - 1)
     below = np.floor(place).astype(np.intp)
     step = ordered[np.minimum(below + 1, len(ordered) - 1)] - ordered[below]
-    interpolated: FloatArray = ordered[below] + (place - below) * step
-    return interpolated
+    return np.asarray(ordered[below] + (place - below) * step)
 
 
 def best_quantile(
     predicted: FloatArray, known: FloatArray, *, loss: Loss = "rmse", overestimates: float = 2.0
 ) -> int:
-    """The quantile in per cent of least loss on known values, shape (value,), among ``predicted``, shape
-    (value, quantile); of ties the middle one, the lower of two, and 50 without a value.
+    """Return the quantile in per cent of least loss on known values, shape (value,).
+
+    ``predicted`` has the shape (value, quantile). Of ties it is the middle one, the lower of two, and 50
+    without a value.
     """
     error = predicted - known[:, None]
 
     def root_mean_square(errors: FloatArray) -> FloatArray:
-        root: FloatArray = np.sqrt(np.square(errors).sum(axis=0) / max(len(errors), 1))
-        return root
+        return np.asarray(np.sqrt(np.square(errors).sum(axis=0) / max(len(errors), 1)))
 
     if loss == "rmse":
         losses = root_mean_square(error)
@@ -190,43 +187,38 @@ class FroebeBootstrap(SharedCorrection):
             raise InputError(f"overestimates {self.overestimates} is not 0 or more")
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures: those of one cutoff share the replacements."""
+        """Correct for several measures: those of one cutoff share the replacements."""
         groups: dict[tuple[int, tuple[int, ...]], list[Bounds]] = {}
         for bounds in all_bounds:
             levels = relevance_levels(collection, bounds.measure)
             groups.setdefault((bounds.measure.cutoff, levels), []).append(bounds)
         corrected: dict[Measure, Corrected] = {}
         for (cutoff, levels), group in groups.items():
-            values = self._of_cutoff(collection, group, cutoff, levels)
+            values = self._correct_cutoff(collection, group, cutoff, levels)
             corrected |= {bounds.measure: value for bounds, value in zip(group, values, strict=True)}
         return [corrected[bounds.measure] for bounds in all_bounds]
 
-    def _of_cutoff(
+    def _correct_cutoff(
         self, collection: Collection, group: Sequence[Bounds], cutoff: int, levels: tuple[int, ...]
     ) -> list[Corrected]:
         measures = [bounds.measure for bounds in group]
         judged = judged_at_levels(collection, levels, collection.relevance)
-        part = self._to_score(collection, group[0], levels, judged)
+        run_ids, query_ids = group[0].run_ids, group[0].query_ids
+        level, opened, _ = self.opened_ranks(collection, run_ids, cutoff)
+        each = np.broadcast_to(judged, (len(level), *judged.shape))
+        part = _Part(run_ids, query_ids, levels, level, opened, each)
         values = self._bootstrapped(part, measures)
-        chosen = self._chosen(collection, group, cutoff, levels, judged)
+        chosen = self._run_quantiles(collection, group, cutoff, levels, judged)
         corrected = []
-        for bounds, of_measure, of_runs in zip(group, values, chosen, strict=True):
-            at_quantile = np.take_along_axis(of_measure, of_runs[:, None, None], axis=2)[:, :, 0]
+        for bounds, quantile_values, run_quantiles in zip(group, values, chosen, strict=True):
+            at_quantile = np.take_along_axis(quantile_values, run_quantiles[:, None, None], axis=2)[:, :, 0]
             per_topic = np.where(part.opened.any(axis=2), at_quantile, bounds.lower)
             if self.quantile is None:
                 per_topic[lacks_pool(collection, bounds)] = np.nan
             corrected.append(Corrected(per_topic))
         return corrected
 
-    def _to_score(
-        self, collection: Collection, bounds: Bounds, levels: tuple[int, ...], judged: IndexArray
-    ) -> _Part:
-        """Rankings of the runs to score."""
-        level, opened, _ = self.opened_ranks(collection, bounds.run_ids, bounds.measure.cutoff)
-        each = np.broadcast_to(judged, (len(level), *judged.shape))
-        return _Part(bounds.run_ids, bounds.query_ids, levels, level, opened, each)
-
-    def _chosen(
+    def _run_quantiles(
         self,
         collection: Collection,
         group: Sequence[Bounds],
@@ -234,7 +226,7 @@ class FroebeBootstrap(SharedCorrection):
         levels: tuple[int, ...],
         judged: IndexArray,
     ) -> list[OrderArray]:
-        """Quantile for each measure and run: the given one, or the best for the pooled runs."""
+        """Return the quantile for each measure and run: the given one, or the best for the pooled runs."""
         n_runs = len(group[0].run_ids)
         if self.quantile is not None:
             return [np.full(n_runs, self.quantile)] * len(group)
@@ -247,20 +239,20 @@ class FroebeBootstrap(SharedCorrection):
         tally = Tally(judged[:, 1:], levels[1:])
         run, topic = np.nonzero(hidden.any(axis=2))
         chosen = []
-        for bounds, of_measure in zip(group, predicted, strict=True):
+        for bounds, quantile_values in zip(group, predicted, strict=True):
             known = bounds.measure.values(bounds.measure.read(level), tally).scores()[run, topic]
-            of_topics = of_measure[run, topic]
-            best = functools.cache(functools.partial(self._best, of_topics, known, run))
-            of_runs = [best(pooled.index(name) if name in pooled else -1) for name in bounds.run_ids]
-            chosen.append(np.array(of_runs, dtype=np.intp))
+            topic_values = quantile_values[run, topic]
+            best = functools.cache(functools.partial(self._best_quantile, topic_values, known, run))
+            run_quantiles = [best(pooled.index(name) if name in pooled else -1) for name in bounds.run_ids]
+            chosen.append(np.array(run_quantiles, dtype=np.intp))
         return chosen
 
-    def _best(self, predicted: FloatArray, known: FloatArray, run: OrderArray, without: int) -> int:
+    def _best_quantile(self, predicted: FloatArray, known: FloatArray, run: OrderArray, without: int) -> int:
         kept = run != without
         return best_quantile(predicted[kept], known[kept], loss=self.loss, overestimates=self.overestimates)
 
     def _bootstrapped(self, part: _Part, measures: Sequence[Measure]) -> list[FloatArray]:
-        """Quantiles of the values of each measure, shape (run, topic, quantile)."""
+        """Return quantiles of the values of each measure, shape (run, topic, quantile)."""
         levels = np.array(part.levels, dtype=np.int16)
         at = np.searchsorted(levels, part.level, side="right") - 1
         top = np.stack([(at == k).sum(axis=2) for k in range(len(levels))], axis=2)
@@ -284,9 +276,9 @@ class FroebeBootstrap(SharedCorrection):
                     values = base[m][r, t] + measure.gains(drawn) @ weight[ranks]
                 amounts[m][r, t] = quantiles(values)
         tally = Tally(part.judged[:, :, 1:], part.levels[1:])
-        by_measure = []
-        for measure, of_measure in zip(measures, amounts, strict=True):
+        measure_values = []
+        for measure, quantile_values in zip(measures, amounts, strict=True):
             # dividing by a run's ideal ranking keeps the order of its values
-            normalized = measure.normalize(np.moveaxis(of_measure, 2, 0), tally) / measure.unit
-            by_measure.append(np.moveaxis(normalized, 0, 2))
-        return by_measure
+            normalized = measure.normalize(np.moveaxis(quantile_values, 2, 0), tally) / measure.unit
+            measure_values.append(np.moveaxis(normalized, 0, 2))
+        return measure_values

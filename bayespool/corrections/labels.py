@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IntArray, LevelArray, OrderArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.base import Corrected, PointCorrection, joined, not_defined
-from bayespool.corrections.expected import amounts_with_expected, gains_of_levels, values_of_expected
+from bayespool.corrections.base import (
+    Corrected,
+    PointCorrection,
+    amounts_with_expected,
+    check_choice,
+    check_count,
+    join_notes,
+    level_gains,
+    normalize_expected,
+    not_defined,
+)
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_documents, held_out_levels
-from bayespool.evidence.ideals import place_of_level, relevance_levels, tally_of, tally_within_reach
+from bayespool.evidence.ideals import judged_tally, level_index, relevance_levels, tally_within_reach
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
 from bayespool.measures import Additive, Normalized
 from bayespool.measures.normalized import safe_ratio
@@ -28,6 +37,7 @@ NO_JUDGE = "needs labels of a judge (--judge)"
 """Note of a correction by labels without a value."""
 NOT_A_SUM = "defined for sums of gains"
 """Note under a measure that is no sum of gains."""
+_MAX_DRAWS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,25 +53,84 @@ class LabelCorrection(PointCorrection):
     judge: str | None = None
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """`by_labels`, or `not_defined` if the collection has no second judge.
+        """Return `by_labels`, or `not_defined` if the collection has no second judge.
 
         Raises
         ------
         InputError
             No judge has the name, or there are several and none is named.
         """
-        judge = judge_of(collection, self.judge, self.name)
+        judge = find_judge(collection, self.judge, self.name)
         if judge is None:
             return not_defined(bounds, NO_JUDGE)
         return self.by_labels(collection, bounds, judge)
 
     @abstractmethod
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Corrected per-topic values from bounds and the labels of a judge."""
+        """Return corrected per-topic values from bounds and the labels of a judge."""
 
 
-def judge_of(collection: Collection, name: str | None, method: str) -> Judge | None:
-    """The judge of a name, or the only one; None without any, `InputError` if it is unknown or unclear."""
+class LabeledRanks(NamedTuple):
+    """Ranks of runs, and what labels say of documents.
+
+    ``level``, ``opened``, ``document``: as `PointCorrection.opened_ranks` gives them. ``weight``: by
+    `rank_weights`. ``rates``: by `unhidden_level_rates`. ``gains``: of the levels, shape (level,).
+    """
+
+    measure: Additive
+    level: LevelArray
+    opened: BoolArray
+    document: IntArray
+    weight: FloatArray
+    rates: FloatArray
+    gains: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumCorrection(LabelCorrection):
+    """A correction of sums of gains by labels, with draws and a sample of known relevance.
+
+    Attributes
+    ----------
+    sample_notes : mapping of str to (str, str)
+        By sample: the notes of a run with a value, and of one without.
+    """
+
+    sample_notes: ClassVar[Mapping[str, tuple[str, str]]]
+
+    sample: str = "hidden"
+    n_draws: int = 4000
+    random_seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_choice("sample", self.sample, tuple(self.sample_notes))
+        check_count("n_draws", self.n_draws, _MAX_DRAWS)
+
+    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
+        """Return `from_ranks`, or `not_defined` for a measure that is no sum of gains."""
+        measure = bounds.measure
+        if not isinstance(measure, Additive):
+            return not_defined(bounds, NOT_A_SUM)
+        levels = relevance_levels(collection, measure)
+        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
+        weight = rank_weights(collection, measure, levels, level.shape[2])
+        rates = unhidden_level_rates(collection, judge, levels)
+        gains = np.asarray(measure.gains(np.array(levels)), dtype=np.float64)
+        ranks = LabeledRanks(measure, level, opened, document, weight, rates, gains)
+        return self.from_ranks(collection, bounds, judge, ranks)
+
+    @abstractmethod
+    def from_ranks(
+        self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
+    ) -> Corrected:
+        """Return corrected values and draws."""
+
+
+def find_judge(collection: Collection, name: str | None, method: str) -> Judge | None:
+    """Return the judge of a name, or the only one.
+
+    None without any, `InputError` if it is unknown or unclear.
+    """
     judges = {judge.name: judge for judge in collection.judges}
     known = ", ".join(judges)
     if name is not None:
@@ -79,7 +148,10 @@ def judge_of(collection: Collection, name: str | None, method: str) -> Judge | N
 
 
 def hidden_documents(collection: Collection, depth: int) -> OrderArray:
-    """Judged documents of one organization alone, ranked down to 30 or ``depth``, shape (document,)."""
+    """Return judged documents of one organization alone, ranked down to 30 or ``depth``.
+
+    Shape (document,).
+    """
     _, _, _, pair, _ = held_out_documents(collection, cutoff=max(depth, TOP_OF_LABELS))
     return np.asarray(pair, dtype=np.intp)
 
@@ -96,20 +168,20 @@ class KnownRanks(NamedTuple):
     document: IntArray
 
     def amounts(self) -> FloatArray:
-        """What the ranks add to the value, shape (run, topic)."""
+        """Return what the ranks add to the value, shape (run, topic)."""
         return np.asarray((self.weight * self.gain).sum(axis=2))
 
 
-def hidden_ranks(collection: Collection, measure: Additive, of_ranks: FloatArray) -> KnownRanks:
-    """Ranks of pooled runs whose documents their organizations alone contributed, by `rank_weights`."""
-    level, is_hidden = held_out_levels(collection, of_ranks.shape[1])
-    document = collection.document[np.flatnonzero(collection.pooled), :, : of_ranks.shape[1]]
+def hidden_ranks(collection: Collection, measure: Additive, rank_weight: FloatArray) -> KnownRanks:
+    """Return ranks of pooled runs whose documents their organizations alone contributed."""
+    level, is_hidden = held_out_levels(collection, rank_weight.shape[1])
+    document = collection.document[np.flatnonzero(collection.pooled), :, : rank_weight.shape[1]]
     gain = np.asarray(measure.gains(np.maximum(level, 0)), dtype=np.float64)
-    return KnownRanks(np.where(is_hidden, of_ranks, 0.0), gain, document)
+    return KnownRanks(np.where(is_hidden, rank_weight, 0.0), gain, document)
 
 
-def rates_of_others(collection: Collection, judge: Judge, levels: Sequence[int]) -> FloatArray:
-    """`level_rates` of judged documents that are not hidden; equal shares if there are none."""
+def unhidden_level_rates(collection: Collection, judge: Judge, levels: Sequence[int]) -> FloatArray:
+    """Return `level_rates` of judged documents that are not hidden; equal shares if there are none."""
     pair = np.flatnonzero(is_other(collection))
     if not len(pair):
         return np.full((len(judge.thresholds) + 2, len(levels)), 1 / len(levels))
@@ -117,30 +189,34 @@ def rates_of_others(collection: Collection, judge: Judge, levels: Sequence[int])
 
 
 def rank_weights(collection: Collection, measure: Additive, levels: Sequence[int], depth: int) -> FloatArray:
-    """What a gain of 1 adds to the value at each rank, shape (topic, rank); over the judged ideal if any."""
+    """Return the value that a gain of 1 adds at each rank, shape (topic, rank).
+
+    It is over the judged ideal where the measure has one.
+    """
     weights = np.asarray(measure.weights()[:depth] / measure.unit, dtype=np.float64)
-    of_topic = np.tile(weights, (len(collection.query_ids), 1))
+    topic_weights = np.tile(weights, (len(collection.query_ids), 1))
     if isinstance(measure, Normalized):
-        return safe_ratio(of_topic, measure.best(tally_of(collection, levels))[:, None])
-    return of_topic
+        return safe_ratio(topic_weights, measure.best(judged_tally(collection, levels))[:, None])
+    return topic_weights
 
 
 def level_rates(
     collection: Collection, judge: Judge, pair: npt.NDArray[np.integer], levels: Sequence[int]
 ) -> FloatArray:
-    """Share of each level, ascending from 0, among judged documents by grade, shape (grade + 1, level).
+    """Return the share of each level, ascending from 0, among judged documents by grade.
+
+    Shape (grade + 1, level).
 
     The last row is that of all documents, also used for empty grades; the grade −1 of no label selects it.
     """
     n_grades = len(judge.thresholds) + 1
     counts = np.zeros((n_grades + 1, len(levels)))
-    at = place_of_level(collection.relevance[pair], levels)
+    at = level_index(collection.relevance[pair], levels)
     grade = judge.grade[pair]
     np.add.at(counts, (grade[grade >= 0], at[grade >= 0]), 1.0)
     counts[-1] = np.bincount(at, minlength=len(levels))
     counts[counts.sum(axis=1) == 0] = counts[-1]
-    rates: FloatArray = counts / counts.sum(axis=1, keepdims=True)
-    return rates
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 _NOTHING_HIDDEN = "needs documents that one organization alone contributed"
@@ -166,7 +242,7 @@ class JudgeFilled(LabelCorrection):
 
     Notes
     -----
-    Relevance of a label (`relevance_of_labels`):
+    Relevance of a label (`label_relevance`):
 
     - labels that are whole numbers from 0 to 2 or more, and do not exceed judgments: themselves;
     - of two labels the lower one: 0; the higher one: the median relevance of the judged documents that have
@@ -180,9 +256,9 @@ class JudgeFilled(LabelCorrection):
     """
 
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Values of the rankings with labels as levels."""
+        """Return values of the rankings with labels as levels."""
         measure = bounds.measure
-        relevance_of_label = relevance_of_labels(collection, judge, measure.rel)
+        relevance_of_label = label_relevance(collection, judge, measure.rel)
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
         level = np.where(opened, np.append(relevance_of_label, np.int16(-1))[document], level)
         relevance = np.where(
@@ -192,11 +268,11 @@ class JudgeFilled(LabelCorrection):
         tally = tally_within_reach(collection, fuller, bounds.run_ids, measure, self.estimand)
         scale = ""
         if judge.is_labeled.any() and not is_on_scale(collection, judge):
-            scale = _scale_note(judge, relevance_of_grades(collection, judge, measure.rel))
+            scale = _scale_note(judge, grade_relevance(collection, judge, measure.rel))
         n_left = (opened & (level < 0)).sum(axis=(1, 2))
         is_open = np.asarray(opened.any(axis=(1, 2)))
         notes = tuple(
-            joined(
+            join_notes(
                 n and f"unjudged documents without a label count as nonrelevant: {n}", has_unjudged and scale
             )
             for n, has_unjudged in zip(n_left.tolist(), is_open.tolist(), strict=True)
@@ -205,23 +281,29 @@ class JudgeFilled(LabelCorrection):
 
 
 def is_on_scale(collection: Collection, judge: Judge) -> bool:
-    """Whether labels are levels of relevance: whole numbers that reach 2 and do not exceed judgments."""
+    """Return whether labels are levels: whole numbers that reach 2 and do not exceed judgments."""
     label = judge.label[judge.is_labeled]
     top = collection.levels[-1] if collection.levels else 0
     is_whole = len(label) > 0 and bool((label == np.floor(label)).all())
     return is_whole and bool(label.min() >= 0 and 2 <= label.max() <= top)
 
 
-def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """Relevance of labels for a measure that counts ``rel`` or more, −1 without a label, shape (pair,)."""
+def label_relevance(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
+    """Return relevance of labels for a measure that counts ``rel`` or more, −1 without a label.
+
+    Shape (pair,).
+    """
     if is_on_scale(collection, judge):
         return np.where(judge.is_labeled, judge.label, -1).astype(np.int16)
-    of_grade = relevance_of_grades(collection, judge, rel)
-    return np.append(of_grade, np.int16(-1))[judge.grade]
+    by_grade = grade_relevance(collection, judge, rel)
+    return np.append(by_grade, np.int16(-1))[judge.grade]
 
 
-def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """Relevance of the labels of each grade, the lowest first, where they are not levels; shape (grade,)."""
+def grade_relevance(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
+    """Return relevance of the labels of each grade, the lowest first, where they are not levels.
+
+    Shape (grade,).
+    """
     binary = len(judge.thresholds) == 1
     counted = collection.judged & in_top(collection, TOP_OF_LABELS)
     by_grade = np.zeros(len(judge.thresholds) + 1, dtype=np.int16)
@@ -235,10 +317,10 @@ def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> L
     return by_grade
 
 
-def _scale_note(judge: Judge, of_grade: LevelArray) -> str:
-    """Note on the relevance of labels of another scale."""
+def _scale_note(judge: Judge, by_grade: LevelArray) -> str:
+    """Return the note on the relevance of labels of another scale."""
     starts = [np.nanmin(judge.label), *judge.thresholds]
-    pairs = [f"from {start:g} for {level}" for start, level in zip(starts, of_grade.tolist(), strict=True)]
+    pairs = [f"from {start:g} for {level}" for start, level in zip(starts, by_grade.tolist(), strict=True)]
     return f"labels stand for relevance: {', '.join(pairs)}"
 
 
@@ -271,9 +353,9 @@ class JudgeRates(LabelCorrection):
     """
 
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Expected values."""
+        """Return expected values."""
         measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
-        gains = gains_of_levels(measure, np.array(levels))
+        gains = level_gains(measure, np.array(levels))
         if gains is None:
             return not_defined(bounds, NOT_A_SUM)
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
@@ -286,4 +368,4 @@ class JudgeRates(LabelCorrection):
             )
         gain = (level_rates(collection, judge, hidden, levels) @ gains)[np.append(judge.grade, -1)[document]]
         amounts = amounts_with_expected(measure, level, opened, gain)
-        return Corrected(values_of_expected(collection, bounds, amounts))
+        return Corrected(normalize_expected(collection, bounds, amounts))

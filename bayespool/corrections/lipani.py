@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, SharedCorrection, has_open_ranks, lacks_pool, not_defined
+from bayespool.corrections.base import (
+    Corrected,
+    SharedCorrection,
+    check_choice,
+    has_open_ranks,
+    lacks_pool,
+    not_defined,
+)
 from bayespool.corrections.registry import register_estimator
-from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.composition import CompositionEffects, composition_effects
 from bayespool.measures import Precision
@@ -53,11 +59,10 @@ class AntiPrecision(SharedCorrection):
     trigger: Literal["lambda", "precision", "anti-precision"] = "lambda"
 
     def __post_init__(self) -> None:
-        if self.trigger not in ("lambda", "precision", "anti-precision"):
-            raise InputError(f"no trigger {self.trigger!r}", hint="lambda, precision or anti-precision")
+        check_choice("trigger", self.trigger, tuple(_UNTRIGGERED))
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures, with one composition for all cutoffs of a relevance level."""
+        """Correct for several measures with one composition for all cutoffs of a relevance level."""
         effects: dict[int, CompositionEffects] = {}
         for rel in {b.measure.rel for b in all_bounds if isinstance(b.measure, Precision)}:
             cutoffs = sorted({b.measure.cutoff for b in all_bounds if b.measure.rel == rel})
@@ -104,7 +109,7 @@ def anti_precision_indicators(
     *,
     correction: AntiPrecision | None = None,
 ) -> pd.DataFrame:
-    """What a run does to the pooled runs when composed with them (Lipani et al. 2015, §3 and table 1).
+    """Return what a run does to the pooled runs when composed with them (Lipani et al. 2015, §3 and table 1).
 
     Parameters
     ----------

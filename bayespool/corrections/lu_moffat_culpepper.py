@@ -15,11 +15,13 @@ from bayespool.corrections.base import (
     Corrected,
     SharedCorrection,
     check_choice,
+    expected_amounts,
     has_open_ranks,
     lacks_pool,
+    level_gains,
+    normalize_expected,
     not_defined,
 )
-from bayespool.corrections.expected import expected_amounts, gains_of_levels, values_of_expected
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
@@ -33,25 +35,18 @@ _PARAMETER_SHIFT = 1e-6  # for numerical slopes
 _RIDGE = 1e-12  # keeps steps finite along parameters that change nothing
 
 
-class _Grid(NamedTuple):
-    """Grid of starting points for a search."""
-
-    least: tuple[float, ...]
-    greatest: tuple[float, ...]
-    n_points: tuple[int, ...]
-
-    def points(self) -> FloatArray:
-        """All combinations, shape (point, parameter)."""
-        axes = map(np.linspace, self.least, self.greatest, self.n_points)
-        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(self.least))
-
-
-_EXPONENTS = _Grid((0.0,), (10.0,), (101,))
-_LOG_SCALE_AND_SHAPE = _Grid((np.log(0.05),) * 2, (np.log(1e4), np.log(10.0)), (100, 40))
+# starting points of a search: an axis of each parameter
+_EXPONENTS = (np.linspace(0.0, 10.0, 101),)
+_LOG_SCALE_AND_SHAPE = (
+    np.linspace(np.log(0.05), np.log(1e4), 100),
+    np.linspace(np.log(0.05), np.log(10.0), 40),
+)
 
 
 def gain_curves(observed: FloatArray, n_ranks: int, shape: Shape) -> FloatArray:
-    """Curves of one shape with the least squared distance to mean gains, shape (topic, rank), cut to 0 and 1.
+    """Return curves of one shape with the least squared distance to mean gains.
+
+    Shape (topic, rank), cut to 0 and 1.
 
     The shapes are p down to some rank, then 0; λk + c with λ ≤ 0; λ/k^c; or c(e^{−((k−1)/a)^b} −
     e^{−(k/a)^b}). The height of a curve is explicit; other parameters are searched on a grid, then by least
@@ -75,13 +70,11 @@ def _linear(observed: FloatArray, rank: FloatArray) -> FloatArray:
     centered = within - within.mean()
     squares = max(float(centered @ centered), 0.5)  # that of two ranks; one has no slope
     slope = np.minimum(observed @ centered / squares, 0.0)
-    line: FloatArray = observed.mean(axis=1)[:, None] + slope[:, None] * (rank - within.mean())
-    return line
+    return np.asarray(observed.mean(axis=1)[:, None] + slope[:, None] * (rank - within.mean()))
 
 
 def _powers(exponent: FloatArray, rank: FloatArray) -> FloatArray:
-    form: FloatArray = rank ** -exponent[..., :1]
-    return form
+    return np.asarray(rank ** -exponent[..., :1])
 
 
 def _chances(parameters: FloatArray, rank: FloatArray) -> FloatArray:
@@ -91,17 +84,24 @@ def _chances(parameters: FloatArray, rank: FloatArray) -> FloatArray:
     return result
 
 
-def _searched(
-    observed: FloatArray, rank: FloatArray, form: Callable[[FloatArray, FloatArray], FloatArray], grid: _Grid
+def _fit_curves(
+    observed: FloatArray,
+    rank: FloatArray,
+    form: Callable[[FloatArray, FloatArray], FloatArray],
+    axes: tuple[FloatArray, ...],
 ) -> FloatArray:
-    """Form times height, with least-squares parameters and height for each topic, shape (topic, rank)."""
+    """Return form times height, with least-squares parameters and height for each topic.
+
+    Shape (topic, rank).
+    """
     within = rank[: observed.shape[1]]
-    points = grid.points()
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    least, greatest = zip(*((axis[0], axis[-1]) for axis in axes), strict=True)
     forms = form(points, within)
     best = points[_explained(observed @ forms.T, forms).argmax(axis=1)]
 
     def distance(parameters: FloatArray) -> FloatArray:
-        """From the form at its best height to what was observed, shape (topic, rank)."""
+        """Return from the form at its best height to what was observed, shape (topic, rank)."""
         forms = form(parameters, within)
         return _height(observed, forms)[:, None] * forms - observed
 
@@ -114,7 +114,7 @@ def _searched(
         diagonal = np.einsum("tpp->tp", normal)
         normal += np.eye(best.shape[1]) * (damping[:, None] * diagonal + _RIDGE)[:, None]
         step = np.linalg.solve(normal, np.einsum("tkp,tk->tp", slopes, reached)[..., None])[..., 0]
-        tried = np.clip(best - step, grid.least, grid.greatest)
+        tried = np.clip(best - step, least, greatest)
         tried_distance = distance(tried)
         better = np.square(tried_distance).sum(axis=1) < np.square(reached).sum(axis=1)
         best, reached = (
@@ -122,32 +122,29 @@ def _searched(
             np.where(better[:, None], tried_distance, reached),
         )
         damping = np.maximum(np.where(better, damping / 5, damping * 5), _RIDGE)
-    curves: FloatArray = _height(observed, form(best, within))[:, None] * form(best, rank)
-    return curves
+    return np.asarray(_height(observed, form(best, within))[:, None] * form(best, rank))
 
 
 SHAPES: dict[Shape, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "constant": _constant,
     "linear": _linear,
-    "zipf": functools.partial(_searched, form=_powers, grid=_EXPONENTS),
-    "weibull": functools.partial(_searched, form=_chances, grid=_LOG_SCALE_AND_SHAPE),
+    "zipf": functools.partial(_fit_curves, form=_powers, axes=_EXPONENTS),
+    "weibull": functools.partial(_fit_curves, form=_chances, axes=_LOG_SCALE_AND_SHAPE),
 }
 
 
 def _height(observed: FloatArray, forms: FloatArray) -> FloatArray:
-    """Best height of each topic's form, shape (topic,)."""
+    """Return best height of each topic's form, shape (topic,)."""
     squares = np.maximum(np.square(forms).sum(axis=1), _MIN_SUM_OF_SQUARES)
-    height: FloatArray = (observed * forms).sum(axis=1) / squares
-    return height
+    return np.asarray((observed * forms).sum(axis=1) / squares)
 
 
 def _explained(products: FloatArray, forms: FloatArray) -> FloatArray:
-    """Decrease of the sum of squares by a form at its best height."""
+    """Return decrease of the sum of squares by a form at its best height."""
     squares = np.square(forms).sum(axis=-1)
-    explained: FloatArray = np.where(
-        squares > _MIN_SUM_OF_SQUARES, products**2 / np.maximum(squares, _MIN_SUM_OF_SQUARES), -1.0
+    return np.asarray(
+        np.where(squares > _MIN_SUM_OF_SQUARES, products**2 / np.maximum(squares, _MIN_SUM_OF_SQUARES), -1.0)
     )
-    return explained
 
 
 Loss = Literal["a", "b"]
@@ -167,7 +164,7 @@ _MIN_FITTED_RANKS = 10  # with fewer, a note says that data are few
 
 
 def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
-    """Weights from 0 that sum to 1, shape (column,), of a table's columns closest to a target (row,)."""
+    """Return the nonnegative weights of sum 1 of a table's columns that come closest to a target (row,)."""
     from scipy.optimize import nnls
 
     n_columns = table.shape[1]
@@ -177,8 +174,7 @@ def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
         return np.full(n_columns, 1 / n_columns)
     rows = np.vstack([distance / largest, np.ones(n_columns)])
     weights, _ = nnls(rows, np.append(np.zeros(len(distance)), 1.0))
-    shares: FloatArray = weights / weights.sum()
-    return shares
+    return np.asarray(weights / weights.sum())
 
 
 @register_estimator(
@@ -242,13 +238,13 @@ class LuMoffatCulpepper(SharedCorrection):
             raise InputError(f"persistence {self.persistence} is not between 0 and 1")
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures; those with equal gains of levels share the estimates."""
+        """Correct for several measures; those with equal gains of levels share the estimates."""
         deepest = max(bounds.measure.cutoff for bounds in all_bounds)
         shared: dict[bytes, _Expected] = {}
         corrected = []
         for bounds in all_bounds:
             top = relevance_levels(collection, bounds.measure)[-1]
-            gains = gains_of_levels(bounds.measure, np.arange(top + 1))
+            gains = level_gains(bounds.measure, np.arange(top + 1))
             if gains is None:
                 corrected.append(not_defined(bounds, "defined for sums of gains"))
             elif not bounds.measure.rises:
@@ -259,13 +255,13 @@ class LuMoffatCulpepper(SharedCorrection):
                 shares = gains / gains.max()
                 if (key := shares.tobytes()) not in shared:
                     shared[key] = self._expected(collection, bounds.run_ids, deepest, shares)
-                corrected.append(_value(collection, bounds, shared[key], float(gains.max())))
+                corrected.append(_correct_measure(collection, bounds, shared[key], float(gains.max())))
         return corrected
 
     def _expected(
         self, collection: Collection, run_ids: tuple[str, ...], depth: int, shares: FloatArray
     ) -> _Expected:
-        """Gains of the first ``depth`` documents of runs, known or estimated."""
+        """Return gains of the first ``depth`` documents of runs, known or estimated."""
         index = collection.run_index(run_ids)
         level, opened, _ = self.opened_ranks(collection, run_ids, depth)
         gain = np.where(level >= 0, shares[np.maximum(level, 0)], 0.0)
@@ -283,16 +279,16 @@ class LuMoffatCulpepper(SharedCorrection):
             wanted = collection.document[index[run], t, rank]
             document = collection.document[pooled, t]
             judged = np.unique(document[pool_level[:, t] >= 0])
-            ranks = _ranks_of(np.concatenate([judged, wanted]), document, last)
+            ranks = _ranks_in_runs(np.concatenate([judged, wanted]), document, last)
             judged_gain = shares[collection.relevance[judged]]
             by_shape = [np.append(curve[row], curve[row, -1]) for curve in curves]
-            gain[run, t, rank] = self._of_topic(ranks, judged_gain, by_shape, last)
+            gain[run, t, rank] = self._topic_gains(ranks, judged_gain, by_shape, last)
         return _Expected(gain, opened)
 
-    def _of_topic(
+    def _topic_gains(
         self, ranks: IntArray, judged_gain: FloatArray, curves: Sequence[FloatArray], last: int
     ) -> FloatArray:
-        """Expected gains of the documents after the judged ones, shape (document,)."""
+        """Return expected gains of the documents after the judged ones, shape (document,)."""
         n_judged = len(judged_gain)
         weight = np.append(self.persistence ** np.arange(last), 0.0)[ranks[:n_judged]]
         estimates = np.empty((len(ranks), len(curves)))
@@ -303,20 +299,22 @@ class LuMoffatCulpepper(SharedCorrection):
         return combined[n_judged:]
 
     def _weights(self, weight: FloatArray, gains: FloatArray, target: FloatArray) -> FloatArray:
-        """Weights of the columns of expected gains (judged document, column), shape (column,)."""
+        """Return weights of the columns of expected gains (judged document, column), shape (column,)."""
         if self.loss == "a":
             return simplex_weights(weight.T @ gains, weight.T @ target)
         # the rows of one document differ by factors only, and are one row of their root sum of squares
-        of_document = np.sqrt(np.square(weight).sum(axis=1))
-        return simplex_weights(of_document[:, None] * gains, of_document * target)
+        document_weight = np.sqrt(np.square(weight).sum(axis=1))
+        return simplex_weights(document_weight[:, None] * gains, document_weight * target)
 
 
-def _value(collection: Collection, bounds: Bounds, expected: _Expected, greatest: float) -> Corrected:
-    """Values with expected gains of unjudged documents; B without any."""
+def _correct_measure(
+    collection: Collection, bounds: Bounds, expected: _Expected, greatest: float
+) -> Corrected:
+    """Return values with expected gains of unjudged documents; B without any."""
     measure = bounds.measure
     gain = expected.gain[:, :, : measure.cutoff]
     opened = expected.opened[:, :, : measure.cutoff]
-    values = values_of_expected(collection, bounds, expected_amounts(measure, gain * greatest))
+    values = normalize_expected(collection, bounds, expected_amounts(measure, gain * greatest))
     per_topic = np.where(opened.any(axis=2), values, bounds.lower)
     per_topic[lacks_pool(collection, bounds)] = np.nan
     depth = int(collection.run_depths(np.flatnonzero(collection.pooled)).max(initial=0))
@@ -327,8 +325,9 @@ def _value(collection: Collection, bounds: Bounds, expected: _Expected, greatest
 
 
 def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> FloatArray:
-    """Mean gain at each rank of pooled runs, each down to its depth, shape (topic, rank); a missing rank
-    gains 0, an unjudged document does not count.
+    """Return the mean gain at each rank of pooled runs, each down to its depth, shape (topic, rank).
+
+    A missing rank gains 0, an unjudged document does not count.
     """
     within = np.arange(int(depths.max())) < depths[:, None, None]
     level = level[:, :, : within.shape[2]]
@@ -337,12 +336,14 @@ def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> Floa
     counted = within & (level != -1)
     gain = np.where(level >= 0, shares[np.maximum(level, 0)], 0.0)
     n_counted = counted.sum(axis=0)
-    means: FloatArray = np.where(counted, gain, 0.0).sum(axis=0) / np.maximum(n_counted, 1)
-    return means
+    return np.asarray(np.where(counted, gain, 0.0).sum(axis=0) / np.maximum(n_counted, 1))
 
 
-def _ranks_of(pairs: IntArray, document: IntArray, lacking: int) -> IntArray:
-    """Ranks of documents in runs, from 0, shape (pair, run); ``lacking`` where a run does not return one."""
+def _ranks_in_runs(pairs: IntArray, document: IntArray, lacking: int) -> IntArray:
+    """Return ranks of documents in runs, from 0, shape (pair, run).
+
+    ``lacking`` where a run does not return one.
+    """
     first = int(pairs.min())
     rank = np.full((int(pairs.max()) - first + 1, len(document)), lacking, dtype=np.int32)
     run, place = np.nonzero((document >= first) & (document < first + len(rank)))

@@ -3,53 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection, Judge
-from bayespool.corrections.angelopoulos import MAX_DRAWS
-from bayespool.corrections.base import (
-    Corrected,
-    as_amounts,
-    check_choice,
-    check_count,
-    not_defined,
-    within_room,
-)
-from bayespool.corrections.labels import (
-    NOT_A_SUM,
-    KnownRanks,
-    LabelCorrection,
-    hidden_ranks,
-    rank_weights,
-    rates_of_others,
-)
+from bayespool.corrections.base import Corrected, clip_to_bounds, to_integer_amounts
+from bayespool.corrections.labels import KnownRanks, LabeledRanks, SumCorrection, hidden_ranks
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
-from bayespool.evidence.ideals import relevance_levels
-from bayespool.measures import Additive, Values
+from bayespool.measures import Values
 from bayespool.randomness import key_of
-
-Sample = Literal["hidden", "judged", "runs"]
 
 N_SETS = 1000
 """Sets of topics drawn with replacement."""
 _SHIFTS = np.linspace(-1.0, 1.0, 2001)
 _ROUNDING = 1e-12
-_NOTHING_KNOWN = {
-    "hidden": "needs documents that one organization alone contributed",
-    "judged": "needs judged documents in the top n",
-    "runs": "needs documents that one organization alone contributed",
-}
-_SAMPLE_NOTES = {
-    "hidden": "its interval takes topics of held-out runs for a random sample of topics like the run's",
-    "judged": "its interval takes judged documents of a topic for a random sample of its top n, but a pool "
-    "is not one",
-    "runs": "its interval takes runs held out for a random sample of runs like this one",
-}
 
 
 class Calibration(NamedTuple):
@@ -70,7 +42,9 @@ class Critical(NamedTuple):
 
 
 def moved_gains(rates: FloatArray, gains: FloatArray, shifts: FloatArray) -> FloatArray:
-    """Expected gain by grade when a share of its distribution is cut off (eq. 16–19), shape (grade, shift).
+    """Return expected gain by grade when a share of its distribution is cut off (eq. 16–19).
+
+    Shape (grade, shift).
 
     A shift above 0 cuts this share off the lowest levels, one below 0 off the highest, and what is left is
     scaled to 1. A shift of −1 leaves the lowest level, and 1 the highest. ``rates``: shares of levels, the
@@ -91,7 +65,7 @@ def moved_gains(rates: FloatArray, gains: FloatArray, shifts: FloatArray) -> Flo
 
 
 def critical_shifts(sets: Calibration, moved: FloatArray) -> Critical:
-    """The shifts at which moved labels begin to miss the value of each set."""
+    """Return the shifts at which moved labels begin to miss the value of each set."""
     foretold = sets.weight @ moved
     below = (foretold <= sets.value[:, None] + _ROUNDING).sum(axis=1) - 1
     above = (foretold < sets.value[:, None] - _ROUNDING).sum(axis=1)
@@ -100,7 +74,7 @@ def critical_shifts(sets: Calibration, moved: FloatArray) -> Critical:
 
 
 def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> IndexArray:
-    """Index of the shift that is the bound at a probability α/2 or 1 − α/2, of the probabilities' shape.
+    """Return the index of the shift that is the bound at each probability α/2 or 1 − α/2.
 
     It is the largest (smallest) one that exceeds (is below) the value in a share of the M sets of less than
     (α − (1 − α)/M)/2 (eq. 24), and the last of all where no share is that small.
@@ -116,7 +90,7 @@ def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> Inde
 
 
 def middle_shifts(critical: Critical) -> IndexArray:
-    """Indices of the upper bound's shifts at level 0: of the middle set, or of the two in the middle."""
+    """Return indices of the upper bound's shifts at level 0, of the middle set or the middle two."""
     n_sets = len(critical.above)
     return critical.above[[(n_sets - 1) // 2, n_sets // 2]]
 
@@ -128,7 +102,7 @@ def middle_shifts(critical: Critical) -> IndexArray:
     needs_judge=True,
 )
 @dataclass(frozen=True, kw_only=True)
-class ConformalRiskControl(LabelCorrection):
+class ConformalRiskControl(SumCorrection):
     r"""Labels moved down and up until they bound topics of known value (Oosterhuis et al. 2024, §6).
 
     Each label stands for a distribution of relevance. A shift λ > 0 takes the mass λ off its lowest levels
@@ -185,55 +159,63 @@ class ConformalRiskControl(LabelCorrection):
     has an interval.
     """
 
-    sample: Sample = "hidden"
-    n_draws: int = 4000
-    random_seed: int = 1
+    sample: Literal["hidden", "judged", "runs"] = "hidden"
 
-    def __post_init__(self) -> None:
-        check_choice("sample", self.sample, get_args(Sample))
-        check_count("n_draws", self.n_draws, MAX_DRAWS)
+    sample_notes = MappingProxyType(
+        {
+            "hidden": (
+                "its interval takes topics of held-out runs for a random sample of topics like the run's",
+                "needs documents that one organization alone contributed",
+            ),
+            "judged": (
+                "its interval takes judged documents of a topic for a random sample of its top n, but a pool "
+                "is not one",
+                "needs judged documents in the top n",
+            ),
+            "runs": (
+                "its interval takes runs held out for a random sample of runs like this one",
+                "needs documents that one organization alone contributed",
+            ),
+        }
+    )
 
-    def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Corrected values and draws."""
-        measure = bounds.measure
-        if not isinstance(measure, Additive):
-            return not_defined(bounds, NOT_A_SUM)
-        levels = relevance_levels(collection, measure)
-        level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
-        of_ranks = rank_weights(collection, measure, levels, level.shape[2])
-        gains = np.asarray(measure.gains(np.array(levels)), dtype=np.float64)
-        moved = moved_gains(rates_of_others(collection, judge, levels), gains, _SHIFTS)
+    def from_ranks(
+        self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
+    ) -> Corrected:
+        """Return corrected values and draws."""
+        measure, level, opened, document = ranks.measure, ranks.level, ranks.opened, ranks.document
+        moved = moved_gains(ranks.rates, ranks.gains, _SHIFTS)
         is_open = np.asarray(opened.any(axis=2))
         room = np.where(is_open, np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
         per_topic, std, notes = bounds.lower.copy(), np.zeros(len(level)), [""] * len(level)
         amounts = np.repeat(bounds.low.amount[None], self.n_draws, axis=0)
         grade = np.append(judge.grade, -1)
-        hidden = None if self.sample == "judged" else hidden_ranks(collection, measure, of_ranks)
+        hidden = None if self.sample == "judged" else hidden_ranks(collection, measure, ranks.weight)
         for r in np.flatnonzero(is_open.any(axis=1)).tolist():
             run_id, one = bounds.run_ids[r], slice(r, r + 1)
             gain = np.asarray(measure.gains(np.maximum(level[one], 0)), dtype=np.float64)
-            known = hidden or KnownRanks(np.where(level[one] >= 0, of_ranks, 0.0), gain, document[one])
+            known = hidden or KnownRanks(np.where(level[one] >= 0, ranks.weight, 0.0), gain, document[one])
             sets = self._sets(known, grade, len(moved), int(is_open[r].sum()), run_id)
             if not len(sets.value):
                 per_topic[r] = std[r] = np.nan
-                notes[r] = _NOTHING_KNOWN[self.sample]
+                notes[r] = self.sample_notes[self.sample][1]
                 continue
             critical = critical_shifts(sets, moved)
-            weight = by_grade(np.where(opened[one], of_ranks, 0.0), grade[document[one]], len(moved))[0]
+            weight = by_grade(np.where(opened[one], ranks.weight, 0.0), grade[document[one]], len(moved))[0]
             order = np.random.default_rng(key_of(self.random_seed, run_id)).permutation(self.n_draws)
             at = shift_at(critical, (order + 0.5) / self.n_draws, len(_SHIFTS))
-            added = within_room((weight @ moved[:, at]).T, room[r])
-            per_topic[r] += within_room((weight @ moved[:, middle_shifts(critical)]).mean(axis=1), room[r])
-            amounts[:, r] += as_amounts(added, measure)
+            added = clip_to_bounds((weight @ moved[:, at]).T, room[r])
+            per_topic[r] += clip_to_bounds((weight @ moved[:, middle_shifts(critical)]).mean(axis=1), room[r])
+            amounts[:, r] += to_integer_amounts(added, measure)
             std[r] = added.mean(axis=1).std()
-            notes[r] = _SAMPLE_NOTES[self.sample]
+            notes[r] = self.sample_notes[self.sample][0]
         draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
         return Corrected(per_topic, std, tuple(notes), draws)
 
     def _sets(
         self, known: KnownRanks, grade: npt.NDArray[np.integer], n_grades: int, n_topics: int, run_id: str
     ) -> Calibration:
-        """Sets of known value, each of as many topics as the run has with unjudged documents."""
+        """Return sets of known value, each of as many topics as the run has with unjudged documents."""
         weight, value = by_grade(known.weight, grade[known.document], n_grades), known.amounts()
         is_known = np.asarray(known.weight.any(axis=2))
         if self.sample == "runs":
@@ -242,14 +224,17 @@ class ConformalRiskControl(LabelCorrection):
         weight, value = weight[is_known], value[is_known]
         if not len(value):
             return Calibration(weight, value)
-        of_run = (run_id,) if self.sample == "judged" else ()
-        rng = np.random.default_rng(key_of(self.random_seed, "sets", *of_run))
+        run_name = (run_id,) if self.sample == "judged" else ()
+        rng = np.random.default_rng(key_of(self.random_seed, "sets", *run_name))
         chosen = rng.integers(0, len(value), (N_SETS, n_topics))
         return Calibration(weight[chosen].sum(axis=1), value[chosen].sum(axis=1))
 
 
 def by_grade(weight: FloatArray, grade: npt.NDArray[np.integer], n_grades: int) -> FloatArray:
-    """Weights of ranks summed by the grade of their document, −1 the last; shape (run, topic, grade)."""
+    """Return weights of ranks summed by the grade of their document, −1 the last.
+
+    Shape (run, topic, grade).
+    """
     sums = np.zeros((*weight.shape[:2], n_grades))
     run, topic, _ = np.indices(weight.shape)
     np.add.at(sums, (run, topic, np.where(grade < 0, n_grades - 1, grade)), weight)

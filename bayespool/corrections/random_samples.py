@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from bayespool.collection import Collection
 from bayespool.collection.samples import Sample
 from bayespool.corrections.base import (
     Corrected,
     PointCorrection,
     SampledCorrection,
-    joined,
+    join_notes,
+    judgment_sample,
     not_defined,
-    notes_on_sample,
-    sample_of,
+    sampling_notes,
 )
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
-from bayespool.evidence.ideals import place_of_level, ranked_levels, states
+from bayespool.evidence.ideals import level_index, ranked_levels, states
 from bayespool.measures import NDCG, Additive
 from bayespool.measures.normalized import Normalized
 from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
@@ -63,8 +63,8 @@ class HorvitzThompson(PointCorrection):
     within_bounds: bool = True
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """B plus (1 / p − 1) times the gain of each document of the sample."""
-        measure, sample = bounds.measure, sample_of(collection)
+        """Return B plus (1 / p − 1) times the gain of each document of the sample."""
+        measure, sample = bounds.measure, judgment_sample(collection)
         if isinstance(sample, str):
             return not_defined(bounds, sample)
         if not isinstance(measure, Additive) or isinstance(measure, Normalized):
@@ -75,17 +75,24 @@ class HorvitzThompson(PointCorrection):
         level = measure.read(ranked_levels(collection, index, measure.cutoff))
         gains = measure.gains(level) * measure.weights()[: level.shape[2]] / measure.unit
         added = (gains * more[collection.document[index, :, : measure.cutoff]]).sum(axis=2)
-        notes = notes_on_sample(collection, sample, bounds)
+        notes = sampling_notes(collection, sample, bounds)
         if self.within_bounds:
             total, room = added.sum(axis=1), bounds.residual.sum(axis=1)
             kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))
             added *= np.where(total != 0, kept / np.where(total != 0, total, 1), 0)[:, None]
             cut = np.abs(total - kept) > 1e-12
             notes = tuple(
-                joined(was_cut and "cut to the upper bound", note)
+                join_notes(was_cut and "cut to the upper bound", note)
                 for note, was_cut in zip(notes, cut.tolist(), strict=True)
             )
         return Corrected(bounds.lower + added, notes=notes)
+
+
+def _count_strata(collection: Collection, stratum: IntArray, n_strata: int, mask: BoolArray) -> IndexArray:
+    """Count documents of a mask by topic and stratum, shape (topic, stratum); those of none do not count."""
+    n_topics = len(collection.query_ids)
+    place = (collection.pair_topic * n_strata + stratum)[mask & (stratum >= 0)]
+    return np.bincount(place, minlength=n_topics * n_strata).reshape(n_topics, n_strata)
 
 
 @register_estimator(
@@ -109,8 +116,10 @@ class InferredAP(SampledCorrection):
     documents is unknown. Both estimands coincide.
     """
 
-    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
-        """Values from one search for strata."""
+    def estimate_from_sample(
+        self, collection: Collection, sample: Sample
+    ) -> Callable[[Bounds], FloatArray] | str:
+        """Return values from one search for strata."""
         stratum = strata_with_others(collection, sample)
         if stratum is None:
             return NO_STRATA
@@ -122,7 +131,7 @@ NO_STRATA = "defined for uniform and stratified samples"
 
 
 def strata_with_others(collection: Collection, sample: Sample) -> IntArray | None:
-    """Stratum of each pair, shape (pair,), −1 outside of all; other judgments are one more."""
+    """Return the stratum of each pair, shape (pair,), −1 outside of all; other judgments are one more."""
     if sample.stratum is None:
         return None
     others = collection.judged & ~sample.chosen
@@ -130,17 +139,14 @@ def strata_with_others(collection: Collection, sample: Sample) -> IntArray | Non
 
 
 def _inferred_ap(collection: Collection, stratum: IntArray, as_trec_eval: bool, bounds: Bounds) -> FloatArray:
-    """Values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
+    """Return values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     state = sampled_states(top, relevant, collection.judged, stratum >= 0)
-    place = collection.pair_topic * n_strata + stratum
     n_pooled, n_judged, n_relevant = (
-        np.bincount(place[(stratum >= 0) & of_kind], minlength=n_topics * n_strata).reshape(
-            n_topics, n_strata
-        )
-        for of_kind in (True, collection.judged, relevant)
+        _count_strata(collection, stratum, n_strata, kind)
+        for kind in (stratum >= 0, collection.judged, relevant)
     )
     if n_strata == 1 and as_trec_eval:
         return infer_ap(state, n_relevant[:, 0].astype(np.int32))
@@ -173,14 +179,16 @@ class InferredNDCG(SampledCorrection):
         """NDCG."""
         return NDCG
 
-    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray] | str:
-        """Values from one search for strata."""
+    def estimate_from_sample(
+        self, collection: Collection, sample: Sample
+    ) -> Callable[[Bounds], FloatArray] | str:
+        """Return values from one search for strata."""
         stratum = strata_with_others(collection, sample)
         return NO_STRATA if stratum is None else functools.partial(_inferred_ndcg, collection, stratum)
 
 
 def _inferred_ndcg(collection: Collection, stratum: IntArray, bounds: Bounds) -> FloatArray:
-    """Values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
+    """Return values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
     measure = bounds.measure
     assert isinstance(measure, NDCG)  # for the type checker: the base has checked
     n_strata, judged = int(stratum.max()) + 1, collection.judged
@@ -202,22 +210,19 @@ def _inferred_ndcg(collection: Collection, stratum: IntArray, bounds: Bounds) ->
 
 
 def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> FloatArray:
-    """Discounted gain of the ranking of the estimated number of documents of each level, shape (topic,)."""
+    """Return discounted gain of the ranking of the estimated number of documents of each level.
+
+    Shape (topic,).
+    """
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
-    inside = stratum >= 0
-    place = collection.pair_topic * n_strata + stratum
-
-    def count(mask: BoolArray) -> FloatArray:
-        n = np.bincount(place[mask], minlength=n_topics * n_strata)
-        return n.reshape(n_topics, n_strata).astype(float)
-
-    rate = count(inside) / np.maximum(count(inside & collection.judged), 1)
+    count = functools.partial(_count_strata, collection, stratum, n_strata)
+    rate = count(stratum >= 0) / np.maximum(count(collection.judged), 1)
     discounted = np.append(0.0, np.cumsum(measure.weights()))
     ideal, end = np.zeros(n_topics), np.zeros(n_topics, dtype=np.int64)
     levels = (0, *collection.levels)
-    at = place_of_level(collection.relevance, levels)
+    at = level_index(collection.relevance, levels)
     for k in range(len(levels) - 1, 0, -1):
-        n = (rate * count(inside & (at == k))).sum(axis=1)
+        n = (rate * count(at == k)).sum(axis=1)
         start, end = end, np.minimum(end + np.floor(n + 0.5).astype(np.int64), measure.cutoff)
         ideal += measure.gains(np.array([levels[k]]))[0] * (discounted[end] - discounted[start])
     return ideal
@@ -238,42 +243,34 @@ class StatAP(SampledCorrection):
     single topics even above 1. Both estimands coincide.
     """
 
-    def of_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray]:
-        """Weighted sums over the sample."""
-        return functools.partial(_sampled, collection, sample)
+    def estimate_from_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray]:
+        """Return weighted sums over the sample."""
+        return functools.partial(_stat_ap, collection, sample)
 
 
-def _sampled(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
-    """Values of runs on topics, shape (run, topic)."""
+def _stat_ap(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
+    """Return values of runs on topics, shape (run, topic)."""
     n_topics = len(collection.query_ids)
     inclusion = sample.judgment_inclusion(collection.judged)
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     weight = np.where(relevant, 1 / inclusion, 0.0)
-    n_relevant: FloatArray = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(
-        float
-    )
+    n_relevant = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(float)
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     state = sampled_states(top, relevant, collection.judged, collection.judged)
     at_rank = np.append(inclusion, np.nan)[top]
     stratum, chosen = sample.stratum, sample.chosen
     if stratum is None:
         return sampled_ap(state, at_rank, n_relevant)
-    stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(
-        np.int32
-    )  # certain, so that pairs need no weight
+    # others are certain, so that pairs need no weight
+    stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(np.int32)
     n_strata = int(stratum.max(initial=0)) + 1
-    place = (collection.pair_topic * n_strata + stratum)[stratum >= 0]
-    size, n_chosen = (
-        np.bincount(place, weights=of_kind, minlength=n_topics * n_strata).reshape(n_topics, n_strata)
-        for of_kind in (np.ones(len(place)), chosen[stratum >= 0])
-    )
-    pair_weight = np.where(
-        n_chosen > 1, n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1), 1.0
-    )  # one chosen document makes no pair
-    of_rank = np.append(stratum, np.int32(-1))[top]
+    size, n_chosen = (_count_strata(collection, stratum, n_strata, kind) for kind in (stratum >= 0, chosen))
+    more = n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1)
+    pair_weight = np.where(n_chosen > 1, more, 1.0)  # one chosen document makes no pair
+    rank_stratum = np.append(stratum, np.int32(-1))[top]
     by_topic = [
         sampled_ap(
-            state[:, t], at_rank[:, t], n_relevant[t], stratum=of_rank[:, t], pair_weight=pair_weight[t]
+            state[:, t], at_rank[:, t], n_relevant[t], stratum=rank_stratum[:, t], pair_weight=pair_weight[t]
         )
         for t in range(n_topics)
     ]

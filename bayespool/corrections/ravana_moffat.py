@@ -38,12 +38,12 @@ _MIN_JUDGED_SHARE = 1e-12  # of the weights; less is rounding
 
 
 def background(lower: FloatArray, residual: FloatArray, e: float) -> FloatArray:
-    """X_B = B + Δ·E, with the chance E of relevance for each unjudged document."""
+    """Return X_B = B + Δ·E, with the chance E of relevance for each unjudged document."""
     return lower + residual * e
 
 
 def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
-    """X_I = B + C·Δ·B/(1 − Δ), and E where nothing is judged (Δ = 1)."""
+    """Return X_I = B + C·Δ·B/(1 − Δ), and E where nothing is judged (Δ = 1)."""
     judged = 1 - residual
     some = judged > _MIN_JUDGED_SHARE
     return np.where(some, lower + c * residual * lower / np.where(some, judged, 1), e)
@@ -52,30 +52,30 @@ def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) ->
 def smoothed(
     lower: FloatArray, residual: FloatArray, c: float, e: float, alpha: float | None = None
 ) -> FloatArray:
-    """α·X_I + (1 − α)·X_B; without an α it is 1 − Δ: X_M = B + C·Δ·B + Δ²·E."""
+    """Return α·X_I + (1 − α)·X_B; without an α it is 1 − Δ: X_M = B + C·Δ·B + Δ²·E."""
     if alpha is None:
         return lower + c * residual * lower + residual**2 * e
     return alpha * interpolated(lower, residual, c, e) + (1 - alpha) * background(lower, residual, e)
 
 
-def _of_paper(name: str, label: str) -> Callable[[Class], Class]:
+def _register(name: str, label: str) -> Callable[[Class], Class]:
     return register_estimator(
         name, label=label, source="Ravana & Moffat 2010, §3", citations=("ravana-moffat-2010",)
     )
 
 
-@_of_paper("as-judged", "lower\nbound")
+@_register("as-judged", "lower\nbound")
 @dataclass(frozen=True, kw_only=True)
 class AsJudged(PointCorrection):
     """X_S = B, the measure as trec_eval gives it, with unjudged documents as nonrelevant."""
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """B on each topic."""
+        """Return B on each topic."""
         return Corrected(bounds.lower)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Placed(SharedCorrection):
+class _PlacedCorrection(SharedCorrection):
     """Values from a formula of B and Δ, both scaled to between 0 and 1, whose constants are chances."""
 
     fit: Literal["none", "pool"] = "none"
@@ -88,17 +88,11 @@ class _Placed(SharedCorrection):
 
     @abstractmethod
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """Values between B and B + Δ."""
-
-    def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Values of the formula on each topic."""
-        return self._correct(collection, bounds, _held_out(collection) if self.fit == "pool" else [])
+        """Return values between B and B + Δ."""
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for each measure; what is fitted to is the same for all of them."""
-        if self.fit == "none":
-            return [self.correct(collection, bounds) for bounds in all_bounds]
-        held_out = _held_out(collection)
+        """Return values of the formula, whose constants are fitted to the same runs for all measures."""
+        held_out = _organizations_left_out(collection) if self.fit == "pool" else []
         return [self._correct(collection, bounds, held_out) for bounds in all_bounds]
 
     def _correct(
@@ -109,7 +103,7 @@ class _Placed(SharedCorrection):
             return not_defined(bounds, highest)
         lower, residual = _as_shares(bounds, highest)
         if self.fit == "none":
-            return Corrected(_placed(bounds, self.formula(lower, residual), highest))
+            return Corrected(_to_values(bounds, self.formula(lower, residual), highest))
         best = _fit_to(held_out, collection, bounds.measure, self.name, getattr(self, "alpha", None), highest)
         constants = {name: x for name in ("c", "e") if not np.isnan(x := getattr(best, name))}
         fitted = dataclasses.replace(self, fit="none", **constants)
@@ -123,13 +117,15 @@ class _Placed(SharedCorrection):
             given = ", ".join(f"{name} = {getattr(self, name):g}" for name in replaced)
             note = f"constants are fitted to the pool, and {given} is not used"
         return Corrected(
-            _placed(bounds, fitted.formula(lower, residual), highest), notes=(note,) * n_runs, indicators=used
+            _to_values(bounds, fitted.formula(lower, residual), highest),
+            notes=(note,) * n_runs,
+            indicators=used,
         )
 
 
-@_of_paper("background", "back\xad\nground")
+@_register("background", "back\xad\nground")
 @dataclass(frozen=True, kw_only=True)
-class Background(_Placed):
+class Background(_PlacedCorrection):
     """X_B = B + Δ·E (Ravana & Moffat 2010, §3).
 
     Parameters
@@ -143,13 +139,13 @@ class Background(_Placed):
     e: float = 0.03
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """X_B on each topic."""
+        """Return X_B on each topic."""
         return background(lower, residual, self.e)
 
 
-@_of_paper("interpolated", "inter\xad\npolated")
+@_register("interpolated", "inter\xad\npolated")
 @dataclass(frozen=True, kw_only=True)
-class Interpolated(_Placed):
+class Interpolated(_PlacedCorrection):
     """X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010, §3).
 
     A missing rank counts as judged and nonrelevant, so that B/(1 − Δ) is the precision over all ranks of
@@ -167,13 +163,13 @@ class Interpolated(_Placed):
     e: float = 0.01
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """X_I on each topic."""
+        """Return X_I on each topic."""
         return interpolated(lower, residual, self.c, self.e)
 
 
-@_of_paper("smoothed", "smooth\xad\ned")
+@_register("smoothed", "smooth\xad\ned")
 @dataclass(frozen=True, kw_only=True)
-class Smoothed(_Placed):
+class Smoothed(_PlacedCorrection):
     """X_M = B + C·Δ·B + Δ²·E; with an α it is α·X_I + (1 − α)·X_B (Ravana & Moffat 2010, §3).
 
     Parameters
@@ -191,7 +187,7 @@ class Smoothed(_Placed):
     alpha: float | None = None
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """X_M on each topic."""
+        """Return X_M on each topic."""
         return smoothed(lower, residual, self.c, self.e, self.alpha)
 
 
@@ -258,13 +254,16 @@ def fit_constants(
     >>> 0 < constants.c <= 1 and constants.rmse < 0.2
     True
     """
-    return _least_squares(method, *stacked(counts, truth), alpha)
+    return _least_squares(method, *stack_counts(counts, truth), alpha)
 
 
-def stacked(
+def stack_counts(
     counts: Iterable[JudgmentCounts | Bounds], truth: JudgmentCounts | Bounds
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """B and Δ under smaller judgment sets, one below the other, and the values to predict, shape (n,)."""
+    """Return B and Δ under smaller judgment sets, one below the other, and the values to predict.
+
+    Shape (n,).
+    """
     tables = list(counts)
     if isinstance(truth, Bounds) and not _ends_at_one(truth.measure):
         raise InputError(f"constants are fitted to measures from 0 to 1, and {truth.measure} is none")
@@ -321,16 +320,16 @@ def fit_constants_to_pool(
     highest = _highest(collection, parsed)
     if isinstance(highest, str):
         raise InputError(f"constants are {highest}, and {parsed} is none")
-    return _fit_to(_held_out(collection), collection, parsed, method, alpha, highest)
+    return _fit_to(_organizations_left_out(collection), collection, parsed, method, alpha, highest)
 
 
-def _held_out(collection: Collection) -> list[tuple[Collection, tuple[str, ...]]]:
-    """The collection without each pooled organization, with the organization's pooled runs."""
-    of_pool = collection.organization[collection.pooled]
-    if len(names := np.unique(of_pool)) < 2:
+def _organizations_left_out(collection: Collection) -> list[tuple[Collection, tuple[str, ...]]]:
+    """Return the collection without each pooled organization, with the organization's pooled runs."""
+    pool_organization = collection.organization[collection.pooled]
+    if len(names := np.unique(pool_organization)) < 2:
         return []
     pooled = np.array(collection.pooled_run_ids, dtype=object)
-    groups = [tuple(pooled[of_pool == name].tolist()) for name in names]
+    groups = [tuple(pooled[pool_organization == name].tolist()) for name in names]
     return [(collection.unpool(runs), runs) for runs in groups]
 
 
@@ -342,7 +341,7 @@ def _fit_to(
     alpha: float | None,
     highest: float,
 ) -> Constants:
-    """Constants for runs of `_held_out`, whose values in the collection are known down to the pool depth."""
+    """Fit constants to runs of `_organizations_left_out`, whose values are known down to the pool depth."""
     estimand: Estimand = "pooled" if collection.pool_depth else "complete"
     parts = []
     for smaller, runs in held_out:
@@ -360,7 +359,7 @@ def _fit_to(
 def _least_squares(
     method: str, lower: FloatArray, residual: FloatArray, truth: FloatArray, alpha: float | None
 ) -> Constants:
-    """Constants for shares of shape (n,)."""
+    """Return constants for shares of shape (n,)."""
     from scipy.optimize import lsq_linear
 
     none_judged = residual > 1 - _MIN_JUDGED_SHARE
@@ -384,20 +383,19 @@ def _least_squares(
 
 
 def _as_shares(bounds: Bounds, highest: float) -> tuple[FloatArray, FloatArray]:
-    """B and Δ as shares of the highest value; of a measure that falls, those of what it leaves to 1."""
+    """Return B and Δ as shares of the highest value, of what is left to 1 if the measure falls."""
     lower, residual = bounds.lower / highest, open_residual(bounds) / highest
     return (lower if bounds.measure.rises else 1 - lower - residual), residual
 
 
-def _placed(bounds: Bounds, shares: FloatArray, highest: float) -> FloatArray:
-    """Values of shares; B where nothing is unjudged."""
+def _to_values(bounds: Bounds, shares: FloatArray, highest: float) -> FloatArray:
+    """Return values of shares; B where nothing is unjudged."""
     values = (shares if bounds.measure.rises else 1 - shares) * highest
-    placed: FloatArray = np.where(open_residual(bounds) > 0, values, bounds.lower)
-    return placed
+    return np.asarray(np.where(open_residual(bounds) > 0, values, bounds.lower))
 
 
 def _highest(collection: Collection, measure: Measure) -> float | str:
-    """Value of a ranking with the highest relevance throughout, or what the corrections are defined for."""
+    """Return the value of the highest relevance throughout, or the measures that are corrected."""
     if not (measure.rises or measure.falls):
         return "defined for measures that rise with relevance, or fall"
     if _ends_at_one(measure):
@@ -410,7 +408,7 @@ def _highest(collection: Collection, measure: Measure) -> float | str:
 
 
 def _ends_at_one(measure: Measure) -> bool:
-    """Whether B and T lie between 0 and 1, as they do over the ideal ranking of the judged documents."""
+    """Return whether B and T lie between 0 and 1, as they do over the judged ideal."""
     return measure.range == (0.0, 1.0) or isinstance(measure, Normalized)
 
 

@@ -84,7 +84,7 @@ class EstimatorEntry:
 
     @property
     def needs_settings(self) -> bool:
-        """Whether it has settings without a default."""
+        """Return whether it has settings without a default."""
         return bool(self.required)
 
 
@@ -108,7 +108,7 @@ def register_estimator(
     needs_judge: bool = False,
     remedy: str = "",
 ) -> Callable[[Class], Class]:
-    """Class decorator that registers an estimator under a name.
+    """Return class decorator that registers an estimator under a name.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def register_estimator(
     return register
 
 
-def made_of_text(text: str, **settings: Any) -> Estimator:
+def estimator_from_text(text: str, **settings: Any) -> Estimator:
     """Make an estimator of a registered name, with settings in parentheses.
 
     Other ``settings`` are defaults, as far as the estimator has them, and its base estimator if it has one.
@@ -174,7 +174,7 @@ def made_of_text(text: str, **settings: Any) -> Estimator:
 
     Examples
     --------
-    >>> made_of_text("background(e=0.05)")
+    >>> estimator_from_text("background(e=0.05)")
     Background(estimand='complete', fit='none', e=0.05)
     """
     name = leading_name(text)
@@ -182,12 +182,13 @@ def made_of_text(text: str, **settings: Any) -> Estimator:
         points_first = sorted(ESTIMATORS, key=lambda known: ESTIMATORS[known].kind == "posterior")
         raise InputError(f"no estimator {name!r}", hint=known_names(name, points_first))
     entry = ESTIMATORS[name]
-    of_text = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
-    if isinstance(of_text.get("base"), str):
-        of_base = {setting: value for setting, value in settings.items() if setting != "priors"}
-        of_text["base"] = made_of_text(of_text["base"], **of_base)
+    text_settings = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
+    if isinstance(text_settings.get("base"), str):
+        base_settings = {setting: value for setting, value in settings.items() if setting != "priors"}
+        text_settings["base"] = estimator_from_text(text_settings["base"], **base_settings)
     fields = getattr(entry.make, "__dataclass_fields__", {})
-    merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | of_text
+    inherited = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed}
+    merged = inherited | text_settings
     if missing := [setting for setting in entry.required if setting not in merged]:
         raise InputError(f"estimator {text!r} needs {' and '.join(missing)}", hint=entry.remedy or None)
     try:

@@ -16,20 +16,20 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
     SharedCorrection,
-    as_amounts,
     check_count,
+    clip_to_bounds,
     has_open_ranks,
     hidden_at_levels,
-    joined,
+    join_notes,
     lacks_pool,
-    within_room,
+    to_integer_amounts,
 )
 from bayespool.corrections.ravana_moffat import AsJudged
-from bayespool.corrections.registry import made_of_text, register_estimator
+from bayespool.corrections.registry import estimator_from_text, register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.held_out import held_out_levels, sole_beside
-from bayespool.evidence.ideals import relevance_levels, tally_of
+from bayespool.evidence.ideals import judged_tally, relevance_levels
 from bayespool.measures import Estimates, Estimator, Measure, Normalized, Tally, Values, parse_measures
 from bayespool.randomness import seed_of
 from bayespool.tables.formatting import some_of
@@ -66,7 +66,7 @@ class Adjustment(SharedCorrection):
     within_bounds: bool = True
 
     def __post_init__(self) -> None:
-        base = made_of_text(self.base) if isinstance(self.base, str) else self.base
+        base = estimator_from_text(self.base) if isinstance(self.base, str) else self.base
         if isinstance(base, type) or not isinstance(base, Estimator):
             raise InputError(f"base {base!r} is neither the name of an estimator nor one")
         with_estimand: Any = base
@@ -74,10 +74,10 @@ class Adjustment(SharedCorrection):
             with_estimand = dataclasses.replace(with_estimand, estimand=self.estimand)
         object.__setattr__(self, "base", with_estimand)
 
-    def of_base(
+    def estimate_base(
         self, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
     ) -> tuple[Estimates, ...]:
-        """Estimates of the base by measure."""
+        """Return estimates of the base by measure."""
         base: Any = self.base
         estimates: tuple[Estimates, ...] = base.estimate(collection, list(run_ids), list(measures))
         return estimates
@@ -122,7 +122,7 @@ class SystemsAdjustment(Adjustment):
     substitute: bool = True
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures, with one search for the documents hidden with each system."""
+        """Correct for several measures with one search for the documents hidden with each system."""
         run_ids, measures = all_bounds[0].run_ids, [bounds.measure for bounds in all_bounds]
         losses = self._losses_as_judged if isinstance(self.base, AsJudged) else self._losses
         pooled = np.array(collection.pooled_run_ids)
@@ -132,18 +132,18 @@ class SystemsAdjustment(Adjustment):
             if others.any():
                 adjustment[:, row] = losses(collection, run, others, measures)
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
-        starts = self.of_base(collection, run_ids, measures)
+        starts = self.estimate_base(collection, run_ids, measures)
         corrected = []
-        for bounds, start, of_measure in zip(all_bounds, starts, adjustment, strict=True):
-            of_measure[lacks_pool(collection, bounds)] = np.nan
-            adjusted = _adjusted(bounds, start.per_topic, of_measure, everywhere, self.within_bounds)
+        for bounds, start, by_run in zip(all_bounds, starts, adjustment, strict=True):
+            by_run[lacks_pool(collection, bounds)] = np.nan
+            adjusted = _adjusted(bounds, start.per_topic, by_run, everywhere, self.within_bounds)
             corrected.append(_with_notes(adjusted, start.method, start.notes))
         return corrected
 
     def _losses_as_judged(
         self, collection: Collection, run: str, others: BoolArray, measures: Sequence[Measure]
     ) -> list[float]:
-        """Mean loss of the other pooled systems by measure, unjudged documents nonrelevant."""
+        """Return the mean loss of the other pooled systems by measure, unjudged documents nonrelevant."""
         substitute = run if self.substitute else None
         depth = max(measure.cutoff for measure in measures)
         level, hidden = held_out_levels(collection, depth, by=self.by, substitute=substitute)
@@ -156,7 +156,7 @@ class SystemsAdjustment(Adjustment):
             levels = relevance_levels(collection, measure)
             before, after = (measure.amounts(measure.read(ranked)) for ranked in (judged, kept))
             if isinstance(measure, Normalized):
-                tally = tally_of(collection, levels)
+                tally = judged_tally(collection, levels)
                 left = Tally(tally.n - hidden_at(levels)[others, :, 1:], tally.levels)
                 before = measure.normalize(before, tally)
                 after = measure.normalize(after, left)
@@ -166,7 +166,7 @@ class SystemsAdjustment(Adjustment):
     def _losses(
         self, collection: Collection, run: str, others: BoolArray, measures: Sequence[Measure]
     ) -> list[float]:
-        """Mean of pooled − held-out base score of the other pooled systems, by measure."""
+        """Return the mean of pooled − held-out base score of the other pooled systems, by measure."""
         sole = sole_beside(collection, self.by, run if self.substitute else None)
         unit = collection.organization if self.by == "organization" else np.arange(len(collection.run_ids))
         systems = np.flatnonzero(collection.pooled)[others].tolist()
@@ -177,7 +177,7 @@ class SystemsAdjustment(Adjustment):
             if self.substitute:
                 pooled[collection.run_index(run)] = True
             without = collection.without_judgments(sole == unit[system]).with_pool(pooled, collection.pool)
-            for m, held_out in enumerate(self.of_base(without, [name], measures)):
+            for m, held_out in enumerate(self.estimate_base(without, [name], measures)):
                 lost[row, m] = (
                     score_bounds(collection, [name], measures[m]).lower - held_out.per_topic
                 ).mean()
@@ -239,7 +239,7 @@ class TopicsAdjustment(Adjustment):
         check_count("n_draws", self.n_draws, _MAX_DRAWS)
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Base score + a on the other topics, the full score on the common ones."""
+        """Return base score + a on the other topics, the full score on the common ones."""
         common = self.is_common(collection)
         run_ids, measures = all_bounds[0].run_ids, [bounds.measure for bounds in all_bounds]
         by_run = [self._unpooled(collection, run, common, measures) for run in run_ids]
@@ -318,7 +318,10 @@ class TopicsAdjustment(Adjustment):
         return pd.DataFrame(rows)
 
     def is_common(self, collection: Collection) -> BoolArray:
-        """Whether each topic is common, shape (topic,); one that the qrels do not have is an `InputError`."""
+        """Return whether each topic is common, shape (topic,).
+
+        One that the qrels do not have is an `InputError`.
+        """
         named = self.common_query_ids
         unknown = [q for q in named if q not in collection.query_ids]
         if unknown or not named:
@@ -332,19 +335,19 @@ class TopicsAdjustment(Adjustment):
     def _unpooled(
         self, collection: Collection, run: str, common: BoolArray, measures: Sequence[Measure]
     ) -> tuple[Estimates, ...]:
-        """Base of a run without its own judgments on the common topics, by measure."""
+        """Return base of a run without its own judgments on the common topics, by measure."""
         index = collection.run_index(run)
         others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))
         own = collection.in_pool(index)
         top = collection.document[index, :, : max(measure.cutoff for measure in measures)]
         own[top[top >= 0]] = True
         gone = own & common[collection.pair_topic] & ~collection.in_pool(others)
-        return self.of_base(collection.without_judgments(gone), [run], measures)
+        return self.estimate_base(collection.without_judgments(gone), [run], measures)
 
     def _corrected(
         self, collection: Collection, bounds: Bounds, start: FloatArray, common: BoolArray
     ) -> Corrected:
-        """Values, standard errors and draws from base scores, shape (run, topic)."""
+        """Return values, standard errors and draws from base scores, shape (run, topic)."""
         n, n_topics = int(common.sum()), len(common)
         lost = bounds.lower[:, common] - start[:, common]
         adjustment = lost.mean(axis=1)
@@ -359,7 +362,7 @@ class TopicsAdjustment(Adjustment):
         holes: BoolArray = np.any(bounds.n_unjudged[:, common], axis=1)
         is_open = has_open_ranks(bounds)
         notes = tuple(
-            joined(
+            join_notes(
                 note,
                 has_holes and "common topics are not fully judged",
                 is_idle and "its standard error is not below the adjustment (equation 6)",
@@ -378,7 +381,10 @@ class TopicsAdjustment(Adjustment):
         return Corrected(corrected.per_topic, std, notes, draws)
 
     def _draws(self, bounds: Bounds, start: FloatArray, lost: FloatArray, common: BoolArray) -> Values:
-        """Draws of the adjusted scores, from differences on the common topics, shape (run, common topic)."""
+        """Return draws of the adjusted scores, from differences on the common topics.
+
+        Shape (run, common topic).
+        """
         n, others = lost.shape[1], np.flatnonzero(~common)
         rng = np.random.default_rng(seed_of(self.random_seed, "topics-adjustment"))
         # weights of the differences in a drawn mean, of which each draw's deviation has the variance s²/n
@@ -393,25 +399,27 @@ class TopicsAdjustment(Adjustment):
         for row, deviation in enumerate(lost - mean[:, None] if len(others) else ()):
             noise = math.sqrt(n / (n - 1)) * deviation[like]
             total = (mean[row] + weight @ deviation) * len(others) + noise.sum(axis=1)
-            added = _shared(total, *(of_end[row] for of_end in room))
+            added = _shared(total, *(run_room[row] for run_room in room))
             added[:, others] += noise - noise.mean(axis=1, keepdims=True)
-            down, up = (of_end[row] for of_end in room)
-            values[:, row] += within_room(added + down, down + up) - down
+            down, up = (run_room[row] for run_room in room)
+            values[:, row] += clip_to_bounds(added + down, down + up) - down
         measure = bounds.measure
-        return Values(as_amounts(values, measure), measure.unit)
+        return Values(to_integer_amounts(values, measure), measure.unit)
 
 
 def _with_notes(corrected: Corrected, base: str, notes: Sequence[str]) -> Corrected:
-    """Corrected values with the notes on their base, one per run or none."""
+    """Return corrected values with the notes on their base, one per run or none."""
     if not any(notes):
         return corrected
     own = corrected.notes or ("",) * len(notes)
-    of_base = (f"{base}: {note}" if note else "" for note in notes)
-    return corrected._replace(notes=tuple(joined(*both) for both in zip(own, of_base, strict=True)))
+    base_notes = (f"{base}: {note}" if note else "" for note in notes)
+    return corrected._replace(notes=tuple(join_notes(*both) for both in zip(own, base_notes, strict=True)))
 
 
 def standard_error(std: float, n: int, n_topics: int) -> float:
-    """Standard error of a mean of n of N topics with this standard deviation over topics (equations 3, 5).
+    """Return the standard error of a mean over n of N topics, by the standard deviation over topics.
+
+    Equations 3 and 5.
 
     Examples
     --------
@@ -422,7 +430,7 @@ def standard_error(std: float, n: int, n_topics: int) -> float:
 
 
 def topics_for_error(std: float, n_topics: int, error: float) -> int:
-    """Least number of common topics with a standard error of ``error`` or less (equation 3 for n).
+    """Return least number of common topics with a standard error of ``error`` or less (equation 3 for n).
 
     Examples
     --------
@@ -435,14 +443,17 @@ def topics_for_error(std: float, n_topics: int, error: float) -> int:
 
 
 def _std(values: FloatArray) -> FloatArray:
-    """Standard deviation over topics, NaN of a single one; shape (run, topic) → (run,)."""
+    """Return the standard deviation over topics, NaN of a single one; shape (run, topic) → (run,)."""
     if values.shape[1] < 2:
         return np.full(len(values), np.nan)
     return np.asarray(values.std(axis=1, ddof=1))
 
 
 def _room(bounds: Bounds, start: FloatArray, topics: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """How far values may fall and rise, 0 where nothing is unjudged, shape (run, topic) each."""
+    """Return the amounts by which values may fall and rise, shape (run, topic) each.
+
+    Both are 0 where nothing is unjudged.
+    """
     unit, may_move = bounds.low.unit, topics & (bounds.n_unjudged > 0)
     down = start - bounds.least.amount / unit
     up = np.minimum(bounds.high.amount, bounds.most.amount) / unit - start
@@ -451,7 +462,7 @@ def _room(bounds: Bounds, start: FloatArray, topics: BoolArray) -> tuple[FloatAr
 
 
 def _shared(total: FloatArray, down: FloatArray, up: FloatArray) -> FloatArray:
-    """A total over topics shared in proportion to how far values may move, cut to that.
+    """Return a total over topics shared in proportion to how far values may move, cut to that.
 
     Takes shapes (...,) and (..., topic) and gives (..., topic).
     """
@@ -465,8 +476,10 @@ def _shared(total: FloatArray, down: FloatArray, up: FloatArray) -> FloatArray:
 def _adjusted(
     bounds: Bounds, start: FloatArray, adjustment: FloatArray, topics: BoolArray, within_bounds: bool
 ) -> Corrected:
-    """Base scores plus an adjustment, shape (run,), of the mean over some topics: the same on each, or,
-    within bounds, in proportion to how far each value may move.
+    """Return base scores plus an adjustment of the mean over some topics.
+
+    The adjustment, shape (run,), is the same on each topic, or, within bounds, in proportion to how far each
+    value may move.
     """
     if not within_bounds:
         corrected = start + np.where(topics, adjustment[:, None], 0)

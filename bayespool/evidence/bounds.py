@@ -19,14 +19,14 @@ from bayespool.evidence.ideals import (
     check_cutoffs,
     check_estimand,
     count_within,
+    judged_tally,
     n_in_reach,
     open_ranks,
     ranked_levels,
-    reach_of,
     relevance_levels,
     relevance_table,
+    run_reach,
     states,
-    tally_of,
     top_states,
 )
 from bayespool.measures import Measure, Normalized, Values
@@ -122,7 +122,7 @@ def score_bounds(
     *,
     estimand: Estimand = "complete",
 ) -> Bounds:
-    """Bounds of runs under a measure.
+    """Return bounds of runs under a measure.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def score_bounds(
     ranked = ranked_levels(collection, index, measure.cutoff)
     there = ranked != MISSING_RANK
     unjudged = open_ranks(collection, index, measure.cutoff, estimand)
-    tally = tally_of(collection, relevance_levels(collection, measure))
+    tally = judged_tally(collection, relevance_levels(collection, measure))
     read = measure.read(ranked)
     low = high = least = most = measure.values(read, tally)
     n_there, n_unjudged = (mask.sum(axis=2, dtype=np.int32) for mask in (there, unjudged))
@@ -182,7 +182,7 @@ def score_bounds(
 
 
 def condensed_levels(collection: Collection, run_ids: str | Iterable[str] | None, depth: int) -> LevelArray:
-    """Relevance of the first judged documents of runs, 0 beyond the last; shape (run, topic, rank).
+    """Return relevance of the first judged documents of runs, 0 beyond the last; shape (run, topic, rank).
 
     What is never judged counts as judged nonrelevant in the top ``depth``, where the truth has it, too.
     """
@@ -249,7 +249,7 @@ def judgment_counts(
     given: int = 0,
     estimand: Estimand = "complete",
 ) -> JudgmentCounts:
-    """Judgment counts of runs at cutoffs.
+    """Return judgment counts of runs at cutoffs.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def judgment_counts(
     never = np.append(collection.relevance == NEVER_JUDGED, False)
     state[never[collection.document[index, :, : max(cutoffs)]]] = MISSING  # nonrelevant, and no judgment
     if estimand == "pooled":
-        reach = reach_of(collection, index, max(cutoffs), estimand)
+        reach = run_reach(collection, index, max(cutoffs), estimand)
         below = np.arange(state.shape[2]) >= reach[:, None, None]
         state[below & (state == UNJUDGED_STATE)] = NONRELEVANT
     n_relevant, n_nonrelevant, n_unjudged = (
@@ -310,7 +310,10 @@ def condensed_counts(
     cutoffs: int | Sequence[int],
     rel: int = 1,
 ) -> IntArray:
-    """Relevant documents among the first n judged ones of the whole ranking, shape (run, topic, cutoff)."""
+    """Return relevant documents among the first n judged ones of the whole ranking.
+
+    Shape (run, topic, cutoff).
+    """
     cutoffs = check_cutoffs(cutoffs)
     return count_within(condensed_levels(collection, run_ids, max(cutoffs)) >= rel, cutoffs)
 
@@ -322,10 +325,13 @@ def unjudged_documents(
     cutoff: int,
     estimand: Estimand = "complete",
 ) -> tuple[OrderArray, OrderArray, OrderArray, IntArray]:
-    """Position in ``run_ids``, topic, rank from 1 and pair code of unjudged documents, shape (document,)."""
+    """Return position in ``run_ids``, topic, rank from 1 and pair code of unjudged documents.
+
+    Shape (document,).
+    """
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)
-    reach = reach_of(collection, index, cutoff, estimand)
+    reach = run_reach(collection, index, cutoff, estimand)
     document = collection.document[index, :, : int(reach.max(initial=0))]
     unjudged = np.append(collection.may_be_relevant, False)[document]
     run, topic, rank = np.nonzero(unjudged & (np.arange(document.shape[2]) < reach[:, None, None]))

@@ -35,7 +35,7 @@ def composition_effects(
     given: int = 0,
     alpha: float = 1.0,
 ) -> CompositionEffects:
-    """Change of the pooled runs' precision and anti-precision when composed with a run.
+    """Return change of the pooled runs' precision and anti-precision when composed with a run.
 
     A pooled run r composed with the run u keeps its own documents; one that u retrieves at rank i and r at
     rank j moves to ``alpha·i + (1 − alpha)·j`` (Lipani et al. 2015, equation 2). On equal positions a
@@ -97,26 +97,21 @@ def composition_effects(
 
 
 def _split(state: npt.NDArray[np.int8], cutoffs: tuple[int, ...]) -> tuple[IntArray, IntArray]:
-    """Relevant and nonrelevant documents within each cutoff, each of shape (run, topic, cutoff)."""
+    """Return relevant and nonrelevant documents within each cutoff, each of shape (run, topic, cutoff)."""
     return count_within(state == RELEVANT, cutoffs), count_within(state == NONRELEVANT, cutoffs)
 
 
+@compiled
 def _composed_at_whole_ranks(
     document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], depth: int
 ) -> npt.NDArray[np.int8]:
-    """States of the first ``depth`` documents of runs composed with α = 1, shape (run, topic, rank)."""
-    composed = np.full((*document.shape[:2], depth), MISSING, dtype=np.int8)
-    _fill_at_whole_ranks(document, rank_in_run, table, composed)
-    return composed
+    """Return states of the first ``depth`` documents of runs composed with α = 1.
 
-
-@compiled
-def _fill_at_whole_ranks(
-    document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], composed: npt.NDArray[np.int8]
-) -> None:
-    """Fill ``composed`` without sorting: at each whole rank at most one document stays and one arrives."""
+    Shape (run, topic, rank).
+    """
+    # without sorting: at each whole rank at most one document stays and one arrives
     n_runs, n_topics, n_ranks = document.shape
-    depth = composed.shape[2]
+    composed = np.full((n_runs, n_topics, depth), MISSING, dtype=np.int8)
     arriving = np.empty(n_ranks, dtype=np.int32)
     stays = np.empty(n_ranks, dtype=np.bool_)
     for t in range(n_topics):  # outside: the ranks of one topic's documents stay in the processor's cache
@@ -138,10 +133,11 @@ def _fill_at_whole_ranks(
                     filled += 1
                 if filled >= depth:
                     break
+    return composed
 
 
 def _composed(document: IntArray, rank_in_run: IntArray, alpha: float, depth: int) -> IntArray:
-    """First ``depth`` documents of composed runs, shape (run, topic, rank)."""
+    """Return first ``depth`` documents of composed runs, shape (run, topic, rank)."""
     # position (in 2⁻²⁰ ranks), shared or not, and own rank in one integer that sorts by equation 2
     own = np.arange(document.shape[2], dtype=np.int64)
     depth = min(depth, document.shape[2])
@@ -167,7 +163,7 @@ _COMMON_MULTIPLE = 2520  # of the lengths 1 to 10, so that overlaps are exact
 
 
 def run_overlap(collection: Collection, run_index: OrderArray) -> FloatArray:
-    """Shares of common documents in the top ten of each pair of runs, shape (run, run).
+    """Return shares of common documents in the top ten of each pair of runs, shape (run, run).
 
     Means over topics, between 0 and 1, symmetric. On a topic the number of common documents over ten, or over
     the length of the longer ranking where both are shorter. A topic that one of the runs lacks counts 0;
@@ -278,9 +274,7 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
 
 
 def _cluster_numbers(distance: FloatArray, n_clusters: int) -> OrderArray:
-    """Number of the cluster of each run, shape (run,), by average linkage of distances of shape (run,
-    run).
-    """
+    """Return the number of each run's cluster by average linkage of distances, shape (run,)."""
     if len(distance) < 2:
         return np.zeros(len(distance), dtype=np.intp)
     from scipy.cluster.hierarchy import fcluster, linkage

@@ -77,7 +77,9 @@ def held_out_counts(
     substitute: str | None = None,
     with_own_judgments: bool = False,
 ) -> HeldOutCounts:
-    """Counts of each pooled run with its organization held out of the pool; no rows where there is none.
+    """Return counts of each pooled run with its organization held out of the pool.
+
+    No rows where there is none.
 
     Parameters
     ----------
@@ -136,7 +138,10 @@ HeldOutDocuments: TypeAlias = tuple[OrderArray, OrderArray, OrderArray, IntArray
 def held_out_documents(
     collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0
 ) -> HeldOutDocuments:
-    """Run, topic, rank from 1, pair code and relevance of documents in ``n_credited``, shape (document,)."""
+    """Return run, topic, rank from 1, pair code and relevance of documents in ``n_credited``.
+
+    Shape (document,).
+    """
     index = collection.contributors
     state = top_states(states(collection.relevance, rel, given), collection.document, index, (cutoff,))
     document = collection.document[index, :, : state.shape[2]]
@@ -154,7 +159,10 @@ def held_out_levels(
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
 ) -> tuple[LevelArray, BoolArray]:
-    """Relevance of the top of pooled runs, and which of it is hidden, shape (run, topic, rank) each."""
+    """Return relevance of the top of pooled runs, and which of it is hidden.
+
+    Shape (run, topic, rank) each.
+    """
     index = np.flatnonzero(collection.pooled)
     sole = sole_beside(collection, by, substitute)
     unit = collection.organization[index] if by == "organization" else index
@@ -166,7 +174,10 @@ def held_out_levels(
 def states_without_own(
     collection: Collection, run_index: OrderArray, depth: int, *, rel: int = 1, given: int = 0
 ) -> npt.NDArray[np.int8]:
-    """States of the first documents of runs, each without its organization, shape (run, topic, rank)."""
+    """Return states of the first documents of runs, each without its organization.
+
+    Shape (run, topic, rank).
+    """
     state = top_states(states(collection.relevance, rel, given), collection.document, run_index, (depth,))
     document = collection.document[run_index, :, : state.shape[2]]
     unit = collection.organization[run_index]
@@ -177,7 +188,10 @@ def states_without_own(
 def sole_beside(
     collection: Collection, by: Literal["organization", "run"], substitute: str | None
 ) -> IntArray:
-    """`sole_contributor` of documents that the substitute does not bring into the pool, shape (pair,)."""
+    """Return `sole_contributor` of documents that the substitute does not bring into the pool.
+
+    Shape (pair,).
+    """
     sole = sole_contributor(collection, by)
     if substitute is None:
         return sole
@@ -185,12 +199,15 @@ def sole_beside(
 
 
 def _is_hidden(document: IntArray, state: npt.NDArray[np.int8], sole: IntArray, unit: IntArray) -> BoolArray:
-    """Whether a document is judged and only the run's own unit contributed it, shape (run, topic, rank)."""
+    """Return whether a document is judged and only the run's own unit contributed it.
+
+    Shape (run, topic, rank).
+    """
     return np.asarray((np.append(sole, -1)[document] == unit[:, None, None]) & (state <= RELEVANT))
 
 
 def _is_best_ranked(document: IntArray, hidden: BoolArray) -> BoolArray:
-    """Whether a hidden document is at its contributor's best rank for it, shape (run, topic, rank)."""
+    """Return whether a hidden document is at its contributor's best rank for it, shape (run, topic, rank)."""
     run, topic, rank = np.nonzero(hidden)
     pair = document[run, topic, rank]
     order = np.lexsort((run, rank, pair))

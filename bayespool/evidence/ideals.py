@@ -21,7 +21,10 @@ NONRELEVANT, RELEVANT, UNJUDGED_STATE, MISSING, BELOW = range(5)
 
 
 def states(relevance: npt.NDArray[Any], rel: int, given: int = 0) -> npt.NDArray[np.int8]:
-    """State of each pair: unjudged, relevant, nonrelevant, or judged and below ``given``, shape (pair,)."""
+    """Return the state of each pair: unjudged, relevant, nonrelevant, or judged and below ``given``.
+
+    Shape (pair,).
+    """
     judged = np.where(relevance >= rel, RELEVANT, np.where(relevance >= given, NONRELEVANT, BELOW))
     return np.where(relevance < 0, UNJUDGED_STATE, judged).astype(np.int8)
 
@@ -29,12 +32,12 @@ def states(relevance: npt.NDArray[Any], rel: int, given: int = 0) -> npt.NDArray
 def top_states(
     table: npt.NDArray[np.int8], document: IntArray | Rankings, index: OrderArray, cutoffs: tuple[int, ...]
 ) -> npt.NDArray[np.int8]:
-    """States of the top documents by a table from `states`, shape (run, topic, rank)."""
+    """Return states of the top documents by a table from `states`, shape (run, topic, rank)."""
     return np.append(table, np.int8(MISSING))[document[index, :, : max(cutoffs)]]
 
 
 def count_within(mask: BoolArray, cutoffs: tuple[int, ...]) -> IntArray:
-    """Number of true values within each cutoff along the last axis, ranks; shape (…, cutoff)."""
+    """Return the number of true values within each cutoff along the last axis, ranks; shape (…, cutoff)."""
     depth = mask.shape[-1]
     if depth == 0:
         return np.zeros((*mask.shape[:-1], len(cutoffs)), dtype=np.int32)
@@ -43,7 +46,7 @@ def count_within(mask: BoolArray, cutoffs: tuple[int, ...]) -> IntArray:
 
 
 def check_cutoffs(cutoffs: int | Sequence[int]) -> tuple[int, ...]:
-    """Cutoffs as a tuple; refuse one below 1."""
+    """Return cutoffs as a tuple; refuse one below 1."""
     values = tuple(int(n) for n in np.atleast_1d(np.asarray(cutoffs)))
     if not values or min(values) < 1:
         raise InputError(f"cutoffs {values}: give at least one, each 1 or more")
@@ -62,15 +65,15 @@ def check_estimand(collection: Collection, estimand: Estimand) -> None:
 
 
 def open_ranks(collection: Collection, index: OrderArray, depth: int, estimand: Estimand) -> BoolArray:
-    """Ranks whose documents are unjudged and may be relevant, shape (run, topic, rank)."""
+    """Return ranks whose documents are unjudged and may be relevant, shape (run, topic, rank)."""
     document = collection.document[index, :, :depth]
-    reach = reach_of(collection, index, depth, estimand)
+    reach = run_reach(collection, index, depth, estimand)
     opened = np.append(collection.may_be_relevant, False)[document]
     return np.asarray(opened & (np.arange(document.shape[2]) < reach[:, None, None]))
 
 
-def reach_of(collection: Collection, index: OrderArray, cutoff: int, estimand: Estimand) -> IntArray:
-    """Deepest rank of each run at which an unjudged document may be relevant, shape (run,)."""
+def run_reach(collection: Collection, index: OrderArray, cutoff: int, estimand: Estimand) -> IntArray:
+    """Return deepest rank of each run at which an unjudged document may be relevant, shape (run,)."""
     if estimand == "pooled":
         return np.asarray(np.minimum(collection.run_depths(index), cutoff), dtype=np.int32)
     return np.full(len(index), cutoff, dtype=np.int32)
@@ -80,48 +83,62 @@ MAX_IDEAL_DEPTH = 100
 """Deepest rank at which documents are completed only for ideal rankings: few beyond it are relevant."""
 
 
-def reach_of_ideal(collection: Collection, measure: Measure) -> int:
-    """Deepest rank of documents completed for ideal rankings: the pool depth, from the cutoff to 100."""
+def ideal_reach(collection: Collection, measure: Measure) -> int:
+    """Return deepest rank of documents completed for ideal rankings.
+
+    The pool depth, from the cutoff to 100.
+    """
     if not isinstance(measure, Normalized) or measure.ideal == "judged":
         return measure.cutoff
     return max(measure.cutoff, min(collection.pool_depth, MAX_IDEAL_DEPTH))
 
 
 def relevance_levels(collection: Collection, measure: Measure) -> tuple[int, ...]:
-    """Relevance levels of the judgments, ascending from 0, with one relevant to the measure."""
+    """Return relevance levels of the judgments, ascending from 0, with one relevant to the measure."""
     levels = collection.levels
     return (0, *levels) if levels and levels[-1] >= measure.rel else (0, *levels, measure.rel)
 
 
-def tally_of(collection: Collection, levels: Sequence[int], *, relevance: LevelArray | None = None) -> Tally:
-    """Judged documents by topic and level but 0, shape (topic, level); others count one level lower."""
+def judged_tally(
+    collection: Collection, levels: Sequence[int], *, relevance: LevelArray | None = None
+) -> Tally:
+    """Return judged documents by topic and level but 0, shape (topic, level).
+
+    A document between two levels counts for the lower one.
+    """
     relevance = collection.relevance if relevance is None else relevance
     return Tally(judged_at_levels(collection, levels, relevance)[:, 1:], tuple(levels[1:]))
 
 
 def n_relevant_documents(collection: Collection, rel: int = 1) -> int:
-    """Number of documents judged to be of relevance ``rel`` or more, over all topics."""
-    return int(n_relevant(tally_of(collection, (0, *collection.levels)), rel).sum())
+    """Return the number of documents judged to be of relevance ``rel`` or more, over all topics."""
+    return int(n_relevant(judged_tally(collection, (0, *collection.levels)), rel).sum())
 
 
 def judged_at_levels(collection: Collection, levels: Sequence[int], relevance: LevelArray) -> IndexArray:
-    """Judged documents of each topic at each level as in `tally_of`, with level 0; shape (topic, level)."""
+    """Count judged documents of each topic at each level, as `judged_tally`, with level 0; (topic, level)."""
     judged = np.flatnonzero(relevance >= 0)
-    at = place_of_level(relevance[judged], levels)
+    at = level_index(relevance[judged], levels)
     n = np.zeros((len(collection.query_ids), len(levels)), dtype=np.int64)
     np.add.at(n, (collection.pair_topic[judged], at), 1)
     return n
 
 
-def place_of_level(relevance: LevelArray, levels: Sequence[int]) -> OrderArray:
-    """Index of the highest level that each relevance reaches, −1 without a judgment; shape (pair,)."""
+def level_index(relevance: LevelArray, levels: Sequence[int]) -> OrderArray:
+    """Return the index of the highest level that each relevance reaches, −1 without a judgment.
+
+    Shape (pair,).
+    """
     return np.searchsorted(levels, relevance, side="right") - 1
 
 
 def n_in_reach(
     collection: Collection, index: OrderArray, measure: Normalized, estimand: Estimand
 ) -> IndexArray:
-    """Unjudged documents within reach that may be part of each run's ideal ranking, shape (run, topic)."""
+    """Return unjudged documents within reach that may be part of each run's ideal ranking.
+
+    Shape (run, topic).
+    """
     n_topics = len(collection.query_ids)
     n = np.zeros((len(index), n_topics), dtype=np.int64)
     for rows, pairs in _pairs_of_ideals(collection, index, measure, estimand):
@@ -137,18 +154,21 @@ def tally_within_reach(
     measure: Measure,
     estimand: Estimand = "complete",
 ) -> Tally | None:
-    """Documents of ideal rankings once ``fuller`` judges those within reach, shape (run, topic, level)."""
+    """Return documents of ideal rankings once ``fuller`` judges those within reach.
+
+    Shape (run, topic, level).
+    """
     # judged documents of the collection, and of those that ``fuller`` judges the run's own, those of any of
     # the runs, or none, by the measure's ``ideal``
     if not isinstance(measure, Normalized):
         return None
     index, levels = collection.run_index(tuple(run_ids)), relevance_levels(fuller, measure)
     n_topics, n_levels = len(collection.query_ids), len(levels)
-    judged = tally_of(collection, levels)
+    judged = judged_tally(collection, levels)
     n = np.repeat(judged.n[None], len(index), axis=0)
     for rows, pairs in _pairs_of_ideals(collection, index, measure, estimand):
         new = pairs[(collection.relevance[pairs] < 0) & (fuller.relevance[pairs] >= 0)]
-        place = place_of_level(fuller.relevance[new], levels)
+        place = level_index(fuller.relevance[new], levels)
         counted = np.bincount(collection.pair_topic[new] * n_levels + place, minlength=n_topics * n_levels)
         n[rows] += counted.reshape(n_topics, n_levels)[:, 1:]
     return Tally(n, judged.levels)
@@ -161,7 +181,7 @@ def values_on_fuller(
     measure: Measure,
     estimand: Estimand = "complete",
 ) -> Values:
-    """Values of runs on fuller judgments by the ideals of `tally_within_reach`, shape (run, topic)."""
+    """Return values of runs on fuller judgments by the ideals of `tally_within_reach`, shape (run, topic)."""
     ranked = ranked_levels(fuller, fuller.run_index(tuple(run_ids)), measure.cutoff)
     tally = tally_within_reach(collection, fuller, run_ids, measure, estimand)
     return measure.values(measure.read(ranked), tally)
@@ -173,7 +193,7 @@ def _pairs_of_ideals(
     """Yield slices of runs that share an ideal ranking, with the pair codes that are part of it."""
     if measure.ideal == "judged":
         return
-    reach = reach_of(collection, index, reach_of_ideal(collection, measure), estimand)
+    reach = run_reach(collection, index, ideal_reach(collection, measure), estimand)
     document = collection.document[index, :, : int(reach.max(initial=0))]
     within = (document >= 0) & (np.arange(document.shape[2]) < reach[:, None, None])
     if measure.ideal == "shared":
@@ -184,10 +204,13 @@ def _pairs_of_ideals(
 
 
 def ranked_levels(collection: Collection, index: OrderArray, depth: int) -> LevelArray:
-    """Relevance at ranks of runs, shape (run, topic, rank); −1 if unjudged, `MISSING_RANK` after the last."""
+    """Return relevance at ranks of runs, shape (run, topic, rank).
+
+    −1 if unjudged, `MISSING_RANK` after the last.
+    """
     return relevance_table(collection)[collection.document[index, :, :depth]]
 
 
 def relevance_table(collection: Collection) -> LevelArray:
-    """Relevance of each pair, −1 if unjudged, and of the code −1, no document; shape (pair + 1,)."""
+    """Return relevance of each pair, −1 if unjudged, and of the code −1, no document; shape (pair + 1,)."""
     return np.append(np.maximum(collection.relevance, np.int16(-1)), np.int16(MISSING_RANK))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Literal, Protocol, TypeVar
+from typing import Concatenate, Literal, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,13 +18,9 @@ from bayespool.collection.rankings import within
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.ideals import NONRELEVANT, RELEVANT, states
 
-_T = TypeVar("_T", covariant=True)
-
-
-class _Count(Protocol[_T]):
-    """A function that counts documents by a judge's labels."""
-
-    def __call__(self, collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> _T: ...
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
+_Count = Callable[Concatenate[Collection, Judge, _P], _T]
 
 
 TOP_OF_LABELS = 30
@@ -36,16 +32,16 @@ _MIN_DEVIATIONS = 3.0  # in standard errors, and in standard deviations among or
 _PRIOR_LIFT_SD = 0.05  # standard deviation among organizations, with the weight of two of them
 
 
-def _once(function: _Count[_T]) -> _Count[_T]:
-    """Cache the function by collection, judge, ``rel`` and ``given``: every predictor calls it."""
-    kept: WeakKeyDictionary[Collection, dict[tuple[str, int, int], _T]] = WeakKeyDictionary()
+def _cached(function: _Count[_P, _T]) -> _Count[_P, _T]:
+    """Cache the function by collection, judge and other arguments: every predictor calls it."""
+    caches: WeakKeyDictionary[Collection, dict[object, _T]] = WeakKeyDictionary()
 
     @wraps(function)
-    def once(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> _T:
-        counts, key = kept.setdefault(collection, {}), (judge.fingerprint, rel, given)
-        if key not in counts:
-            counts[key] = function(collection, judge, rel=rel, given=given)
-        return counts[key]
+    def once(collection: Collection, judge: Judge, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        cache, key = caches.setdefault(collection, {}), (judge.fingerprint, args, tuple(options.items()))
+        if key not in cache:
+            cache[key] = function(collection, judge, *args, **options)
+        return cache[key]
 
     return once
 
@@ -106,17 +102,23 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
 
 
 def hidden_grades(collection: Collection, judge: Judge) -> IndexArray:
-    """Hidden documents of each grade that some run ranks in its top 30, relevant or not, shape (grade,)."""
+    """Return hidden documents of each grade that some run ranks in its top 30, relevant or not.
+
+    Shape (grade,).
+    """
     hidden = collection.judged & in_top(collection, TOP_OF_LABELS) & (sole_contributor(collection) >= 0)
     grade = judge.grade[hidden & (judge.grade >= 0)]
     return np.bincount(grade, minlength=len(judge.thresholds) + 1).astype(np.int64)
 
 
-@_once
+@_cached
 def topic_grades(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> tuple[IndexArray, IndexArray]:
-    """Relevant and nonrelevant documents of `grade_counts` by topic, two arrays of shape (topic, grade)."""
+    """Return relevant and nonrelevant documents of `grade_counts` by topic.
+
+    Two arrays of shape (topic, grade).
+    """
     state = states(collection.relevance, rel, given)
     counted = is_other(collection) & (judge.grade >= 0)
     shape = len(collection.query_ids), len(judge.thresholds) + 1
@@ -129,7 +131,10 @@ def topic_grades(
 
 
 def is_other(collection: Collection) -> BoolArray:
-    """Whether a document is judged, in the top 30 of some run, and not hidden evidence, shape (pair,)."""
+    """Return whether a document is judged, in the top 30 of some run, and not hidden evidence.
+
+    Shape (pair,).
+    """
     judged = collection.judged & in_top(collection, TOP_OF_LABELS)
     return np.asarray(judged & (sole_contributor(collection) < 0))
 
@@ -137,11 +142,12 @@ def is_other(collection: Collection) -> BoolArray:
 def favored_organizations(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> dict[str, float]:
-    """Lifts of organizations whose documents a judge labels higher than equally relevant ones of others.
+    """Return lifts of organizations whose documents a judge labels too high.
 
-    An organization is favored where its lift (`label_lift`) is over .1, over three standard errors, and over
-    the median of all organizations by more than three standard deviations among them. A judge that also
-    reranked for an organization agrees with its runs, not with assessors.
+    An organization is favored where its lift (`label_lift`), over equally relevant documents of others, is
+    over .1, over three standard errors, and over the median of all organizations by more than three standard
+    deviations among them. A judge that also reranked for an organization agrees with its runs, not with
+    assessors.
 
     Parameters
     ----------
@@ -175,9 +181,9 @@ class LabelLift:
     is_favored: BoolArray
 
 
-@_once
+@_cached
 def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> LabelLift:
-    """Lift of each organization, among documents of one relevance; parameters as in `grade_counts`."""
+    """Return lift of each organization, among documents of one relevance; parameters as in `grade_counts`."""
     state = states(collection.relevance, rel, given)
     known = np.append(((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0), False)
     is_relevant, grade = np.append(state == RELEVANT, False), np.append(judge.grade, np.int8(-1))
@@ -185,17 +191,17 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
     shape = 2, len(judge.thresholds) + 1
 
     def counted(pair: IntArray) -> IndexArray:
-        """Documents by relevance and grade, shape (2, grade)."""
+        """Return documents by relevance and grade, shape (2, grade)."""
         table = np.zeros(shape, dtype=np.int64)
         np.add.at(table, (is_relevant[pair].astype(np.intp), grade[pair]), 1)
         return table
 
-    everyone = counted(_known_of(top, known))
+    everyone = counted(_known_documents(top, known))
     n_organizations = len(collection.organizations)
     n = np.zeros(n_organizations, dtype=np.int64)
     lift, error = np.full(n_organizations, np.nan), np.full(n_organizations, np.nan)
     for o in range(n_organizations):
-        own = _known_of(top[submitters(collection, judge) == o], known)
+        own = _known_documents(top[submitters(collection, judge) == o], known)
         n[o] = len(own)
         others = everyone - counted(own)
         n_others = others.sum(axis=1, keepdims=True)
@@ -204,8 +210,8 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
         if len(there):
             above = below[is_relevant[there].astype(np.intp), grade[there]] - 0.5
             lift[o] = above.mean()
-            of_topic = np.bincount(collection.pair_topic[there], above)
-            error[o] = np.sqrt((of_topic**2).sum()) / len(there)
+            topic_sums = np.bincount(collection.pair_topic[there], above)
+            error[o] = np.sqrt((topic_sums**2).sum()) / len(there)
     is_known = np.isfinite(lift)
     if is_known.sum() < 3:
         return LabelLift(n, lift, error, np.zeros(n_organizations, dtype=bool))
@@ -219,18 +225,18 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
 
 
 def submitters(collection: Collection, judge: Judge) -> IntArray:
-    """Organization of each run, as an index, that the judge may favor, shape (run,)."""
+    """Return the organization of each run, as an index, that the judge may favor, shape (run,)."""
     return collection.organization if judge.organization is None else judge.organization
 
 
-def _known_of(document: IntArray, known: BoolArray) -> IntArray:
-    """Distinct documents of rankings that are known, shape (document,)."""
+def _known_documents(document: IntArray, known: BoolArray) -> IntArray:
+    """Return distinct documents of rankings that are known, shape (document,)."""
     pair = np.unique(document)
     return pair[known[pair]]
 
 
 def in_top(collection: Collection, depth: int) -> BoolArray:
-    """Whether some run ranks a document down to ``depth``, shape (pair,)."""
+    """Return whether some run ranks a document down to ``depth``, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last is that of −1, no document
     inside[within(collection.document, collection.run_index(), depth)] = True
     return inside[:-1]
@@ -301,14 +307,17 @@ class LabelConfusion:
         )
 
     def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
-        """Labeled documents by grade; those of relevance ``rel`` or more, one of the levels, are relevant."""
+        """Return labeled documents by grade.
+
+        Documents of relevance ``rel`` or more, one of the levels, are relevant.
+        """
         table: IndexArray = getattr(self, documents)[:-1]
         first = self.levels.index(rel) + 1
         return GradeCounts(self.judge, table[:, first:].sum(axis=1), table[:, :first].sum(axis=1))
 
 
 def auc(counted: GradeCounts) -> float:
-    """Chance that a relevant document has a higher grade than a nonrelevant one; ties count half.
+    """Return the chance that a relevant document has a higher grade than a nonrelevant one; ties count half.
 
     NaN without relevant or without nonrelevant documents.
 
@@ -327,7 +336,7 @@ def auc(counted: GradeCounts) -> float:
 
 
 def kappas(counted: GradeCounts) -> FloatArray:
-    """Cohen's κ of relevance and of a grade above each but the highest, shape (threshold,).
+    """Return Cohen's κ of relevance and of a grade above each but the highest, shape (threshold,).
 
     NaN where all documents are on one side of both.
 
@@ -349,7 +358,7 @@ def kappas(counted: GradeCounts) -> FloatArray:
 
 
 def grade_names(judge: Judge) -> tuple[str, ...]:
-    """Names of the grades, lowest first: labels, or ranges of labels where there are too many."""
+    """Return names of the grades, lowest first: labels, or ranges of labels where there are too many."""
     values = np.unique(judge.label[judge.is_labeled])
     if len(values) <= MOST_GRADES:
         return tuple(f"{value:g}" for value in values.tolist())

@@ -1,8 +1,8 @@
 r"""Learned fusion: what the judged documents say of the pooled runs, and so of a document that these rank.
 
 For a document :math:`d` of a topic let :math:`a_{dr} = 1/\log_2(1 + \text{rank})` in the pooled run
-:math:`r`, 0 where the run lacks it. The judged documents in the top 30 of some pooled run teach, or in a
-shallower top where they are hundreds on a topic:
+:math:`r`, 0 where the run lacks it. The judged documents in the top 30 of some pooled run, or in a
+shallower top where they are hundreds on a topic, are training documents of:
 
 1. a ridge regression of relevance on :math:`a_d` over all topics, both less their means on the topic: good
    runs weigh more;
@@ -32,12 +32,12 @@ from bayespool.collection.rankings import ranked, within
 from bayespool.compiled import compiled, one_thread
 
 TOP_OF_RUNS = 30
-"""Deepest rank, in some pooled run, of the judged documents that teach."""
+"""Deepest rank, in some pooled run, of training documents."""
 
-MOST_TEACHERS = 250
-"""Documents that teach, mean over topics, from which on only those of shallower ranks do."""
+MOST_TRAINING_DOCUMENTS = 250
+"""Training documents, mean over topics, above which only shallower ranks are taken."""
 
-NOBODY = -2
+NO_HOLDOUT = -2
 """In place of an organization to hold out; −1 is that of documents with several contributors."""
 
 _DEPTHS = (TOP_OF_RUNS, 20, 15, 10)
@@ -55,7 +55,7 @@ _SHIFT_SD, _SLOPE_SD = 1.0, 0.3  # of a run's own line
 
 
 @dataclass(frozen=True, eq=False)
-class Teachers:
+class TrainingDocuments:
     """Judged documents in the top of pooled runs, by topics and pair codes."""
 
     pair: OrderArray  # shape (document,)
@@ -69,16 +69,19 @@ class Teachers:
 
     @property
     def n_topics(self) -> int:
-        """Number of topics, of which some may teach nothing."""
+        """Number of topics, of which some may have no training document."""
         return len(self.start) - 1
 
     def without(self, organization: int) -> BoolArray:
-        """Documents that teach without an organization, shape (document,)."""
+        """Return the training documents without an organization, a mask of shape (document,)."""
         _, best = self.support_without(organization)
         return np.asarray((self.sole != organization) & (best >= 1 / np.log2(1 + self.depth)))
 
     def support_without(self, organization: int) -> tuple[FloatArray, FloatArray]:
-        """Runs of others that have each document, and its largest gain in them, shape (document,) each."""
+        """Return runs of others that have each document, and its largest gain in them.
+
+        Shape (document,) each.
+        """
         n_having, best, second, best_of = self._support
         own = np.flatnonzero(self.organization == organization)
         others = n_having - (self.gain[:, own] > 0).sum(axis=1)
@@ -88,7 +91,7 @@ class Teachers:
     def _support(self) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
         """Runs that have each document, its largest gain, that of other organizations, and whose it is."""
         best, second = np.zeros((2, len(self.pair)))
-        best_of = np.full(len(self.pair), NOBODY, dtype=np.int32)
+        best_of = np.full(len(self.pair), NO_HOLDOUT, dtype=np.int32)
         for o in np.unique(self.organization):
             largest = self.gain[:, self.organization == o].max(axis=1)
             second = np.maximum(second, np.minimum(best, largest))
@@ -98,8 +101,8 @@ class Teachers:
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
-    """What documents teach without an organization."""
+class FusionFit:
+    """Coefficients fitted with one organization held out."""
 
     coefficients: FloatArray  # of the logistic regression, shape (6,)
     base: FloatArray  # log odds of relevance on each topic, shape (topic,)
@@ -107,60 +110,61 @@ class Lesson:
     center: FloatArray  # weighted mean gain on each topic, shape (topic,)
     cosine: FloatArray  # weights of runs in directions of gains, shape (topic, run)
     dot: FloatArray  # weights of runs in gains themselves, shape (topic, run)
-    left_out: FloatArray  # log odds of each teacher, learned from all others; NaN without it, (document,)
+    left_out: FloatArray  # log odds of each training document by all others, else NaN, (document,)
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedFusion:
-    """Lessons of a pool without each of its organizations.
+    """Fits of a pool without each of its organizations.
 
     Attributes
     ----------
     collection : Collection
-    teachers : Teachers
+    training : TrainingDocuments
     pooled : ndarray of int, shape (run,)
         Positions of the pooled runs.
-    lessons : dict of int to Lesson
-        By organization held out, and `NOBODY`.
+    fits : dict of int to FusionFit
+        By organization held out, and `NO_HOLDOUT`.
     rel, given : int
     """
 
     collection: Collection
-    teachers: Teachers
+    training: TrainingDocuments
     pooled: OrderArray
-    lessons: dict[int, Lesson]
+    fits: dict[int, FusionFit]
     rel: int
     given: int
 
     def log_odds(self, run: OrderArray, topic: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
-        """Log odds of relevance of documents, without the organizations of their runs, shape (document,)."""
+        """Return log odds of relevance of documents, without the organizations of their runs.
+
+        Shape (document,).
+        """
         own = self.collection.organization[run]
-        held_out = np.array(sorted(self.lessons))
-        unit = np.where(np.isin(own, held_out), own, NOBODY)
+        held_out = np.array(sorted(self.fits))
+        unit = np.where(np.isin(own, held_out), own, NO_HOLDOUT)
         gain, place = gains(self.collection, self.pooled, pair), np.searchsorted(held_out, unit)
-        lessons = [self.lessons[o] for o in held_out.tolist()]
+        fits = [self.fits[o] for o in held_out.tolist()]
         sums = _sums(
             gain,
             topic.astype(np.int64),
             own.astype(np.int64),
             place.astype(np.int64),
-            self.teachers.organization.astype(np.int64),
-            np.stack([lesson.weight for lesson in lessons]),
-            np.stack([lesson.cosine for lesson in lessons]),
-            np.stack([lesson.dot for lesson in lessons]),
+            self.training.organization.astype(np.int64),
+            *(np.stack([getattr(each, part) for each in fits]) for part in ("weight", "cosine", "dot")),
         )
         log_odds = np.empty(len(pair))
         longest = _longest(self.collection, self.pooled)
-        for i, lesson in enumerate(lessons):
+        for i, fit in enumerate(fits):
             rows = np.flatnonzero(place == i)
             ridge, process, n_having, n_runs, best = sums[rows].T
-            ridge = ridge - lesson.center[topic[rows]]
-            signs = _signs(lesson.base[topic[rows]], n_having, n_runs, best, longest, ridge, process)
-            log_odds[rows] = _weighted(signs, lesson.coefficients)
+            ridge = ridge - fit.center[topic[rows]]
+            design = _logit_features(fit.base[topic[rows]], n_having, n_runs, best, longest, ridge, process)
+            log_odds[rows] = _weighted(design, fit.coefficients)
         return np.round(log_odds, _DIGITS)
 
-    def own_lines(self, runs: OrderArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What each run knows beyond the others, from its own judged documents: three arrays of shape (run,).
+    def run_skill_regression(self, runs: OrderArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Fit each run's own judged documents by a line in these log odds, three arrays of shape (run,).
 
         Of its documents' log odds the shift at their mean, the slope, and their mean.
         """
@@ -171,61 +175,68 @@ class LearnedFusion:
         row, topic, rank = np.nonzero((relevance >= self.given) & (sole[top] != own[:, None, None]))
         pair, relevant = top[row, topic, rank], relevance[row, topic, rank] >= self.rel
         log_odds = np.full(len(pair), np.nan)
-        teacher = np.searchsorted(self.teachers.pair, pair)
-        teaches = teacher < len(self.teachers.pair)
-        teaches[teaches] = self.teachers.pair[teacher[teaches]] == pair[teaches]
+        teacher = np.searchsorted(self.training.pair, pair)
+        is_training = teacher < len(self.training.pair)
+        is_training[is_training] = self.training.pair[teacher[is_training]] == pair[is_training]
         for o in np.unique(own).tolist():
-            mine = np.flatnonzero(teaches & (own[row] == o))
-            lesson = self.lessons[o if o in self.lessons else NOBODY]
-            log_odds[mine] = lesson.left_out[teacher[mine]]
+            rows = np.flatnonzero(is_training & (own[row] == o))
+            fit = self.fits[o if o in self.fits else NO_HOLDOUT]
+            log_odds[rows] = fit.left_out[teacher[rows]]
         others = np.flatnonzero(np.isnan(log_odds))
         log_odds[others] = self.log_odds(runs[row[others]], topic[others], pair[others])
-        return _own_lines(log_odds, relevant.astype(float), row, len(runs))
+        return _fit_run_skill(log_odds, relevant.astype(float), row, len(runs))
 
 
-_kept: WeakKeyDictionary[Collection, dict[tuple[int, int], LearnedFusion]] = WeakKeyDictionary()
+_fusions: WeakKeyDictionary[Collection, dict[tuple[int, int], LearnedFusion]] = WeakKeyDictionary()
 
 
 def learned_fusion(collection: Collection, *, rel: int = 1, given: int = 0) -> LearnedFusion:
-    """What the judged documents of relevance ``given`` teach of those of ``rel``; made once by collection."""
-    of_rungs = _kept.setdefault(collection, {})
-    if (rel, given) not in of_rungs:
+    """Return the (cached) fusion model of P(relevance ≥ rel | relevance ≥ given)."""
+    fusions = _fusions.setdefault(collection, {})
+    if (rel, given) not in fusions:
         with one_thread():
-            of_rungs[rel, given] = _learn(collection, rel, given)
-    return of_rungs[rel, given]
+            fusions[rel, given] = _learn(collection, rel, given)
+    return fusions[rel, given]
 
 
 def gains(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
-    """1/log₂(1 + rank) of documents in runs, 0 where a run lacks it, shape (document, run)."""
-    of_rank = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
-    return worth_of_ranks(collection, runs, pair, of_rank)
+    """Return 1/log₂(1 + rank) of documents in runs, 0 where a run lacks it, shape (document, run)."""
+    rank_gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
+    return rank_worths(collection, runs, pair, rank_gain)
 
 
-def worth_of_ranks(
+def rank_worths(
     collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer], worth: FloatArray
 ) -> FloatArray:
-    """Worth of documents' ranks in runs, by rank from 1, the first where a run lacks it, (document, run)."""
+    """Return the worth of documents by their ranks in runs, shape (document, run).
+
+    ``worth`` is by rank from 1; its first value is that of a document that a run lacks.
+    """
     rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
-    of_runs = np.empty((len(pair), len(runs)))
+    worths = np.empty((len(pair), len(runs)))
     for column, run in enumerate(runs):
         document, ranks = ranked(collection.document, run)
         rank_of[document] = ranks + 1
         rank_of[-1] = 0
-        of_runs[:, column] = worth[rank_of[pair]]
+        worths[:, column] = worth[rank_of[pair]]
         rank_of[document] = 0
-    return of_runs
+    return worths
 
 
-def _teachers(collection: Collection, pooled: OrderArray, rel: int, given: int) -> Teachers:
-    """Judged documents in the top of pooled runs."""
+def _training_documents(
+    collection: Collection, pooled: OrderArray, rel: int, given: int
+) -> TrainingDocuments:
+    """Return judged documents in the top of pooled runs."""
     for depth in _DEPTHS:
-        teaches = np.zeros(len(collection.relevance) + 1, dtype=bool)
-        teaches[within(collection.document, pooled, depth)] = True
-        if np.count_nonzero(teaches[:-1] & collection.judged) <= MOST_TEACHERS * len(collection.query_ids):
+        is_training = np.zeros(len(collection.relevance) + 1, dtype=bool)
+        is_training[within(collection.document, pooled, depth)] = True
+        if np.count_nonzero(is_training[:-1] & collection.judged) <= MOST_TRAINING_DOCUMENTS * len(
+            collection.query_ids
+        ):
             break
-    pair = np.flatnonzero(teaches[:-1] & (collection.relevance >= given))
+    pair = np.flatnonzero(is_training[:-1] & (collection.relevance >= given))
     topic = collection.pair_topic[pair].astype(np.intp)
-    return Teachers(
+    return TrainingDocuments(
         pair=pair,
         relevant=(collection.relevance[pair] >= rel).astype(float),
         topic=topic,
@@ -242,34 +253,34 @@ def _longest(collection: Collection, pooled: OrderArray) -> int:
 
 
 def _learn(collection: Collection, rel: int, given: int) -> LearnedFusion:
-    """Lessons without each organization that contributed, and with all of them."""
+    """Return lessons without each organization that contributed, and with all of them."""
     pooled = np.flatnonzero(collection.pooled)
-    teachers = _teachers(collection, pooled, rel, given)
-    units = [NOBODY, *np.unique(collection.organization[collection.contributors]).tolist()]
-    kept = {o: teachers.without(o) for o in units}
-    shares = {o: _Shares.of(teachers, kept[o]) for o in units}
-    processes = _processes(teachers, kept, shares)
-    regression, longest = _Regression.of(teachers), _longest(collection, pooled)
-    lessons = {}
+    training = _training_documents(collection, pooled, rel, given)
+    units = [NO_HOLDOUT, *np.unique(collection.organization[collection.contributors]).tolist()]
+    kept = {o: training.without(o) for o in units}
+    shares = {o: _Shares.of(training, kept[o]) for o in units}
+    processes = _processes(training, kept, shares)
+    regression, longest = _Regression.of(training), _longest(collection, pooled)
+    fits = {}
     for o in units:
-        cosine, dot, of_process = processes[o]
-        weight, center, of_ridge = regression.without(o, kept[o], shares[o])
-        rows, n_having, best = kept[o], *teachers.support_without(o)
-        n_runs = np.full(rows.sum(), float((teachers.organization != o).sum()))
-        signs = _signs(
+        cosine, dot, process_values = processes[o]
+        weight, center, ridge_values = regression.without(o, kept[o], shares[o])
+        rows, n_having, best = kept[o], *training.support_without(o)
+        n_runs = np.full(rows.sum(), float((training.organization != o).sum()))
+        design = _logit_features(
             shares[o].base_without[rows],
             n_having[rows],
             n_runs,
             best[rows],
             longest,
-            of_ridge[rows],
-            of_process[rows],
+            ridge_values[rows],
+            process_values[rows],
         )
-        coefficients = _logistic(signs, teachers.relevant[rows])
-        left_out = np.full(len(teachers.pair), np.nan)
-        left_out[rows] = np.round(signs @ coefficients, _DIGITS)
-        lessons[o] = Lesson(coefficients, shares[o].base, weight, center, cosine, dot, left_out)
-    return LearnedFusion(collection, teachers, pooled, lessons, rel, given)
+        coefficients = _logistic(design, training.relevant[rows])
+        left_out = np.full(len(training.pair), np.nan)
+        left_out[rows] = np.round(design @ coefficients, _DIGITS)
+        fits[o] = FusionFit(coefficients, shares[o].base, weight, center, cosine, dot, left_out)
+    return LearnedFusion(collection, training, pooled, fits, rel, given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,25 +294,25 @@ class _Shares:
     base_without: FloatArray  # the same without each document, shape (document,)
 
     @classmethod
-    def of(cls, teachers: Teachers, kept: BoolArray) -> _Shares:
-        relevant = np.where(kept, teachers.relevant, 0.0)
-        n = np.bincount(teachers.topic, kept, teachers.n_topics).astype(float)
-        n_relevant = np.bincount(teachers.topic, relevant, teachers.n_topics).astype(float)
+    def of(cls, training: TrainingDocuments, kept: BoolArray) -> _Shares:
+        relevant = np.where(kept, training.relevant, 0.0)
+        n = np.bincount(training.topic, kept, training.n_topics).astype(float)
+        n_relevant = np.bincount(training.topic, relevant, training.n_topics).astype(float)
         overall = (n_relevant.sum() + 0.5) / (n.sum() + 1)
         mean = n_relevant / np.maximum(n, 1)
-        centered = np.where(kept, relevant - mean[teachers.topic], 0.0)
+        centered = np.where(kept, relevant - mean[training.topic], 0.0)
 
         def log_odds(some: FloatArray, every: FloatArray) -> FloatArray:
             share = (some + _BASE_DOCUMENTS * overall) / (every + _BASE_DOCUMENTS)
             return np.asarray(np.log(share / (1 - share)))
 
-        others = n[teachers.topic] - kept
+        others = n[training.topic] - kept
         return cls(
             n=n,
             centered=centered,
             change=centered / np.maximum(others, 1),
             base=log_odds(n_relevant, n),
-            base_without=log_odds(n_relevant[teachers.topic] - relevant, others),
+            base_without=log_odds(n_relevant[training.topic] - relevant, others),
         )
 
 
@@ -309,32 +320,32 @@ class _Shares:
 class _Regression:
     """Ridge regression of relevance on gains over all topics, ready for organizations to leave it."""
 
-    teachers: Teachers
+    training: TrainingDocuments
     total: FloatArray  # of gains on each topic, shape (topic, run)
     square: FloatArray  # gains' × gains, shape (run, run)
 
     @classmethod
-    def of(cls, teachers: Teachers) -> _Regression:
-        return cls(teachers, _by_topic(teachers, teachers.gain), teachers.gain.T @ teachers.gain)
+    def of(cls, training: TrainingDocuments) -> _Regression:
+        return cls(training, _by_topic(training, training.gain), training.gain.T @ training.gain)
 
     def without(
         self, organization: int, kept: BoolArray, shares: _Shares
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Weights of runs, weighted mean gains of topics, and what others predict of each document."""
-        teachers, gone = self.teachers, np.flatnonzero(~kept)
-        gain, topic = teachers.gain, teachers.topic
-        lost, total = gain[gone], self.total.copy()
-        np.subtract.at(total, topic[gone], lost)
+        """Return weights of runs, weighted mean gains of topics, and what others predict of each document."""
+        training, removed = self.training, np.flatnonzero(~kept)
+        gain, topic = training.gain, training.topic
+        lost, total = gain[removed], self.total.copy()
+        np.subtract.at(total, topic[removed], lost)
         mean = total / np.maximum(shares.n, 1)[:, None]
-        columns = np.flatnonzero(teachers.organization != organization)
+        columns = np.flatnonzero(training.organization != organization)
         own = np.ix_(columns, columns)
         normal = (self.square - lost.T @ lost - mean.T @ total)[own] + _RIDGE * np.eye(len(columns))
         inverse = np.zeros_like(self.square)
         inverse[own] = np.linalg.inv(normal)
         weight = inverse @ (gain.T @ shares.centered)
-        solved, of_mean = gain @ inverse, mean @ inverse
-        leverage = np.einsum("dr,dr->d", solved, gain) + (of_mean * mean).sum(axis=1)[topic]
-        leverage -= 2 * _times_of_topic(solved, mean, teachers)
+        solved, mean_solved = gain @ inverse, mean @ inverse
+        leverage = np.einsum("dr,dr->d", solved, gain) + (mean_solved * mean).sum(axis=1)[topic]
+        leverage -= 2 * _times_of_topic(solved, mean, training)
         leverage += 1 / np.maximum(shares.n, 1)[topic]
         mean = np.where(shares.n[:, None] > 0, mean, total.sum(axis=0) / max(shares.n.sum(), 1.0))
         center = mean @ weight
@@ -347,19 +358,19 @@ class _Regression:
 
 
 def _processes(
-    teachers: Teachers, kept: dict[int, BoolArray], shares: dict[int, _Shares]
+    training: TrainingDocuments, kept: dict[int, BoolArray], shares: dict[int, _Shares]
 ) -> dict[int, tuple[FloatArray, FloatArray, FloatArray]]:
-    """Gaussian processes: weights of runs by cosine and dot product, and left-out values, by organization."""
-    n_runs, n_topics = len(teachers.organization), teachers.n_topics
+    """Return Gaussian processes by organization: weights by cosine and by dot product, left-out values."""
+    n_runs, n_topics = len(training.organization), training.n_topics
     processes = {
-        o: (np.zeros((n_topics, n_runs)), np.zeros((n_topics, n_runs)), np.zeros(len(teachers.pair)))
+        o: (np.zeros((n_topics, n_runs)), np.zeros((n_topics, n_runs)), np.zeros(len(training.pair)))
         for o in kept
     }
     scale = np.sqrt(_DOTS / max(n_runs, 1))
-    organization = np.tile(teachers.organization, 2)
+    organization = np.tile(training.organization, 2)
     for t in range(n_topics):
-        rows = slice(int(teachers.start[t]), int(teachers.start[t + 1]))
-        gain = teachers.gain[rows]
+        rows = slice(int(training.start[t]), int(training.start[t + 1]))
+        gain = training.gain[rows]
         if not len(gain):
             continue
         length = np.sqrt((gain**2).sum(axis=1, keepdims=True))
@@ -391,27 +402,27 @@ class _Process:
     def without(
         self, columns: OrderArray, kept: BoolArray, centered: FloatArray, change: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Weights of features without some columns and rows, and what others predict of each row.
+        """Return weights of features without some columns and rows, and what others predict of each row.
 
         The answers are ``centered``, 0 where not kept; with a row left out the mean of the others changes by
         minus ``change``.
         """
-        features, gone = self.features, np.flatnonzero(~kept)
+        features, removed = self.features, np.flatnonzero(~kept)
         answers = np.column_stack([centered, kept.astype(float)])
         weights = self.inverse @ (features.T @ answers)
         leverage = self.leverage
-        lost = self.solved[gone].T
+        lost = self.solved[removed].T
         if len(columns):
             own = np.linalg.inv(self.inverse[np.ix_(columns, columns)])
             weights = weights - self.inverse[:, columns] @ (own @ weights[columns])
             weights[columns] = 0.0
-            of_rows = self.solved[:, columns]
-            leverage = leverage - ((of_rows @ own) * of_rows).sum(axis=1)
+            row_values = self.solved[:, columns]
+            leverage = leverage - ((row_values @ own) * row_values).sum(axis=1)
             lost = lost - self.inverse[:, columns] @ (own @ lost[columns])
             lost[columns] = 0.0
-        if len(gone):
-            away = features[gone]
-            rest = np.linalg.inv(np.eye(len(gone)) - away @ lost)
+        if len(removed):
+            away = features[removed]
+            rest = np.linalg.inv(np.eye(len(removed)) - away @ lost)
             weights = weights + lost @ (rest @ (away @ weights))
             to_lost = features @ lost
             leverage = leverage + ((to_lost @ rest) * to_lost).sum(axis=1)
@@ -422,24 +433,24 @@ class _Process:
         return weights[:, 0], np.where(kept, left_out, 0.0)
 
 
-def _by_topic(teachers: Teachers, values: FloatArray) -> FloatArray:
-    """Sums over the teachers of each topic, shape (topic, …)."""
-    total = np.zeros((teachers.n_topics, values.shape[1]))
-    for t in range(teachers.n_topics):
-        total[t] = values[teachers.start[t] : teachers.start[t + 1]].sum(axis=0)
+def _by_topic(training: TrainingDocuments, values: FloatArray) -> FloatArray:
+    """Return sums over the teachers of each topic, shape (topic, …)."""
+    total = np.zeros((training.n_topics, values.shape[1]))
+    for t in range(training.n_topics):
+        total[t] = values[training.start[t] : training.start[t + 1]].sum(axis=0)
     return total
 
 
-def _times_of_topic(values: FloatArray, of_topic: FloatArray, teachers: Teachers) -> FloatArray:
-    """Products of each document's values with its topic's, shape (document,)."""
+def _times_of_topic(values: FloatArray, topic_values: FloatArray, training: TrainingDocuments) -> FloatArray:
+    """Return products of each document's values with its topic's, shape (document,)."""
     products = np.empty(len(values))
-    for t in range(teachers.n_topics):
-        rows = slice(int(teachers.start[t]), int(teachers.start[t + 1]))
-        products[rows] = values[rows] @ of_topic[t]
+    for t in range(training.n_topics):
+        rows = slice(int(training.start[t]), int(training.start[t + 1]))
+        products[rows] = values[rows] @ topic_values[t]
     return products
 
 
-def _signs(
+def _logit_features(
     base: FloatArray,
     n_having: npt.NDArray[np.number],
     n_runs: FloatArray,
@@ -448,20 +459,20 @@ def _signs(
     ridge: FloatArray,
     process: FloatArray,
 ) -> FloatArray:
-    """Predictors of the logistic regression, shape (document, 6); ``best`` is the largest gain."""
+    """Return predictors of the logistic regression, shape (document, 6); ``best`` is the largest gain."""
     with np.errstate(divide="ignore"):
         rank = np.where(best > 0, np.exp2(1 / best) - 1, float(_ABSENT_RANK_FACTOR * longest))
     support = np.log((n_having + 0.5) / (n_runs + 1))
     return np.column_stack([np.ones(len(base)), base, support, np.log(rank), ridge, process])
 
 
-def _logistic(signs: FloatArray, relevant: FloatArray) -> FloatArray:
-    """Coefficients of highest posterior density, shape (6,)."""
+def _logistic(design: FloatArray, relevant: FloatArray) -> FloatArray:
+    """Return coefficients of highest posterior density, shape (6,)."""
     x = _PRIOR_MEAN.copy()
     for _ in range(_MOST_STEPS):
-        chance = 1 / (1 + np.exp(-(signs @ x)))
-        gradient = signs.T @ (relevant - chance) - (x - _PRIOR_MEAN) / _PRIOR_SD**2
-        curvature = (signs * (chance * (1 - chance))[:, None]).T @ signs + np.diag(1 / _PRIOR_SD**2)
+        chance = 1 / (1 + np.exp(-(design @ x)))
+        gradient = design.T @ (relevant - chance) - (x - _PRIOR_MEAN) / _PRIOR_SD**2
+        curvature = (design * (chance * (1 - chance))[:, None]).T @ design + np.diag(1 / _PRIOR_SD**2)
         step = np.linalg.solve(curvature, gradient)
         x = x + step / max(1.0, np.abs(step).max() / _LONG_STEP)
         if np.abs(step).max() < _SMALL_STEP:
@@ -469,31 +480,31 @@ def _logistic(signs: FloatArray, relevant: FloatArray) -> FloatArray:
     return x
 
 
-def _own_lines(
+def _fit_run_skill(
     log_odds: FloatArray, relevant: FloatArray, row: OrderArray, n_rows: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Lines in log odds, a shift at their mean and a slope, that are added to fit each row's documents."""
+    """Fit a shift and a slope of log odds to each row's documents, and return the mean log odds, too."""
     n = np.bincount(row, minlength=n_rows)
     center = np.bincount(row, log_odds, n_rows) / np.maximum(n, 1)
     off, shift, slope = log_odds - center[row], np.zeros(n_rows), np.zeros(n_rows)
     for _ in range(_STEPS_OF_LINES):  # as many for each row, whatever other rows there are
         chance = 1 / (1 + np.exp(-(log_odds + shift[row] + slope[row] * off)))
         error, spread = relevant - chance, chance * (1 - chance)
-        of_shift = np.bincount(row, error, n_rows) - shift / _SHIFT_SD**2
-        of_slope = np.bincount(row, error * off, n_rows) - slope / _SLOPE_SD**2
+        shift_gradient = np.bincount(row, error, n_rows) - shift / _SHIFT_SD**2
+        slope_gradient = np.bincount(row, error * off, n_rows) - slope / _SLOPE_SD**2
         a = np.bincount(row, spread, n_rows) + 1 / _SHIFT_SD**2
         b = np.bincount(row, spread * off, n_rows)
         c = np.bincount(row, spread * off**2, n_rows) + 1 / _SLOPE_SD**2
-        shift = shift + np.clip((c * of_shift - b * of_slope) / (a * c - b**2), -1, 1)
-        slope = slope + np.clip((a * of_slope - b * of_shift) / (a * c - b**2), -0.3, 0.3)
+        shift = shift + np.clip((c * shift_gradient - b * slope_gradient) / (a * c - b**2), -1, 1)
+        slope = slope + np.clip((a * slope_gradient - b * shift_gradient) / (a * c - b**2), -0.3, 0.3)
     return shift, slope, center
 
 
-def _weighted(signs: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Sums of weighted columns, to the bit the same for a row whatever other rows there are."""
-    total = np.zeros(len(signs))
+def _weighted(design: FloatArray, coefficients: FloatArray) -> FloatArray:
+    """Return sums of weighted columns, to the bit the same for a row whatever other rows there are."""
+    total = np.zeros(len(design))
     for k in range(len(coefficients)):
-        total += signs[:, k] * coefficients[k]
+        total += design[:, k] * coefficients[k]
     return total
 
 
@@ -508,10 +519,13 @@ def _sums(
     cosine: FloatArray,
     dot: FloatArray,
 ) -> FloatArray:
-    """Ridge, Gaussian process, runs that have a document, runs, and largest gain, shape (document, 5)."""
+    """Return ridge, Gaussian process, runs that have a document, runs, and largest gain.
+
+    Shape (document, 5).
+    """
     sums = np.zeros((len(gain), 5))
     for i in range(len(gain)):
-        u, t, of_cosine, of_dot, square = unit[i], topic[i], 0.0, 0.0, 0.0
+        u, t, cosine_sum, dot_sum, square = unit[i], topic[i], 0.0, 0.0, 0.0
         for j in range(gain.shape[1]):
             if organization[j] == own[i]:
                 continue
@@ -519,11 +533,11 @@ def _sums(
             a = gain[i, j]
             if a > 0:
                 sums[i, 0] += weight[u, j] * a
-                of_cosine += cosine[u, t, j] * a
-                of_dot += dot[u, t, j] * a
+                cosine_sum += cosine[u, t, j] * a
+                dot_sum += dot[u, t, j] * a
                 square += a * a
                 sums[i, 2] += 1
                 sums[i, 4] = max(sums[i, 4], a)
         if square > 0:
-            sums[i, 1] = of_cosine / np.sqrt(square) + of_dot
+            sums[i, 1] = cosine_sum / np.sqrt(square) + dot_sum
     return sums

@@ -43,7 +43,7 @@ class DocumentTable:
     names: tuple[str, ...]
 
     def columns(self, names: tuple[str, ...]) -> FloatArray:
-        """The named predictors, shape (document, predictor)."""
+        """Return the named predictors, shape (document, predictor)."""
         return self.predictors[:, [self.names.index(name) for name in names]]
 
 
@@ -60,7 +60,7 @@ def document_table(
     names: Sequence[str] | None = None,
     cutoff: int | None = None,
 ) -> FloatArray:
-    """Predictors of any documents in any runs, in the order of the names, shape (document, predictor).
+    """Return predictors of any documents in any runs, in the order of the names, shape (document, predictor).
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ def document_table(
         An unknown predictor, a rank deeper than ``depth``, or values of another shape or not finite.
     """
     names = evidence_predictors() if names is None else tuple(names)
-    of_labels = label_predictors(collection)
-    known = PREDICTORS | of_labels
+    label_names = label_predictors(collection)
+    known = PREDICTORS | label_names
     if unknown := [name for name in names if name not in known]:
         raise InputError(f"no predictor {unknown[0]!r}", hint=known_names(unknown[0], known))
     if len(rank) and rank.max() > depth:
@@ -90,7 +90,7 @@ def document_table(
     predictors = np.empty((len(pair), len(names)))
     for column, name in enumerate(names):
         values = np.asarray(known[name].compute(context))
-        finite = np.isfinite(values) | (np.isnan(values) & (name in of_labels))
+        finite = np.isfinite(values) | (np.isnan(values) & (name in label_names))
         if values.shape != (len(pair),) or not finite.all():
             raise InputError(
                 f"predictor {name} does not have one finite value for each of {len(pair)} documents",
@@ -103,7 +103,7 @@ def document_table(
 def hidden_document_table(
     collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0, names: Sequence[str] | None = None
 ) -> DocumentTable:
-    """Hidden documents, each once, for the run of its organization that ranks it best.
+    """Return hidden documents, each once, for the run of its organization that ranks it best.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ has none.
 def without_some_labels(
     collection: Collection, hidden: DocumentTable, unjudged: DocumentTable
 ) -> tuple[DocumentTable, DocumentTable]:
-    """Both tables, hidden documents lacking labels as often as the documents to complete."""
+    """Return both tables, hidden documents lacking labels as often as the documents to complete."""
     # The chance of a document without a label is the mean of all chances, not the one at the mean label,
     # because log odds are not linear: models learn it from hidden documents. Where no document to complete
     # has a label, all labels are ignored.
@@ -171,11 +171,11 @@ def without_some_labels(
     known = [columns for columns in map(label_columns, collection.judges) if columns[1] in place]
     if not known or not len(hidden.pair) or not len(unjudged.pair):
         return hidden, unjudged
-    predictors, of_unjudged = hidden.predictors.copy(), unjudged.predictors.copy()
+    predictors, unjudged_predictors = hidden.predictors.copy(), unjudged.predictors.copy()
     position = _positions(collection, hidden.pair)
-    for lacking, missing, of_run in known:
+    for lacking, missing, run_column in known:
         is_missing = predictors[:, place[missing]] > 0
-        wanted = float((of_unjudged[:, place[missing]] > 0).mean())
+        wanted = float((unjudged_predictors[:, place[missing]] > 0).mean())
         wanted = max(wanted, min(0.2, MIN_UNLABELED_DOCUMENTS / len(is_missing))) if wanted else 0.0
         if wanted > is_missing.mean():
             rest = (wanted - is_missing.mean()) / (1 - is_missing.mean())
@@ -183,15 +183,15 @@ def without_some_labels(
             predictors[np.ix_(rows, np.array([place[name] for name in lacking]))] = np.nan
             predictors[rows, place[missing]] = 1.0
         if wanted == 1:
-            predictors[:, place[of_run]] = of_unjudged[:, place[of_run]] = np.nan
+            predictors[:, place[run_column]] = unjudged_predictors[:, place[run_column]] = np.nan
     return (
         dataclasses.replace(hidden, predictors=predictors),
-        dataclasses.replace(unjudged, predictors=of_unjudged),
+        dataclasses.replace(unjudged, predictors=unjudged_predictors),
     )
 
 
 def _positions(collection: Collection, pair: IntArray) -> FloatArray:
-    """A number from 0 to 1 for each document, by a hash of its name, shape (document,)."""
+    """Return a number from 0 to 1 for each document, by a hash of its name, shape (document,)."""
     topic, doc_ids = collection.pair_topic[pair], collection.doc_ids.take(pa.array(pair)).to_pylist()
     position = np.zeros(len(pair))
     for t in np.unique(topic):

@@ -16,7 +16,7 @@ from bayespool.collection.rankings import ranked
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
-from bayespool.evidence.ideals import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
+from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
 from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
@@ -92,15 +92,13 @@ class DocumentContext:
 
     @cached_property
     def relevant(self) -> BoolArray:
-        """Where ``state`` is relevant, shape (run, topic, rank)."""
-        mask: BoolArray = self.state == RELEVANT
-        return mask
+        """Return where ``state`` is relevant, shape (run, topic, rank)."""
+        return np.asarray(self.state == RELEVANT)
 
     @cached_property
     def nonrelevant(self) -> BoolArray:
-        """Where ``state`` is nonrelevant, shape (run, topic, rank)."""
-        mask: BoolArray = self.state == NONRELEVANT
-        return mask
+        """Return where ``state`` is nonrelevant, shape (run, topic, rank)."""
+        return np.asarray(self.state == NONRELEVANT)
 
     @cached_property
     def top(self) -> int:
@@ -116,17 +114,6 @@ class DocumentContext:
     def top_nonrelevant(self) -> IndexArray:
         """Nonrelevant documents in the ``top`` of each run, shape (run, topic)."""
         return _count(self.nonrelevant[:, :, : self.top])
-
-    @cached_property
-    def top_unjudged(self) -> IndexArray:
-        """Unjudged documents in the ``top`` of each run, shape (run, topic)."""
-        return _count(self.state[:, :, : self.top] == UNJUDGED_STATE)
-
-    @cached_property
-    def top_judged(self) -> IndexArray:
-        """Judged documents of any relevance in the ``top`` of each run, shape (run, topic)."""
-        top = self.state[:, :, : self.top]
-        return _count((top == RELEVANT) | (top == NONRELEVANT) | (top == BELOW))
 
     @cached_property
     def among_others(self) -> AmongOthers:
@@ -161,9 +148,9 @@ class DocumentContext:
         return self._learned.log_odds(self.run, self.topic, self.pair)
 
     @cached_property
-    def own_lines(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def run_skill_regression(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Shift, slope and mean of `learned_odds` at which they fit each run's judged documents, by row."""
-        return self._learned.own_lines(self.runs)
+        return self._learned.run_skill_regression(self.runs)
 
     @property
     def _learned(self) -> LearnedFusion:
@@ -177,10 +164,10 @@ class DocumentContext:
         """
         collection = self.collection
         delta_precision, delta_antiprecision = np.zeros(len(self.run)), np.zeros(len(self.run))
-        of_organization = collection.organization[self.run]
-        for o in np.unique(of_organization):
+        run_organization = collection.organization[self.run]
+        for o in np.unique(run_organization):
             reduced = collection.unpool(organization=collection.organizations[o])
-            rows = np.flatnonzero(of_organization == o)
+            rows = np.flatnonzero(run_organization == o)
             runs, row = np.unique(self.run[rows], return_inverse=True)
             effects = composition_effects(
                 reduced,
@@ -195,7 +182,7 @@ class DocumentContext:
 
 
 def _count(mask: BoolArray) -> IndexArray:
-    """Number of true values along the last axis."""
+    """Return the number of true values along the last axis."""
     return np.asarray(mask.sum(axis=-1))
 
 
@@ -263,7 +250,7 @@ def register_predictor(predictor: Predictor) -> None:
 
 
 def evidence_predictors() -> tuple[str, ...]:
-    """Names of the predictors of the evidence model: those with an expected slope."""
+    """Return names of the predictors of the evidence model: those with an expected slope."""
     return tuple(name for name, predictor in PREDICTORS.items() if predictor.slope is not None)
 
 
@@ -286,7 +273,7 @@ def _predictor(
 
 
 def _log_odds(n: IndexArray, n_other: IndexArray) -> FloatArray:
-    """Log odds of one category versus another, with ½ added to each count."""
+    """Return log odds of one category versus another, with ½ added to each count."""
     return np.log((n + 0.5) / (n_other + 0.5))
 
 
@@ -307,8 +294,8 @@ def _precision(documents: DocumentContext) -> FloatArray:
 
 @_predictor("ranking", "`precision` with the documents of all topics of the run summed", slope=(0.9, 0.5))
 def _run_precision(documents: DocumentContext) -> FloatArray:
-    of_run = _log_odds(documents.top_relevant.sum(axis=1), documents.top_nonrelevant.sum(axis=1))
-    return of_run[documents.row]
+    run_rate = _log_odds(documents.top_relevant.sum(axis=1), documents.top_nonrelevant.sum(axis=1))
+    return run_rate[documents.row]
 
 
 @_predictor(
@@ -353,16 +340,16 @@ _HALF_WEIGHT_DISTANCE = 5.0  # ranks to a judged neighbor that counts half
     slope=(0.8, 0.4),
 )
 def _local_precision(documents: DocumentContext) -> FloatArray:
-    """Logit of precision around each rank, the run's being one more neighbor, shape (document,)."""
+    """Return logit of precision around each rank, the run's being one more neighbor, shape (document,)."""
     # all ranks of ``state`` are summed: a matrix product of another shape may round its sums in another order
     relevant, nonrelevant = documents.relevant, documents.nonrelevant
     ranks = np.arange(relevant.shape[2])
     nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _HALF_WEIGHT_DISTANCE)
     n_relevant, n_nonrelevant = relevant.sum(axis=(1, 2)), nonrelevant.sum(axis=(1, 2))
-    of_run = ((n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1))[documents.row]
+    run_rate = ((n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1))[documents.row]
     place = documents.row, documents.topic, documents.rank - 1
     near_relevant, near_nonrelevant = (relevant @ nearness)[place], (nonrelevant @ nearness)[place]
-    return np.asarray(np.log((near_relevant + of_run) / (near_nonrelevant + 1 - of_run)))
+    return np.asarray(np.log((near_relevant + run_rate) / (near_nonrelevant + 1 - run_rate)))
 
 
 @_predictor(
@@ -372,7 +359,10 @@ def _local_precision(documents: DocumentContext) -> FloatArray:
     slope=(0.2, 0.15),
 )
 def _run_unjudged(documents: DocumentContext) -> FloatArray:
-    return _log_odds(documents.top_unjudged.sum(axis=1), documents.top_judged.sum(axis=1))[documents.row]
+    top = documents.state[:, :, : documents.top]
+    n_unjudged, n_missing = (_count(top == state).sum(axis=1) for state in (UNJUDGED_STATE, MISSING))
+    n_judged = top.shape[1] * top.shape[2] - n_unjudged - n_missing
+    return _log_odds(n_unjudged, n_judged)[documents.row]
 
 
 @_predictor(
@@ -411,7 +401,7 @@ def _learned_fusion(documents: DocumentContext) -> FloatArray:
     "knows beyond the others",
 )
 def _run_skill(documents: DocumentContext) -> FloatArray:
-    return documents.own_lines[0][documents.row]
+    return documents.run_skill_regression[0][documents.row]
 
 
 @_predictor(
@@ -420,7 +410,7 @@ def _run_skill(documents: DocumentContext) -> FloatArray:
     "less their mean: whether the run finds relevant documents that others pass over",
 )
 def _run_slope(documents: DocumentContext) -> FloatArray:
-    _, slope, mean = documents.own_lines
+    _, slope, mean = documents.run_skill_regression
     return slope[documents.row] * (documents.learned_odds - mean[documents.row])
 
 

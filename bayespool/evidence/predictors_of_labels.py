@@ -37,32 +37,35 @@ _MIN_DOCUMENTS = 5  # labeled relevant, and nonrelevant, documents of a usable j
 
 
 def label_predictors(collection: Collection) -> dict[str, Predictor]:
-    """Predictors of the judges by name: grades reached, no label, labels of the run and on the topic."""
+    """Return predictors of the judges by name.
+
+    Grades reached, no label, labels of the run and on the topic.
+    """
     predictors = {}  # NaN without a label, or where the judge favors the run's organization
     for judge in collection.judges:
         for place, threshold in enumerate(judge.thresholds):
-            predictors[_name(judge, threshold)] = Predictor(
-                name=_name(judge, threshold),
+            predictors[_label_name(judge, threshold)] = Predictor(
+                name=_label_name(judge, threshold),
                 description=f"whether judge {judge.name} labels it {threshold:g} or more",
                 per="label",
                 compute=partial(_reaches, judge=judge, place=place),
             )
         if judge.thresholds:
-            predictors[_of_run(judge)] = Predictor(
-                name=_of_run(judge),
+            predictors[_run_name(judge)] = Predictor(
+                name=_run_name(judge),
                 description=f"log odds of relevant documents among the unjudged ones of the run, by labels "
                 f"of judge {judge.name}",
                 per="ranking",
                 compute=partial(_run_labels, judge=judge),
             )
-            predictors[_on_topic(judge)] = Predictor(
-                name=_on_topic(judge),
+            predictors[_topic_name(judge)] = Predictor(
+                name=_topic_name(judge),
                 description=f"how much more a label by judge {judge.name} is worth on the topic than on all",
                 per="label",
                 compute=partial(_topic_ratio, judge=judge),
             )
-            predictors[_name(judge)] = Predictor(
-                name=_name(judge),
+            predictors[_label_name(judge)] = Predictor(
+                name=_label_name(judge),
                 description=f"whether judge {judge.name} does not label it",
                 per="label",
                 compute=partial(_is_missing, judge=judge),
@@ -71,7 +74,7 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
 
 
 def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dict[str, tuple[float, float]]:
-    """Prior mean and standard deviation of the slopes of `label_predictors`."""
+    """Return prior mean and standard deviation of the slopes of `label_predictors`."""
     # The slope of a threshold is the step from the grade below in the log odds ratio of grades, log P(g |
     # relevant) / P(g | nonrelevant), among judged documents that are not evidence.
     slopes: dict[str, tuple[float, float]] = {}
@@ -81,10 +84,10 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
         step = np.diff(ratio)
         std = np.sqrt(_TRANSFER_SD**2 + variance[1:] + variance[:-1]).clip(max=_MAX_SLOPE_SD)
         for threshold, mean, sd in zip(judge.thresholds, step.tolist(), std.tolist(), strict=True):
-            slopes[_name(judge, threshold)] = (mean, sd)
-        slopes[_of_run(judge)] = _RUN_SLOPE
-        slopes[_on_topic(judge)] = _TOPIC_SLOPE
-        slopes[_name(judge)] = (_without_label(collection, counted, ratio), _MISSING_LABEL_SD)
+            slopes[_label_name(judge, threshold)] = (mean, sd)
+        slopes[_run_name(judge)] = _RUN_SLOPE
+        slopes[_topic_name(judge)] = _TOPIC_SLOPE
+        slopes[_label_name(judge)] = (_without_label(collection, counted, ratio), _MISSING_LABEL_SD)
     return slopes
 
 
@@ -97,8 +100,8 @@ class LabelRatios:
     nonrelevant: FloatArray
     grade: npt.NDArray[np.int8]  # −1 where no label counts, shape (document,)
 
-    def of_draws(self, draws: OrderArray, documents: slice) -> FloatArray:
-        """Log odds ratios of some documents in some draws, shape (draw, document)."""
+    def draw_ratios(self, draws: OrderArray, documents: slice) -> FloatArray:
+        """Return log odds ratios of some documents in some draws, shape (draw, document)."""
         n = int(draws.max(initial=-1)) + 1
         relevant, nonrelevant = (
             self._shares(n, of, name) for of, name in ((self.relevant, "relevant"), (self.nonrelevant, "not"))
@@ -107,7 +110,10 @@ class LabelRatios:
         return ratio[draws][:, self.grade[documents]]
 
     def _shares(self, n: int, of: FloatArray, name: str) -> FloatArray:
-        """Draws of the shares of grades, varied by the transfer to other documents, shape (draw, grade)."""
+        """Return draws of the shares of grades, varied by the transfer to other documents.
+
+        Shape (draw, grade).
+        """
         rng = np.random.default_rng(key_of("labels", self.judge, name))
         share = rng.standard_gamma(of, size=(n, len(of))) + _MIN_GAMMA
         off = normals(n * len(of), "transfer", self.judge, name).reshape(n, len(of))
@@ -119,7 +125,10 @@ class LabelRatios:
 def label_ratios(
     collection: Collection, run: OrderArray, pair: OrderArray, *, rel: int = 1, given: int = 0
 ) -> tuple[LabelRatios, ...]:
-    """Log odds ratios of labels by each usable judge; they add up, as if judges erred independently."""
+    """Return log odds ratios of labels by each usable judge.
+
+    They add up, as if judges erred independently.
+    """
     return tuple(
         LabelRatios(
             judge.name,
@@ -131,13 +140,13 @@ def label_ratios(
 
 
 def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
-    """Predictors that a document without a label lacks, that of missing labels, and that of the run."""
-    reached = tuple(_name(judge, threshold) for threshold in judge.thresholds)
-    return (*reached, _on_topic(judge)), _name(judge), _of_run(judge)
+    """Return names of a judge's predictors: lacking without a label, that of no label, that of the run."""
+    reached = tuple(_label_name(judge, threshold) for threshold in judge.thresholds)
+    return (*reached, _topic_name(judge)), _label_name(judge), _run_name(judge)
 
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
-    """Judges with at least five labeled relevant documents and as many nonrelevant ones."""
+    """Return judges with at least five labeled relevant documents and as many nonrelevant ones."""
 
     def is_known(judge: Judge) -> bool:
         counted = grade_counts(collection, judge, rel=rel, given=given)
@@ -146,27 +155,27 @@ def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tu
     return tuple(judge for judge in collection.judges if judge.thresholds and is_known(judge))
 
 
-def _name(judge: Judge, threshold: float | None = None) -> str:
+def _label_name(judge: Judge, threshold: float | None = None) -> str:
     return f"{judge.name} without label" if threshold is None else f"{judge.name} ≥ {threshold:g}"
 
 
-def _of_run(judge: Judge) -> str:
+def _run_name(judge: Judge) -> str:
     return f"{judge.name} of the run"
 
 
 def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
-    """Log odds ratios of grades, and their sampling variances, two arrays of shape (grade,)."""
+    """Return log odds ratios of grades, and their sampling variances, two arrays of shape (grade,)."""
     relevant, nonrelevant = counted.shrunk
     ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
     return ratio, 1 / relevant + 1 / nonrelevant
 
 
-def _on_topic(judge: Judge) -> str:
+def _topic_name(judge: Judge) -> str:
     return f"{judge.name} on the topic"
 
 
 def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArray) -> float:
-    """Log odds at the mean chance of a document without a label, less those at the mean label."""
+    """Return log odds at the mean chance of a document without a label, less those at the mean label."""
     from scipy.optimize import brentq
 
     share, rate = _hidden_share(collection, counted), _hidden_rate(collection, counted)
@@ -179,14 +188,17 @@ def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArr
 
 
 def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
-    """Shares of grades among hidden documents, or among others where none is hidden, shape (grade,)."""
+    """Return shares of grades among hidden documents, or among others where none is hidden.
+
+    Shape (grade,).
+    """
     n = hidden_grades(collection, counted.judge)
     n = n if n.any() else counted.n
     return np.asarray(n / n.sum())
 
 
 def _hidden_rate(collection: Collection, counted: GradeCounts) -> float:
-    """Share of relevant hidden documents that labels predict."""
+    """Return the share of relevant hidden documents that labels predict."""
     return float(_hidden_share(collection, counted) @ counted.rate)
 
 
@@ -197,15 +209,15 @@ def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
 def _grades(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], pair: npt.NDArray[Any], rel: int, given: int
 ) -> npt.NDArray[np.int8]:
-    """Grades of documents, −1 where no label counts, shape (document,)."""
+    """Return grades of documents, −1 where no label counts, shape (document,)."""
     favored = favored_organizations(collection, judge, rel=rel, given=given)
-    return np.where(_is_of(collection, judge, run, favored), np.int8(-1), judge.grade[pair])
+    return np.where(_belongs_to(collection, judge, run, favored), np.int8(-1), judge.grade[pair])
 
 
-def _is_of(
+def _belongs_to(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], organizations: Iterable[str]
 ) -> BoolArray:
-    """Whether a run is of the named organizations, shape of ``run``."""
+    """Return whether a run is of the named organizations, shape of ``run``."""
     named = np.isin(np.array(collection.organizations), list(organizations))
     return np.asarray(named[submitters(collection, judge)[run]])
 
@@ -227,25 +239,28 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     unjudged = documents.state[:, :, : document.shape[2]] == UNJUDGED_STATE
     grade = np.where(unjudged, np.append(judge.grade, np.int8(-1))[document], np.int8(-1))
     favored = favored_organizations(collection, judge, rel=documents.rel, given=documents.given)
-    grade[_is_of(collection, judge, documents.runs, favored)] = -1
+    grade[_belongs_to(collection, judge, documents.runs, favored)] = -1
     expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
     n = (grade >= 0).sum(axis=(1, 2))
     log_odds = np.log(
         (expected + _RUN_PRIOR_DOCUMENTS * usual) / (n - expected + _RUN_PRIOR_DOCUMENTS * (1 - usual))
     )
-    of_runs: FloatArray = np.where(n == 0, np.nan, log_odds)
-    return of_runs[documents.row]
+    run_log_odds: FloatArray = np.where(n == 0, np.nan, log_odds)
+    return run_log_odds[documents.row]
 
 
 def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:
-    """Log odds ratio of the document's grade on its topic less that on all topics, shape (document,)."""
+    """Return log odds ratio of the document's grade on its topic less that on all topics.
+
+    Shape (document,).
+    """
     tables = topic_grades(documents.collection, judge, rel=documents.rel, given=documents.given)
     off = np.zeros(tables[0].shape)
     for sign, table in zip((1, -1), tables, strict=True):
         share = (table.sum(axis=0) + 0.5) / (table.sum() + 0.5 * table.shape[1])
-        of_topic = (table + _TOPIC_PRIOR_DOCUMENTS * share) / (
+        topic_shares = (table + _TOPIC_PRIOR_DOCUMENTS * share) / (
             table.sum(axis=1, keepdims=True) + _TOPIC_PRIOR_DOCUMENTS
         )
-        off += sign * (np.log(of_topic) - np.log(share))
+        off += sign * (np.log(topic_shares) - np.log(share))
     grade = _grade(documents, judge)
     return np.where(grade < 0, np.nan, off[documents.topic, grade])

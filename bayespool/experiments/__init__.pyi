@@ -1,15 +1,18 @@
 from .budget_results import Budgets as Budgets
 from .budgeting import budgets as budgets
 from .checks import ModelChecks as ModelChecks, check_models as check_models
-from .design import Design as Design, Graded as Graded, Part as Part, Truth as Truth
-from .graded_runs import DesignResult as DesignResult, run_design as run_design
-from .grading import (
+from .design import (
+    Design as Design,
+    Graded as Graded,
+    Part as Part,
+    Truth as Truth,
     central_share as central_share,
     covered as covered,
     crps as crps,
     pit_range as pit_range,
     randomized_pit as randomized_pit,
 )
+from .graded_runs import DesignResult as DesignResult, run_design as run_design
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
 from .leaving_out import LeaveOutResult as LeaveOutResult, best_runs as best_runs, leave_out as leave_out
 from .predictions import (

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.experiments.base import (
+from bayespool.experiments.design import error_columns, interval_summary
+from bayespool.experiments.graded_runs import (
     WithReportedRuns,
     in_order,
     reported_rows,
     sre_star_note,
-    summary_of,
+    summarize_groups,
 )
-from bayespool.experiments.grading import errors_of, interval_summary
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
@@ -42,39 +42,23 @@ _COLUMNS = {
     "n_documents": Column("documents", "count", "Number of documents of the pool that it retrieves."),
     "share": Column("share", "share", "Share of the pool that it retrieves."),
     "n_alone": Column("alone", "count", "Number of documents of the pool that it alone retrieves."),
-    "fairness": Column(
-        "fairness", "coefficient", "Rank correlation of contributors' share of the pool with their bias.", 2
-    ),
+    "fairness": Column("fairness", "coefficient", "Rank correlation of contributors' shares and bias.", 2),
     "n_significant": Column(
-        "significant", "count", "Pairs of runs that differ significantly on the whole depth pool."
+        "significant", "count", "Pairs that differ significantly on the whole depth pool."
     ),
-    "preserved": Column(
-        "preserved", "chance", "Share of the significant pairs that are significant here, too."
-    ),
-    "n_preserved": Column(
-        "preserved", "count", "Significant pairs that are significant here in the same direction."
-    ),
-    "n_reversed": Column(
-        "reversed", "count", "Significant pairs that are significant here in the other direction."
-    ),
+    "preserved": Column("preserved", "chance", "Share of these pairs that are significant here, too."),
+    "n_preserved": Column("preserved", "count", "Pairs that are significant here in the same direction."),
+    "n_reversed": Column("reversed", "count", "Pairs that are significant here in the other direction."),
     "n_new": Column("new", "count", "Pairs that are significant here alone."),
     "bias_measure": Column("bias", "text", "Error that strategies are ranked by."),
     "mean": Column("mean", "score", "Mean of the error over budgets."),
-    "rank": Column(
-        "rank", "count", "Rank of the strategy, from 1, the least biased; ties share the smallest."
-    ),
-    "beats_first": Column(
-        "less than\nthe first", "flag", "Whether the mean is less than that of the first strategy named."
-    ),
+    "rank": Column("rank", "count", "Rank of the strategy, from 1, the least biased; ties share it."),
+    "beats_first": Column("less than\nthe first", "flag", "Whether the mean is below the first strategy's."),
     "open": Column("open", "flag", "Whether the run has an unjudged document."),
-    "mae_as_judged": Column(
-        "as judged", "score", "Mean absolute error of scores with the budget's judgments."
-    ),
-    "bias_as_judged": Column(
-        "bias as\njudged", "difference", "Mean error of scores with the budget's judgments."
-    ),
+    "mae_as_judged": Column("as judged", "score", "MAE of scores with the budget's judgments."),
+    "bias_as_judged": Column("bias as\njudged", "difference", "Mean error of these scores."),
     "full_mae_as_judged": Column(
-        "as judged*", "score", "MAE of these scores against those on the whole depth pool."
+        "as judged*", "score", "MAE of these scores against the whole depth pool's."
     ),
     "full_mae": Column("estimated*", "score", "MAE of the estimates against scores on the whole depth pool."),
 }
@@ -87,16 +71,14 @@ _POOL_COLUMNS = _COLUMNS | {
     "topic_most": Column("most\nof a topic", "count", "Most documents of a topic."),
     "run_least": Column("fewest\nof a run", "count", "Fewest documents of the pool that a run retrieves."),
     "run_mean": Column(
-        "mean\nof a run", "size", "Mean number of documents of the pool that a run retrieves."
+        "mean\nof a run", "size", "Mean number of documents that a run retrieves of the pool."
     ),
     "run_most": Column("most\nof a run", "count", "Most documents of the pool that a run retrieves."),
 }
 _MEAN_COLUMNS = _COLUMNS | {
     "sre": replace(COLUMNS["sre"], decimals=1),
     "sre_star": replace(COLUMNS["sre_star"], decimals=1),
-    "kendall_tau_b": Column(
-        "τ_b", "coefficient", "Kendall's rank correlation of scores on the pool and on the whole depth pool."
-    ),
+    "kendall_tau_b": Column("τ_b", "coefficient", "Kendall's rank correlation with the whole depth pool."),
     "n_reversed": Column("reversed", "size", _COLUMNS["n_reversed"].help, 1),
     "n_new": Column("new", "size", _COLUMNS["n_new"].help, 1),
 }
@@ -152,7 +134,7 @@ class Budgets(WithReportedRuns):
         )
 
     def tables(self) -> tuple[Table, ...]:
-        """``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; of estimators
+        """Return ``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; of estimators
         ``posterior`` and ``estimates``, too.
         """
         share = self._pools["n_relevant"] / max(self.n_relevant, 1)
@@ -182,13 +164,13 @@ class Budgets(WithReportedRuns):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Budgets larger than the depth pool."""
+        """Return budgets larger than the depth pool."""
         beyond = [f"{budget:,}" for budget in self.settings.budgets if budget > self.n_documents]
         message = f"there are no more documents; everything is judged for {', '.join(beyond)}"
         return (message,) if beyond else ()
 
     def summary(self) -> tuple[str, ...]:
-        """What the pools are of, and by measure the strategies that mislead least."""
+        """Return sentences on the pools, and by measure on the strategies that mislead least."""
         s = self.settings
         truth = "the whole depth pool" if s.truth == "full" else "the strategy's pool with the run in it"
         stop = "" if s.stop is None else f", topics end by {s.describe()['stop']}"
@@ -212,7 +194,7 @@ class Budgets(WithReportedRuns):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``bias`` by budget."""
+        """Return ``bias`` by budget."""
         from bayespool.plots import draw_budgets
 
         caption = "Bias of the pools of each strategy, by budget"
@@ -264,7 +246,7 @@ class Budgets(WithReportedRuns):
                 )
 
     def _by_budget(self, column: str) -> Pivot:
-        """A column by budget, of at most eight budgets, evenly spread, with the last."""
+        """Return a column by budget, of at most eight budgets, evenly spread, with the last."""
         budgets = self.settings.budgets
         step = -(-len(budgets) // _MAX_BUDGET_COLUMNS)
         return Pivot((column,), "budget", values=budgets[::-1][::step][::-1])
@@ -318,19 +300,19 @@ class Budgets(WithReportedRuns):
             scores = rows["truth"].to_numpy(), rows["value"].to_numpy()
             return {
                 "n_runs": len(rows),
-                **errors_of(rows, "mae", "bias", "sre"),
+                **error_columns(rows, "mae", "bias", "sre"),
                 "sre_star": system_rank_error(*scores, significant[np.ix_(index, index)]),
                 "fairness": _spearman(contributors[key]),
                 **{name: agrees[name] for name in _AGREEMENT_COLUMNS},
             }
 
-        frame = summary_of(reported_rows(self._rows), keys, summarize)
+        frame = summarize_groups(reported_rows(self._rows), keys, summarize)
         preserved = frame["n_preserved"] / frame["n_significant"].replace(0, np.nan)
         frame.insert(list(frame.columns).index("n_preserved"), "preserved", preserved)
         return frame
 
     def _means(self) -> pd.DataFrame:
-        """The summary as means over budgets; NaN values are left out of the means."""
+        """Return the summary as means over budgets; NaN values are left out of the means."""
         names = ["mae", "bias", "sre", "sre_star", "fairness", "kendall_tau_b", "preserved"]
         rows = self._summary.groupby(["measure", "strategy"], sort=False)
         return rows[[*names, "n_reversed", "n_new"]].mean().reset_index()
@@ -352,26 +334,26 @@ class Budgets(WithReportedRuns):
     def _posterior(self) -> pd.DataFrame:
         """Errors and calibration of the estimates."""
         rows = reported_rows(cast("pd.DataFrame", self._estimates))
-        return summary_of(rows, ("measure", "strategy", "budget", "estimator"), _summarize_estimates)
+        return summarize_groups(rows, ("measure", "strategy", "budget", "estimator"), _summarize_estimates)
 
 
 _AGREEMENT_COLUMNS = ("kendall_tau_b", "n_significant", "n_preserved", "n_reversed", "n_new")
 
 
 def _summarize_estimates(rows: pd.DataFrame) -> dict[str, Any]:
-    as_judged = errors_of(rows, "mae", "bias", value="as_judged")
+    as_judged = error_columns(rows, "mae", "bias", value="as_judged")
     return {
         "n_runs": len(rows),
         **{f"{name}_as_judged": error for name, error in as_judged.items()},
-        **errors_of(rows, "mae", "bias"),
+        **error_columns(rows, "mae", "bias"),
         **interval_summary(rows, rows["open"]),
-        "full_mae_as_judged": errors_of(rows, "mae", value="as_judged", truth="full")["mae"],
-        "full_mae": errors_of(rows, "mae", truth="full")["mae"],
+        "full_mae_as_judged": error_columns(rows, "mae", value="as_judged", truth="full")["mae"],
+        "full_mae": error_columns(rows, "mae", truth="full")["mae"],
     }
 
 
 def _spearman(rows: pd.DataFrame) -> float:
-    """Spearman's correlation of share and bias over contributors; NaN where either is constant."""
+    """Return Spearman's correlation of share and bias over contributors; NaN where either is constant."""
     share, bias = (rows[name].rank().to_numpy() for name in ("share", "bias"))
     if len(np.unique(share)) < 2 or len(np.unique(bias)) < 2:
         return float("nan")
@@ -379,7 +361,7 @@ def _spearman(rows: pd.DataFrame) -> float:
 
 
 def packed(pairs: npt.NDArray[np.bool_]) -> str:
-    """Pairs of runs as hexadecimal text, one bit each."""
+    """Return pairs of runs as hexadecimal text, one bit each."""
     return np.packbits(pairs).tobytes().hex()
 
 

@@ -12,7 +12,7 @@ significance of document adjudication methods. CIKM 2023, 1960–1970.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -23,21 +23,27 @@ from bayespool.arrays import BoolArray, IntArray
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
-from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
-from bayespool.experiments.base import fields_of, in_order
+from bayespool.evidence.ideals import judged_tally, n_relevant_documents, ranked_levels, relevance_levels
 from bayespool.experiments.budget_results import Budgets, packed
-from bayespool.experiments.design import Design, Graded, Part, contributors, whole_pool
-from bayespool.experiments.grading import INTERVAL_COLUMNS, with_missing_flags
-from bayespool.experiments.leaving_out import best_scores, n_best
-from bayespool.experiments.preparing import versions_of_own
-from bayespool.experiments.running import Running, in_parts
-from bayespool.experiments.settings import BudgetSettings
-from bayespool.experiments.storage import Columns, PartResult, Stored, add_rows
+from bayespool.experiments.design import (
+    INTERVAL_COLUMNS,
+    Design,
+    Graded,
+    Part,
+    contributors,
+    whole_pool,
+    with_missing_flags,
+)
+from bayespool.experiments.graded_runs import RowOrder, in_order, result_fields
+from bayespool.experiments.leaving_out import best_positions, n_best
+from bayespool.experiments.preparing import user_code_versions
+from bayespool.experiments.running import Columns, ExecutionOptions, PartResult, Stored, add_rows, experiment
+from bayespool.experiments.settings import BudgetSettings, Test
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
 from bayespool.options import describe_estimator
-from bayespool.pooling import Membership, Strategy, order_of_topic
-from bayespool.pooling.choosing import shares_of
+from bayespool.pooling import Membership, Strategy, judging_order
+from bayespool.pooling.choosing import topic_shares
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.registry import stops_at, strategy_text
 from bayespool.pooling.strategy import retrieved_by
@@ -69,10 +75,9 @@ class PoolsOfBudgets(Design):
 
     name: ClassVar[str] = "budgets"
     parts_name: ClassVar[str] = "pools"
-    same_columns: ClassVar[bool] = False
 
     def parts(self, collection: Collection, settings: BudgetSettings) -> tuple[BudgetPart, ...]:
-        """Each strategy with all runs and without each contributor; then, with estimators, each budget
+        """Return each strategy with all runs and without each contributor; then, with estimators, each budget
         without each contributor.
         """
         n_best(len(collection.pooled_run_ids), settings.top)
@@ -88,12 +93,12 @@ class PoolsOfBudgets(Design):
             cases = itertools.product(settings.strategies, (everybody | units).items())
             for strategy, (left_out, run_ids) in cases:
                 name = strategy.name, *([] if budget is None else [str(budget)]), left_out or "everybody"
-                gone = set(run_ids) if left_out else set()
+                absent = set(run_ids) if left_out else set()
                 parts.append(
                     BudgetPart(
                         name="-".join(name),
                         run_ids=run_ids,
-                        pool_run_ids=tuple(run for run in collection.pooled_run_ids if run not in gone),
+                        pool_run_ids=tuple(run for run in collection.pooled_run_ids if run not in absent),
                         measures=settings.measures,
                         seeds=(strategy_text(strategy), left_out, budget),
                         strategy=strategy,
@@ -104,9 +109,9 @@ class PoolsOfBudgets(Design):
         return tuple(parts)
 
     def conceal(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Collection:
-        """The budget's judgments, and a pool that the strategy can choose again without further runs."""
+        """Return the budget's judgments, and a pool that the strategy can choose again without more runs."""
         budget = cast("int", part.budget)
-        order = order_of(collection, part, replace(settings, budgets=(budget,)))
+        order = part_order(collection, part, replace(settings, budgets=(budget,)))
         reduced = collection.without_judgments(~order.judged(collection, 0))
         pooled = reduced.pooled.copy()
         pooled[reduced.run_index(part.run_ids)] = False
@@ -121,64 +126,59 @@ class PoolsOfBudgets(Design):
         )
 
     def seeds(self, part: BudgetPart, settings: BudgetSettings) -> tuple[object, ...]:
-        """Strategy, what is left out, and budget."""
+        """Return strategy, what is left out, and budget."""
         return part.seeds
 
     def grade(self, graded: Graded, settings: BudgetSettings) -> Mapping[str, Any]:
-        """Estimates with their intervals, and whether anything is unjudged."""
+        """Return estimates with their intervals, and whether anything is unjudged."""
         rows = graded.rows() | {"open": graded.bounds.has_unjudged}
         names = ("measure", "estimator", "run_id", "truth", "value", "open", *INTERVAL_COLUMNS)
         return {name: rows[name] for name in names}
 
     def compute(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Stored:
-        """Estimates on a budget's pool; or scores of the part's runs at every budget, with tables of the
-        pools where no run is left out.
+        """Return estimates on a budget's pool; or scores of the part's runs at every budget, with tables of
+        the pools where no run is left out.
         """
         if part.budget is not None:
             return super().compute(collection, part, settings)
         index = collection.run_index(part.run_ids)
-        order = order_of(collection, part, settings)
+        order = part_order(collection, part, settings)
         rows: Columns = {}
-        pools = None if part.left_out else _Pools(collection, index, settings)
+        pools: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
+        describe = None if part.left_out else _PoolDescription(collection, index, settings)
         for b, budget in enumerate(settings.budgets):
             inside = order.judged(collection, b)
             reduced = collection.without_judgments(~inside)
-            scores = scores_of(collection, reduced, index, settings.measures)
+            scores = trec_scores(collection, reduced, index, settings.measures)
             for measure, values in zip(settings.measures, scores, strict=True):
                 row = {"measure": str(measure), "budget": budget, "run_id": list(part.run_ids)}
                 add_rows(rows, row | {"value": values.means()})
-            if pools is not None:
-                pools.add(budget, inside, reduced, scores)
-        return rows, {"pools": {} if pools is None else pools.columns}
+            for table, row in () if describe is None else describe(inside, reduced, scores):
+                add_rows(pools[table], {"budget": budget} | row)
+        return rows, {"pools": pools}
 
     def identity(self, part: BudgetPart, settings: BudgetSettings) -> tuple[str, list[Any]]:
-        """Also the estimators, so that some can be added to a finished experiment, and the code of the
-        user's own strategies.
+        """Return also the estimators, so that some can be added to a finished experiment, and the versions of
+        the user's own strategies.
         """
         text, strategy = strategy_text(part.strategy), cast("Any", part.strategy)
-        identity = [text, versions_of_own([(text, strategy)]), part.left_out, list(part.run_ids)]
+        identity = [text, user_code_versions([(text, strategy)]), part.left_out, list(part.run_ids)]
         if part.budget is None:
             return part.name, identity
         estimators = [[label, describe_estimator(estimator)] for label, estimator in settings.estimators]
-        return part.name, [*identity, part.budget, estimators, versions_of_own(settings.estimators)]
+        return part.name, [*identity, part.budget, estimators, user_code_versions(settings.estimators)]
 
     def describe(self, settings: BudgetSettings) -> dict[str, Any]:
-        """Settings that all parts depend on."""
-        return settings.describe_parts() | versions_of_own((), settings.measures)
-
-    def accepts(self, result: PartResult) -> bool:
-        """Whether the rows are of the part."""
-        if result.part.budget is None:
-            return isinstance(result.rest.get("pools"), dict)
-        return super().accepts(result)
+        """Return settings that all parts depend on."""
+        return settings.describe_parts() | user_code_versions((), settings.measures)
 
     def warn(self, results: Sequence[PartResult]) -> None:
-        """Warnings of estimates."""
+        """Issue the warnings of estimates."""
         super().warn([result for result in results if result.part.budget])
 
 
-@in_parts(BudgetSettings, PoolsOfBudgets)
-def budgets(collection: Collection, *, settings: BudgetSettings, running: Running) -> Budgets:
+@experiment(BudgetSettings, PoolsOfBudgets)
+def budgets(collection: Collection, *, settings: BudgetSettings, execution: ExecutionOptions) -> Budgets:
     """Measure how biased pools of different strategies and budgets are against runs that did not contribute.
 
     Parameters
@@ -186,7 +186,7 @@ def budgets(collection: Collection, *, settings: BudgetSettings, running: Runnin
     collection : Collection
         With a known pool; with scores (``read_collection(scores=True)``) for strategies that read them.
     {options}
-    {running}
+    {execution}
 
     Returns
     -------
@@ -238,19 +238,36 @@ def budgets(collection: Collection, *, settings: BudgetSettings, running: Runnin
             hint="read it with scores=True",
         )
     design = PoolsOfBudgets()
-    results = design.run(whole, design.parts(whole, resolved), resolved, running, given=collection)
-    return _result_of(collection, whole, resolved, results)
+    results = design.run(whole, design.parts(whole, resolved), resolved, execution, given=collection)
+    as_judged = [result for result in results if result.part.budget is None]
+    estimated = [result for result in results if result.part.budget is not None]
+    index, names = whole.run_index(whole.pooled_run_ids), map(str, settings.measures)
+    in_truth = dict(zip(names, trec_scores(whole, whole, index, settings.measures), strict=True))
+    rows = _rows(whole, resolved, as_judged, {m: values.means() for m, values in in_truth.items()})
+    whole_pools = [result for result in as_judged if not result.part.left_out]
+    return Budgets(
+        **result_fields(collection, whole, resolved, estimated),
+        n_documents=n_documents,
+        n_relevant=n_relevant_documents(whole, settings.rel),
+        run_ids=whole.pooled_run_ids,
+        significant={m: significant_pairs(values.scores(), settings.test) for m, values in in_truth.items()},
+        _rows=rows,
+        _estimates=_estimate_rows(estimated, rows, resolved) if estimated else None,
+        _pools=_stacked(whole_pools, ["strategy"], "pools"),
+        _contributors=_stacked(whole_pools, ["strategy"], "contributors"),
+        _agreement=_stacked(whole_pools, ["strategy"], "agreement"),
+    )
 
 
 def _depth_pool(collection: Collection, pool_depth: int | None) -> Collection:
-    """The collection with the judgments of its depth pool and no others."""
+    """Return the collection with the judgments of its depth pool and no others."""
     whole = whole_pool(collection, "pooled", pool_depth)
     return whole.without_judgments(~whole.in_pool())
 
 
 def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int, ...]:
-    """The requested budgets; by default those of the paper up to the size of the pool, or tenths of a small
-    pool.
+    """Return the requested budgets; by default those of the paper up to the size of the pool, or tenths of a
+    small pool.
     """
     if requested:
         return requested
@@ -270,144 +287,116 @@ class Order:
     share: npt.NDArray[np.int64]
 
     def judged(self, collection: Collection, b: int) -> BoolArray:
-        """Documents that budget number `b` judges, shape (pair,)."""
+        """Return documents that budget number `b` judges, shape (pair,)."""
         inside: BoolArray = self.place < self.share[b][collection.pair_topic]
         return inside
 
 
-def order_of(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> Order:
-    """The order in which a strategy judges the documents that the pool's runs retrieved down to its depth."""
+def part_order(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> Order:
+    """Return the order in which a strategy judges the documents that the pool's runs retrieved down to its
+    depth.
+    """
     strategy, seed, run_index = part.strategy, settings.random_seed, whole.run_index(part.pool_run_ids)
     topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
-    share = np.array([shares_of(strategy, topics, n, settings.shares) for n in settings.budgets])
+    share = np.array([topic_shares(strategy, topics, n, settings.shares) for n in settings.budgets])
     place, stop = np.full(len(whole.relevance), np.iinfo(np.int32).max, dtype=np.int32), list[int]()
     for topic, n in zip(topics, share.max(axis=0).tolist(), strict=True):
-        order = order_of_topic(strategy, topic, whole.relevance, n, rel=settings.rel, random_seed=seed)
+        order = judging_order(strategy, topic, whole.relevance, n, rel=settings.rel, random_seed=seed)
         place[order] = np.arange(len(order), dtype=np.int32)
         if settings.stop is not None:
-            known = np.maximum(whole.relevance[order], 0)  # what nobody judged counts as nonrelevant
-            stop.append(stops_at(settings.stop, known, len(topic), settings.rel))
+            relevance = np.maximum(whole.relevance[order], 0)  # what nobody judged counts as nonrelevant
+            stop.append(stops_at(settings.stop, relevance, len(topic), settings.rel))
     return Order(place, np.minimum(share, stop) if stop else share)
 
 
-def scores_of(
+def trec_scores(
     whole: Collection, judged: Collection, index: npt.NDArray[np.intp], measures: Sequence[Measure]
 ) -> list[Values]:
-    """Scores as trec_eval gives them with the judgments of `judged`, by measure, each of shape (run, topic);
-    the levels of relevance are those of `whole`.
+    """Return scores as trec_eval gives them with the judgments of `judged`, by measure, each of shape (run,
+    topic); the levels of relevance are those of `whole`.
     """
     scores = []
     for measure in measures:
-        tally = tally_of(judged, relevance_levels(whole, measure))
+        tally = judged_tally(judged, relevance_levels(whole, measure))
         scores.append(measure.values(measure.read(ranked_levels(judged, index, measure.cutoff)), tally))
     return scores
 
 
-class _Pools:
-    """Columns that describe the pools of a strategy with all runs, budget by budget."""
+class _PoolDescription:
+    """Description of the pools of a strategy with all runs, by the tables that a pool has rows of."""
 
     def __init__(self, whole: Collection, index: npt.NDArray[np.intp], settings: BudgetSettings) -> None:
-        self.columns: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
         self._whole, self._settings = whole, settings
-        self._in_truth = scores_of(whole, whole, index, settings.measures)
+        self._in_truth = trec_scores(whole, whole, index, settings.measures)
         runs = [whole.run_ids[i] for i in index]
         organizations = [whole.organizations[o] for o in whole.organization[index]]
         units = runs if settings.by == "run" else organizations
-        self._of_runs = Membership.of(whole, index, runs, settings.pool_depth)
-        self._of_units = Membership.of(whole, index, units, settings.pool_depth)
+        self._members = [Membership.of(whole, index, each, settings.pool_depth) for each in (runs, units)]
 
-    def add(self, budget: int, inside: BoolArray, reduced: Collection, scores: Sequence[Values]) -> None:
-        """Add the rows of one budget's pool."""
-        runs, units = (m.contributions(self._whole, inside) for m in (self._of_runs, self._of_units))
-        of_topic = runs.n_of_topic
-        n_documents = int(of_topic.sum())
-        self._note(
+    def __call__(
+        self, inside: BoolArray, reduced: Collection, scores: Sequence[Values]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the rows of one pool, each with the name of its table."""
+        runs, units = (each.contributions(self._whole, inside) for each in self._members)
+        topics, n_documents = runs.n_of_topic, int(runs.n_of_topic.sum())
+        yield (
             "pools",
-            budget=budget,
-            n_documents=n_documents,
-            n_judged=int(reduced.judged.sum()),
-            n_relevant=n_relevant_documents(reduced, self._settings.rel),
-            topic_least=int(of_topic.min()),
-            topic_most=int(of_topic.max()),
-            run_least=int(runs.n_documents.min()),
-            run_mean=float(runs.n_documents.mean()),
-            run_most=int(runs.n_documents.max()),
+            {
+                "n_documents": n_documents,
+                "n_judged": int(reduced.judged.sum()),
+                "n_relevant": n_relevant_documents(reduced, self._settings.rel),
+                "topic_least": int(topics.min()),
+                "topic_most": int(topics.max()),
+                "run_least": int(runs.n_documents.min()),
+                "run_mean": float(runs.n_documents.mean()),
+                "run_most": int(runs.n_documents.max()),
+            },
         )
-        self._note(
+        yield (
             "contributors",
-            budget=budget,
-            contributor=list(units.names),
-            n_pooled_runs=units.n_runs,
-            n_documents=units.n_documents,
-            share=units.n_documents / max(n_documents, 1),
-            n_alone=units.n_alone,
+            {
+                "contributor": list(units.names),
+                "n_pooled_runs": units.n_runs,
+                "n_documents": units.n_documents,
+                "share": units.n_documents / max(n_documents, 1),
+                "n_alone": units.n_alone,
+            },
         )
         for measure, before, after in zip(self._settings.measures, self._in_truth, scores, strict=True):
-            self._note("agreement", budget=budget, measure=str(measure), **self._agreement(before, after))
-
-    def _agreement(self, before: Values, after: Values) -> dict[str, Any]:
-        """Agreement of the runs' comparisons on a pool with those on the whole depth pool."""
-        test = self._settings.test
-        before_significant, after_significant = (
-            significant_pairs(values.scores(), test) for values in (before, after)
-        )
-        before_ahead, after_ahead = (values.totals()[:, None] > values.totals() for values in (before, after))
-        above_diagonal = np.triu(np.ones(before_significant.shape, dtype=bool), 1)
-        both, same = before_significant & after_significant & above_diagonal, before_ahead == after_ahead
-        return {
-            "kendall_tau_b": kendall_tau_b(before.means(), after.means()),
-            "n_significant": int((before_significant & above_diagonal).sum()),
-            "n_preserved": int((both & same).sum()),
-            "n_reversed": int((both & ~same).sum()),
-            "n_new": int((after_significant & ~before_significant & above_diagonal).sum()),
-            "significant": packed(after_significant),
-        }
-
-    def _note(self, table: str, **row: Any) -> None:
-        add_rows(self.columns[table], row)
+            yield "agreement", {"measure": str(measure), **agreement(before, after, self._settings.test)}
 
 
-def _result_of(
-    collection: Collection, whole: Collection, settings: BudgetSettings, results: Sequence[PartResult]
-) -> Budgets:
-    index, test = whole.run_index(whole.pooled_run_ids), settings.test
-    in_truth = dict(
-        zip(map(str, settings.measures), scores_of(whole, whole, index, settings.measures), strict=True)
-    )
-    as_judged = [result for result in results if result.part.budget is None]
-    with_estimators = [result for result in results if result.part.budget is not None]
-    rows = _rows(whole, settings, as_judged, {m: values.means() for m, values in in_truth.items()})
-    everybody = [result for result in as_judged if not result.part.left_out]
-    return Budgets(
-        **fields_of(collection, whole, settings, with_estimators),
-        n_documents=int(whole.in_pool().sum()),
-        n_relevant=n_relevant_documents(whole, settings.rel),
-        run_ids=whole.pooled_run_ids,
-        significant={m: significant_pairs(values.scores(), test) for m, values in in_truth.items()},
-        _rows=rows,
-        _estimates=_estimate_rows(with_estimators, rows, settings) if with_estimators else None,
-        _pools=_stacked(everybody, ["strategy"], "pools"),
-        _contributors=_stacked(everybody, ["strategy"], "contributors"),
-        _agreement=_stacked(everybody, ["strategy"], "agreement"),
-    )
+def agreement(before: Values, after: Values, test: Test) -> dict[str, Any]:
+    """Return the agreement of the runs' comparisons on a pool with those on the whole depth pool."""
+    was, is_ = (significant_pairs(values.scores(), test) for values in (before, after))
+    was_ahead, is_ahead = (values.totals()[:, None] > values.totals() for values in (before, after))
+    pairs = np.triu(np.ones(was.shape, dtype=bool), 1)
+    return {
+        "kendall_tau_b": kendall_tau_b(before.means(), after.means()),
+        "n_significant": int((was & pairs).sum()),
+        "n_preserved": int((was & is_ & pairs & (was_ahead == is_ahead)).sum()),
+        "n_reversed": int((was & is_ & pairs & (was_ahead != is_ahead)).sum()),
+        "n_new": int((is_ & ~was & pairs).sum()),
+        "significant": packed(is_),
+    }
 
 
 def _stacked(results: Sequence[PartResult], names: Sequence[str], pools: str = "") -> pd.DataFrame:
-    """Rows of parts, or of one of their tables of pools, after columns that tell the parts apart."""
+    """Return rows of parts, or of one of their tables of pools, after columns that tell the parts apart."""
     import pandas as pd
 
     frames = []
     for result in results:
         part, columns = result.part, result.rest["pools"][pools] if pools else result.rows
-        of_part = {"strategy": strategy_text(part.strategy), "budget": part.budget, "left_out": part.left_out}
-        frames.append(pd.DataFrame({name: of_part[name] for name in names} | columns))
+        cells = {"strategy": strategy_text(part.strategy), "budget": part.budget, "left_out": part.left_out}
+        frames.append(pd.DataFrame({name: cells[name] for name in names} | columns))
     return pd.concat(frames, ignore_index=True)
 
 
 def _rows(
     whole: Collection, settings: BudgetSettings, results: Sequence[PartResult], means: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Table of runs in the order of measures, strategies, budgets and runs."""
+    """Return a table of runs in the order of measures, strategies, budgets and runs."""
     import pandas as pd
 
     keys = ["measure", "strategy", "budget", "run_id"]
@@ -417,19 +406,19 @@ def _rows(
     rows = rows.merge(inside, on=keys, validate="one_to_one")
     runs = whole.pooled_run_ids
     organizations = np.array(whole.organizations, dtype=object)[whole.organization[whole.run_index(runs)]]
-    of_runs = pd.concat(
+    run_columns = pd.concat(
         pd.DataFrame(
             {
                 "measure": name,
                 "run_id": runs,
                 "organization": organizations,
-                "reported": np.isin(np.arange(len(runs)), best_scores(of_measure, settings.top)),
-                "full": of_measure,
+                "reported": np.isin(np.arange(len(runs)), best_positions(scores, settings.top)),
+                "full": scores,
             }
         )
-        for name, of_measure in means.items()
+        for name, scores in means.items()
     )
-    rows = rows.merge(of_runs, on=["measure", "run_id"], validate="many_to_one")
+    rows = rows.merge(run_columns, on=["measure", "run_id"], validate="many_to_one")
     rows = rows[[*keys, "organization", "left_out", "reported", "full", "pooled", "value"]]
     rows["truth"] = rows["full" if settings.truth == "full" else "pooled"]
     rows["error"] = rows["value"] - rows["truth"]
@@ -441,18 +430,15 @@ def _rows(
 def _estimate_rows(
     results: Sequence[PartResult], rows: pd.DataFrame, settings: BudgetSettings
 ) -> pd.DataFrame:
-    """Table of estimates in the order of measures, strategies, budgets, estimators and runs."""
+    """Return a table of estimates in the order of measures, strategies, budgets, estimators and runs."""
     keys = ["measure", "strategy", "budget", "run_id"]
-    known = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
-    known = known.rename(columns={"value": "as_judged"}).assign(place=np.arange(len(known)))
-    table = _stacked(results, ["strategy", "budget"]).merge(known, on=keys, validate="many_to_one")
+    as_judged = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
+    as_judged = as_judged.rename(columns={"value": "as_judged"})
+    table = _stacked(results, ["strategy", "budget"]).merge(as_judged, on=keys, validate="many_to_one")
     table["error"] = table["value"] - table["truth"]
-    table = with_missing_flags(table)
-    # rows are sorted except for the estimator, which precedes the run
-    estimator = table["estimator"].map({label: i for i, (label, _) in enumerate(settings.estimators)})
-    group = table["place"].groupby([table[name] for name in keys[:3]]).transform("min")
-    order = np.lexsort([table["place"], estimator, group])
-    first = ["measure", "strategy", "budget", "estimator", "run_id", "organization", "left_out", "reported"]
+    first = [*keys[:3], "estimator", "run_id", "organization", "left_out", "reported"]
     first += ["full", "truth", "as_judged", "value", "error", "open"]
-    others = [name for name in table if name not in {*first, "place"}]
-    return table[first + others].iloc[order].reset_index(drop=True)
+    table = with_missing_flags(table[[*first, *(name for name in table if name not in first)]])
+    order: RowOrder = {"measure": list(map(str, settings.measures)), "strategy": settings.labels}
+    order = {**order, "budget": None, "estimator": [label for label, _ in settings.estimators]}
+    return in_order(table, {**order, "run_id": list(dict.fromkeys(rows["run_id"]))})

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from bayespool import __version__
 from bayespool.collection import Collection
-from bayespool.errors import InputError, known_names
-from bayespool.experiments.base import PIT, figure_of, metadata_of
-from bayespool.experiments.containers import gather_container
-from bayespool.experiments.hidden import Fitting, HiddenDocuments, pool_alone, pool_problems
+from bayespool.experiments.graded_runs import PIT, check_metadata, named_figure
+from bayespool.experiments.hidden import HiddenDocuments, HiddenRows, fit_model, pool_alone
 from bayespool.experiments.predictions import (
     CI_PROBS,
     HeldOutPrediction,
@@ -28,17 +28,19 @@ from bayespool.experiments.predictions import (
 )
 from bayespool.experiments.running import completed
 from bayespool.experiments.settings import CheckingSettings
-from bayespool.measures import Measure
-from bayespool.models import MODEL_NAMES, MODELS, model_named, parse_prior
-from bayespool.models.priors import refuse_no_density
+from bayespool.inference.cells import draw_row_effects
+from bayespool.inference.engines import make_engine
+from bayespool.measures import Measure, Precision
+from bayespool.models import MODEL_NAMES
+from bayespool.models.formulas import draw_priors
 from bayespool.names import COMBINED_MODELS
 from bayespool.options import takes
-from bayespool.posterior import PreparedModel, Rung, ScoringProblem
-from bayespool.posterior.preparation import evidence_depth, prior_names
-from bayespool.posterior.second_judges import warn_of_judges
-from bayespool.posterior.steps import rungs_of
+from bayespool.posterior import PreparedModel, ScoringProblem, Threshold
+from bayespool.posterior.containers import block_log_odds, fit_groups
+from bayespool.posterior.notes import warn_of_judges
+from bayespool.posterior.preparation import evidence_depth
+from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
-from bayespool.scoring.estimators import refuse_large_priors
 from bayespool.tables.files import container_bytes, variable_name
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import one_line
@@ -47,28 +49,24 @@ from bayespool.tables.table import Column, Pivot, Table, View
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayespool.inference import Fit
+    from bayespool.inference import Engine, Fit
 
-_OF_RUNS = {"n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs.")}
-_CALIBRATION = _OF_RUNS | {
-    "pit_inside": Column(
-        "PIT in", "chance", "Share of runs with a PIT in the central part of this probability."
-    ),
+_RUN_COUNTS = {"n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs.")}
+_CALIBRATION = _RUN_COUNTS | {
+    "pit_inside": Column("PIT in", "chance", "Share of runs with a PIT in the central part of this size."),
     "se": Column("±", "chance", "Its standard error by organization; none for a share of 0 or 1."),
     "covered": Column("truth in", "chance", "Share of runs whose interval has the truth, ends included."),
     "width": Column("width", "score", "Mean width of the intervals of the measure."),
     "pit_mean": Column("mean\nPIT", "chance", "Mean PIT; 0.5 is right."),
 }
-_ELPD = _OF_RUNS | {
+_ELPD = _RUN_COUNTS | {
     "rank": Column("rank", "count", "Place among the models, 0 for the best."),
     "elpd": Column("elpd", "size", "Expected log predictive density, summed over organizations.", 1),
     "elpd_diff": Column("less than\nthe best", "size", "Difference of the elpd from the best one's.", 1),
     "weight": Column("weight", "size", "Stacking weight over all models but combined."),
     "se": Column("±", "size", "Standard error of the elpd.", 1),
     "dse": Column("±", "size", "Standard error of the difference, by organization.", 1),
-    "weight_combined": Column(
-        "weight in\ncombined", "size", "Weight in the combined estimator, on the first step."
-    ),
+    "weight_combined": Column("weight in\ncombined", "size", "Weight in combined, at the first threshold."),
 }
 _RUNS = {
     "n_hidden": Column("hidden", "count", "Documents that the run's organization alone contributed."),
@@ -76,8 +74,6 @@ _RUNS = {
     "predicted": Column("predicted", "size", "Predicted mean of their number.", 1),
     "value": Column("observed", "score", "Score with the hidden documents judged."),
     "value_predicted": Column("predicted\nscore", "score", "Predicted mean of the score."),
-    "prior_lower": Column("prior\nfrom", "score", "Lower end of the interval under the prior."),
-    "prior_upper": Column("prior\nto", "score", "Upper end of the interval under the prior."),
     "log_density": Column("log\ndensity", "size", "Log predictive density of the number of relevant ones."),
 }
 
@@ -96,23 +92,23 @@ class ModelChecks(Result):
         mixture ``combined``.
     containers : mapping of (str, str) to xarray.DataTree
         By measure and model, for ArviZ; empty if not requested. A measure of several levels of relevance has
-        one more for each rung above the first, of the model ``ratio-2-of-1``.
+        one more for each threshold above the first, of the model ``ratio-2-of-1``.
     metadata : mapping
         Version, fingerprint and settings.
 
     Notes
     -----
     Groups of a container: ``posterior`` and ``sample_stats`` (the fit to the whole pool), ``prior``,
-    ``prior_predictive`` and ``posterior_predictive`` (of the data of the fit), ``predictions`` (of runs whose
-    organization was held out), ``observed_data``, ``log_likelihood``, ``constant_data`` and
-    ``predictions_constant_data``. A *cell* is a (run, topic) with hidden documents credited to it; the
-    observation in ``log_likelihood`` is which of its documents are relevant, for all models alike.
+    ``predictions`` (of runs whose organization was held out), ``observed_data``, ``log_likelihood``,
+    ``constant_data`` and ``predictions_constant_data``. A *cell* is a (run, topic) with hidden documents
+    credited to it; the observation in ``log_likelihood`` is which of its documents are relevant, for all
+    models alike.
 
-    Variables: ``hidden_relevant`` (cell), its hidden documents that reach the rung; ``n_hidden_relevant``
-    (pooled_run), all of a run's; under P@n with one rung also ``precision`` (pooled_run), under other
-    measures ``value`` (pooled_run), in ``predictions`` and ``observed_data`` of the first rung. ``posterior``
-    has the scale of effects of organization × topic and not the effects; ``log_likelihood`` and
-    ``posterior_predictive`` draw them given all else and the documents.
+    Variables: ``hidden_relevant`` (cell), its hidden documents that reach the threshold;
+    ``n_hidden_relevant`` (pooled_run), all of a run's; under P@n with one threshold also ``precision``
+    (pooled_run), under other measures ``value`` (pooled_run), in ``predictions`` and ``observed_data`` of the
+    first threshold. ``posterior`` has the scale of effects of organization × topic and not the effects;
+    ``log_likelihood`` draws them given all else and the documents.
     """
 
     predictions: tuple[HeldOutPrediction, ...]
@@ -129,12 +125,12 @@ class ModelChecks(Result):
     title = "Check of the models on this pool"
 
     def tables(self) -> tuple[Table, ...]:
-        """Calibration, models by log predictive density, and single runs."""
+        """Return calibration, models by log predictive density, and single runs."""
         import pandas as pd
 
         calibration, elpd = calibration_frame(self.predictions), elpd_frame(self.predictions, COMBINED_MODELS)
         runs = pd.concat([p.to_frame() for p in self.predictions], ignore_index=True)
-        views = tuple(_calibration_view(of_measure, self.metadata) for of_measure in _by_measure(calibration))
+        views = tuple(_calibration_view(rows, self.metadata) for rows in _by_measure(calibration))
         caption = "How well each model predicts held-out organizations"
         return (
             Table("calibration", "Calibration of predictions", calibration, _CALIBRATION, views),
@@ -154,7 +150,7 @@ class ModelChecks(Result):
         )
 
     def summary(self) -> tuple[str, ...]:
-        """The best model of each measure."""
+        """Return the best model of each measure."""
         return tuple(
             f"{rows['measure'].iloc[0]}: of {len(rows)} models {rows['model'].iloc[0]} predicts held-out "
             "organizations best, by expected log predictive density."
@@ -162,11 +158,11 @@ class ModelChecks(Result):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Failed checks of the fits."""
+        """Return failed checks of the fits."""
         return self.problems
 
     def figures(self) -> tuple[Figure, ...]:
-        """Models compared; by measure predictions beside observations, and PIT values."""
+        """Return models compared; by measure predictions beside observations, and PIT values."""
         from bayespool.plots.experiments import draw_elpd, draw_pit, draw_predictive
 
         elpd = Figure(
@@ -178,11 +174,11 @@ class ModelChecks(Result):
         figures = [elpd]
         for measure in self.measures:
             for name, caption, draw in (("predictive", predictive, draw_predictive), ("pit", PIT, draw_pit)):
-                figures.append(figure_of(name, caption, partial(draw, self, measure), [measure]))
+                figures.append(named_figure(name, caption, partial(draw, self, measure), [measure]))
         return tuple(figures)
 
     def files(self) -> Mapping[str, bytes | str]:
-        """Containers ``<measure>-<model>.nc``; of a higher step as in ``nDCG_10-ratio-2-of-1.nc``."""
+        """Return containers ``<measure>-<model>.nc``; of a higher step as in ``nDCG_10-ratio-2-of-1.nc``."""
         return {
             f"{variable_name(measure)}-{model}.nc": container_bytes(container)
             for (measure, model), container in self.containers.items()
@@ -194,7 +190,7 @@ class ModelChecks(Result):
         return tuple(dict.fromkeys(p.measure for p in self.predictions))
 
     def __getitem__(self, key: tuple[str, object]) -> HeldOutPrediction:
-        """The predictions of one model under one measure: ``checks["ratio", "P@10"]``."""
+        """Return the predictions of one model under one measure: ``checks["ratio", "P@10"]``."""
         model, measure = key
         for prediction in self.predictions:
             if prediction.model == model and str(prediction.measure) == str(measure):
@@ -213,7 +209,7 @@ class ModelChecks(Result):
 
 
 def _by_measure(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Rows of each measure, in order."""
+    """Return rows of each measure, in order."""
     return (rows for _, rows in frame.groupby("measure", sort=False))
 
 
@@ -250,7 +246,7 @@ def check_models(
 
     Only the pool's own judgments take part; documents that stay unjudged with all organizations pooled count
     as nonrelevant, in predictions and observations. Values of the measure are predicted, from models fitted
-    on each rung of its ladder; an ideal ranking includes the organization's hidden documents as drawn.
+    on each of its thresholds; an ideal ranking includes the organization's hidden documents as drawn.
 
     Parameters
     ----------
@@ -286,7 +282,7 @@ def check_models(
     >>> checks["ratio", "P@10"].draws.shape
     (200, 21)
     """
-    names, priors, fitting = settings.models or MODEL_NAMES, dict(settings.priors), Fitting.of(settings)
+    names, priors, engine = settings.models or MODEL_NAMES, dict(settings.priors), _engine(settings)
     shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
     collection = pool_alone(collection)
     warn_of_judges(collection, (), settings.measures)
@@ -295,75 +291,170 @@ def check_models(
     gathered = {}
     for measure in settings.measures:
         steps: dict[str, tuple[list[PreparedModel], list[tuple[Fit, ...]]]] = {}
-        of_measure = []
+        measure_predictions = []
         for name in names:
-            rungs = rungs_of(collection, measure)
-            of_rungs = [_fitted_part(collection, name, measure, rung, settings) for rung in rungs]
-            problems = [part.problem(collection) for part in of_rungs]
+            thresholds = find_thresholds(collection, measure)
+            parts = [_fitted_part(collection, name, measure, threshold, settings) for threshold in thresholds]
+            problems = [part.problem(collection) for part in parts]
             prepared = [problem.prepare(name, priors) for problem in problems]
-            steps[name] = prepared, [fits[part] for part in of_rungs]
+            steps[name] = prepared, [fits[part] for part in parts]
             first = HiddenDocuments(problems[0], measure)
-            predicted = predict_held_out(prepared, first, fitting, **shared, fits=steps[name][1])
-            of_measure.append(predicted)
-            for part, problem, model in zip(of_rungs, problems, prepared, strict=True) if containers else ():
+            predicted = predict_held_out(prepared, first, engine, **shared, fits=steps[name][1])
+            measure_predictions.append(predicted)
+            for part, problem, model in zip(parts, problems, prepared, strict=True) if containers else ():
                 hidden = HiddenDocuments(problem, measure)
-                if not hidden.counts.n_hidden.any():  # no document has reached the rung below
+                if not hidden.counts.n_hidden.any():  # no document has reached the threshold below
                     continue
-                gathered[str(measure), part.name] = gather_container(
-                    model,
-                    hidden,
-                    fitting,
-                    predicted,
-                    random_seed=settings.random_seed,
-                    fit=fits[replace(part, whole=True)][0],
-                )
-        members = [p for p in of_measure if p.model in COMBINED_MODELS]
+                fit = fits[replace(part, whole=True)][0]
+                gathered[str(measure), part.name] = _container(model, hidden, fit, predicted, settings)
+        members = [p for p in measure_predictions if p.model in COMBINED_MODELS]
         if len(members) == len(COMBINED_MODELS) and len(members[0].densities) == 1:
-            of_measure.append(stack(members, random_seed=settings.random_seed))
+            measure_predictions.append(stack(members, random_seed=settings.random_seed))
         elif len(members) == len(COMBINED_MODELS):
             both = {p.model: steps[p.model] for p in members}
-            of_measure.append(predict_mixture(both, members, first, fitting, **shared))
-        predictions += of_measure
+            measure_predictions.append(predict_mixture(both, members, first, **shared))
+        predictions += measure_predictions
     return ModelChecks(
         tuple(predictions),
         MappingProxyType(gathered),
-        MappingProxyType(metadata_of(collection, settings, models=list(names))),
+        MappingProxyType(check_metadata(collection, settings, models=list(names))),
     )
+
+
+def _container(
+    prepared: PreparedModel,
+    hidden: HiddenDocuments,
+    fit: Fit,
+    prediction: HeldOutPrediction,
+    settings: CheckingSettings,
+) -> Any:
+    """Gather a fit to the whole pool, with its priors, the model's predictions and what they are of;
+    `ModelChecks` describes the groups. Model and documents are on the same threshold of the measure.
+    """
+    from bayespool.tables import build_container
+
+    rows, counts, seed = hidden.rows(prepared.evidence), hidden.counts, settings.random_seed
+    cells, cell = np.unique(
+        np.column_stack([rows.run, rows.topic])[rows.document_row], axis=0, return_inverse=True
+    )
+    cell = cell.reshape(-1)
+    n_draws = fit.shape[0] * fit.shape[1]
+    prior = draw_priors(prepared.structure(known=()), n_draws, np.random.default_rng([seed, 3]))
+    n_relevant = counts.n_hidden_relevant.sum(axis=1, dtype=np.int32)[:, 0]
+    is_count = isinstance(prediction.measure, Precision) and len(prediction.densities) == 1
+
+    def values(amount: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        value = (prediction.known + amount) / prediction.per_mean
+        if is_count:
+            return {"n_hidden_relevant": amount, "precision": value}
+        return {} if hidden.problem.threshold.given else {"value": value}
+
+    by_run = {
+        "n_hidden": counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0],
+        "n_judged_relevant": counts.n_relevant.sum(axis=1, dtype=np.int32)[:, 0],
+        "fold": prediction.fold,
+        "organization_of_run": np.array(prediction.organizations),
+    }
+    by_cell = {
+        "cell_n_hidden": np.bincount(cell).astype(np.int16),
+        "cell_run": np.array([counts.run_ids[r] for r in cells[:, 0]]),
+        "cell_topic": np.array([counts.query_ids[t] for t in cells[:, 1]]),
+    }
+    observed = values(prediction.observed)
+    groups = fit_groups(fit, prior) | {
+        "predictions": values(prediction.draws.reshape(*fit.shape, -1)),
+        "log_likelihood": {"hidden_relevant": _log_likelihood(prepared, hidden, rows, cell, fit, seed)},
+        "observed_data": {
+            "hidden_relevant": np.bincount(cell, hidden.relevant).astype(np.int16),
+            "n_hidden_relevant": n_relevant,
+            **observed,
+        },
+        "constant_data": by_cell,
+        "predictions_constant_data": by_run,
+    }
+    dims = {name: dims for name, dims in fit.dims.items() if dims}
+    dims |= dict.fromkeys(("hidden_relevant", *by_cell), ("cell",))
+    dims |= dict.fromkeys(("n_hidden_relevant", *observed, *by_run), ("pooled_run",))
+    return build_container(
+        {name: variables for name, variables in groups.items() if variables},
+        dims=dims,
+        coords=dict(fit.coords) | {"cell": range(len(cells)), "pooled_run": prediction.run_ids},
+        attrs={
+            "bayespool_version": __version__,
+            "model": prepared.model,
+            "measure": str(hidden.measure),
+            "engine": settings.engine,
+            "collection_fingerprint": hidden.collection.fingerprint,
+            "random_seed": seed,
+            "problems": "; ".join((*fit.diagnostics.problems, *prediction.problems)),
+        },
+    )
+
+
+def _log_likelihood(
+    prepared: PreparedModel,
+    hidden: HiddenDocuments,
+    rows: HiddenRows,
+    cell: npt.NDArray[np.intp],
+    fit: Fit,
+    random_seed: int,
+) -> npt.NDArray[np.float32]:
+    """Return log chances of which hidden documents of each cell are relevant, shape (chain, draw, cell)."""
+    structure = prepared.structure()
+    block, rng = structure.blocks[-1], np.random.default_rng([random_seed, 4])
+    topic_cell = rows.organization * len(hidden.collection.query_ids) + rows.topic
+    order = np.argsort(cell, kind="stable")
+    start = np.searchsorted(cell[order], np.arange(cell.max() + 1))
+    parts = []
+    draws = fit.draws()
+    n_draws = len(draws["sigma_organization"])
+    step = max(1, 2**23 // max(len(block.trials), len(cell)))
+    for first in range(0, n_draws, step):
+        part = {name: values[first : first + step] for name, values in draws.items()}
+        log_odds = block_log_odds(structure, block, part)
+        if "sigma_interaction" in part:
+            log_odds += draw_row_effects(
+                log_odds, block.successes, block.trials, topic_cell, part["sigma_interaction"], rng
+            )
+        log_odds = log_odds[:, rows.document_row]
+        likely = hidden.relevant * log_odds - np.logaddexp(0, log_odds)
+        parts.append(np.add.reduceat(likely[:, order], start, axis=1).astype(np.float32))
+    return np.concatenate(parts).reshape(*fit.shape, -1)
 
 
 @dataclass(frozen=True)
 class _FittedPart:
-    """One model on one rung, fitted to the evidence that measures of some depth share: to all folds but one
-    each, or to the whole pool.
+    """One model on one threshold, fitted to the evidence that measures of some depth share: to all folds but
+    one each, or to the whole pool.
     """
 
     model: str
     measure: Measure
-    rung: Rung
+    threshold: Threshold
     whole: bool = False
 
     @property
     def name(self) -> str:
-        """The model's name, with the rung above the first."""
-        rung = self.rung
-        return f"{self.model}-{rung.rel}-of-{rung.given}" if rung.given else self.model
+        """The model's name, with the threshold above the first."""
+        threshold = self.threshold
+        return f"{self.model}-{threshold.rel}-of-{threshold.given}" if threshold.given else self.model
 
     def problem(self, collection: Collection) -> ScoringProblem:
-        """The problem of the rung without runs to score."""
-        return ScoringProblem(collection, (), self.measure, "pooled", rung=self.rung)
+        """Return the problem of the threshold without runs to score."""
+        return ScoringProblem(collection, (), self.measure, "pooled", asked_threshold=self.threshold)
 
 
 def _fitted_part(
-    collection: Collection, model: str, measure: Measure, rung: Rung, settings: CheckingSettings
+    collection: Collection, model: str, measure: Measure, threshold: Threshold, settings: CheckingSettings
 ) -> _FittedPart:
-    """The model on a rung, with the deepest of the measures that share its evidence."""
+    """Return the model on a threshold, with the deepest of the measures that share its evidence."""
     depth = evidence_depth(model, measure.cutoff)
     sharing = [
         other
         for other in settings.measures
-        if evidence_depth(model, other.cutoff) == depth and rung in rungs_of(collection, other)
+        if evidence_depth(model, other.cutoff) == depth and threshold in find_thresholds(collection, other)
     ]
-    return _FittedPart(model, max(sharing, key=lambda other: other.cutoff), rung)
+    return _FittedPart(model, max(sharing, key=lambda other: other.cutoff), threshold)
 
 
 def _fit_all(
@@ -374,14 +465,17 @@ def _fit_all(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> dict[_FittedPart, tuple[Fit, ...]]:
-    """Fits of every model on every rung of every measure, by fold, and to the whole pool."""
+    """Return fits of every model on every threshold of every measure, by fold, and to the whole pool."""
     for measure in settings.measures:
-        check_pool(HiddenDocuments(pool_problems(collection, measure)[0]), settings.n_folds)
+        problem = ScoringProblem(
+            collection, (), measure, "pooled", asked_threshold=find_thresholds(collection, measure)[0]
+        )
+        check_pool(HiddenDocuments(problem), settings.n_folds)
     parts = dict.fromkeys(
-        _fitted_part(collection, model, measure, rung, settings)
+        _fitted_part(collection, model, measure, threshold, settings)
         for measure in settings.measures
         for model in models
-        for rung in rungs_of(collection, measure)
+        for threshold in find_thresholds(collection, measure)
     )
     n_folds = min(settings.n_folds, len(np.unique(collection.organization[collection.pooled])))
     tasks = [(part, f) for part in parts for f in range(n_folds)]
@@ -401,39 +495,13 @@ def _fit(
     """Fit of one fold or the whole pool."""
     part, f = task
     problem = part.problem(collection)
-    prepared, fitting = problem.prepare(part.model, dict(settings.priors)), Fitting.of(settings)
+    prepared, engine = problem.prepare(part.model, dict(settings.priors)), _engine(settings)
     if part.whole:
-        return task, fitting.fit(prepared, prepared.evidence, settings.random_seed, ())
+        return task, fit_model(engine, prepared, prepared.evidence, settings.random_seed)
     hidden = HiddenDocuments(problem)
     shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
-    return task, fit_fold(prepared, hidden, fitting, f, **shared)
+    return task, fit_fold(prepared, hidden, engine, f, **shared)
 
 
-def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:
-    """Names of models, each known; `InputError` for an unknown name, or none."""
-    names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
-    if unknown := [name for name in names if name not in MODELS]:
-        hint = known_names(unknown[0], MODELS)
-        if unknown[0] == "combined":
-            hint = f"it is checked where all of its models are: {', '.join(COMBINED_MODELS)}"
-        raise InputError(f"no model {unknown[0]!r} to check", hint=hint)
-    if not names:
-        raise InputError("no model to check", hint=f"known: {', '.join(MODELS)}")
-    return names
-
-
-def refuse_priors_of_no_model(priors: Mapping[str, str], models: Sequence[str], engine: str) -> None:
-    """Raise `InputError` for priors that none of the models has (of none, any), or that the engine cannot
-    take.
-    """
-    refuse_large_priors(priors)
-    known = {prior for model in models or MODELS for prior in prior_names(model)}
-    for name, text in priors.items():
-        if name not in known:
-            hint = known_names(name, sorted(known), before="these models have ")
-            raise InputError(f"no prior {name!r}", hint=hint)
-        if engine != "laplace":
-            refuse_no_density(name, parse_prior(text), engine)
-    if engine == "laplace":
-        for model in models or MODELS:
-            model_named(model).refuse_priors(priors)
+def _engine(settings: CheckingSettings) -> Engine:
+    return make_engine(settings.engine, draws=settings.draws, tune=settings.tune, chains=settings.chains)

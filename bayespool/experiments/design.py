@@ -1,37 +1,265 @@
-"""Designs of experiments: what is concealed and estimated, and the grading against what was concealed."""
+"""Designs of experiments: what is concealed and estimated, and the grading against what was concealed.
+
+References
+----------
+T. Gneiting and A. E. Raftery (2007). Strictly proper scoring rules, prediction, and estimation. Journal of
+the American Statistical Association 102, 359–378.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import itertools
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
-from bayespool.experiments.base import RowOrder, fields_of, ordered_table
-from bayespool.experiments.grading import interval_columns
 from bayespool.experiments.preparing import changed, parts_description
-from bayespool.experiments.running import Running, Work
+from bayespool.experiments.running import Columns, Stored, Task, add_rows
 from bayespool.experiments.settings import By, PoolSettings, Runs
-from bayespool.experiments.storage import Columns, PartResult, Stored, add_rows
-from bayespool.measures import Estimates, Measure, Values
+from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
+from bayespool.measures.errors import (
+    kendall_tau_b,
+    mean_absolute_error,
+    mean_error,
+    root_mean_squared_error,
+    system_rank_error,
+)
 from bayespool.measures.estimates import estimate_checked, note_line
 from bayespool.measures.values import DEFAULT_CI_PROB
-from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.posterior.notes import warn_of_judges
 from bayespool.randomness import seed_of
 from bayespool.scoring.scoring import warn_of_unused_relevance
 from bayespool.tables.formatting import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IntDraws = npt.NDArray[Any]
+
+
+ERRORS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
+    "mae": mean_absolute_error,
+    "rmse": root_mean_squared_error,
+    "bias": mean_error,
+    "sre": system_rank_error,
+    "kendall_tau_b": kendall_tau_b,
+}
+"""Errors by the name of their column."""
+
+
+def error_columns(
+    rows: pd.DataFrame, *names: str, value: str = "value", truth: str = "truth"
+) -> dict[str, float]:
+    """Return errors of `ERRORS` of a column of estimates, by name."""
+    true, estimate = rows[truth].to_numpy(), rows[value].to_numpy()
+    return {name: ERRORS[name](true, estimate) for name in names}
+
+
+def randomized_pit(
+    draws: npt.NDArray[np.integer], observed: npt.NDArray[np.integer], rng: np.random.Generator
+) -> FloatArray:
+    """Return the randomized PIT P(draw < observed) + u·P(draw = observed), u uniform on (0, 1) (Czado et al.
+    2009).
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, ...)
+    observed : ndarray of int, shape (...)
+    rng : numpy.random.Generator
+        Generator of u.
+
+    References
+    ----------
+    C. Czado, T. Gneiting and L. Held (2009). Predictive model assessment for count data. Biometrics 65,
+    1254–1261.
+
+    Examples
+    --------
+    >>> draws = np.repeat([[0], [1]], 50, axis=0)
+    >>> bool(0.5 <= randomized_pit(draws, np.array([1]), np.random.default_rng(1))[0] <= 1)
+    True
+    """
+    below, equal = (draws < observed).mean(axis=0), (draws == observed).mean(axis=0)
+    pit: FloatArray = below + rng.random(observed.shape) * equal
+    return pit
+
+
+def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.bool_]:
+    """Return a mask of truths inside the equal-tailed interval of the draws, ends included; shape (run,).
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run)
+    truth : ndarray of int, shape (run,)
+    ci_prob : float in (0, 1)
+
+    Examples
+    --------
+    >>> draws = np.arange(101)[:, None] + np.zeros(3, dtype=int)
+    >>> covered(draws, np.array([5, 95, 96]), 0.9).tolist()
+    [True, True, False]
+    """
+    lower, upper = equal_tailed_interval(draws, ci_prob)
+    inside: npt.NDArray[np.bool_] = (lower <= truth) & (truth <= upper)
+    return inside
+
+
+def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]:
+    """Return P(draw < truth) and P(draw ≤ truth), each of shape (run,); the randomized PIT lies between them.
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run)
+    truth : ndarray of int, shape (run,)
+
+    Examples
+    --------
+    >>> [end.tolist() for end in pit_range(np.array([[1], [2], [2], [3]]), np.array([2]))]
+    [[0.25], [0.75]]
+    """
+    return (draws < truth).mean(axis=0), (draws <= truth).mean(axis=0)
+
+
+def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> float:
+    """Return the share of randomized PIT values in the central ``prob`` of (0, 1), in expectation over their
+    random part; about ``prob`` for calibrated draws. NaN values are left out; NaN if no value is left.
+
+    Parameters
+    ----------
+    lower, upper : array-like of float in [0, 1], shape (run,)
+        IntervalColumn of `pit_range`.
+    prob : float in (0, 1)
+
+    Examples
+    --------
+    >>> central_share([0.1, 0.3, 0.5, 0.2], [0.1, 0.3, 0.5, 0.3], 0.5)
+    0.625
+    """
+    if not 0 < prob < 1:
+        raise InputError(f"prob {prob} is not between 0 and 1")
+    low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    is_known = ~np.isnan(low)
+    low, high = low[is_known], high[is_known]
+    if not len(low):
+        return float("nan")
+    start, stop = 0.5 - prob / 2, 0.5 + prob / 2
+    inside = np.clip(high, start, stop) - np.clip(low, start, stop)
+    point = np.abs(low - 0.5) <= prob / 2
+    width = high - low
+    return float(np.where(width > 0, inside / np.where(width > 0, width, 1), point).mean())
+
+
+def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
+    """Return the continuous ranked probability score of the draws, shape (run,), in documents; 0 is best.
+
+    ``E|X − y| − ½·E|X − X′|`` with X and X′ independent draws and y the truth (equation 21 of Gneiting &
+    Raftery 2007).
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run)
+    truth : ndarray of int, shape (run,)
+
+    Examples
+    --------
+    >>> crps(np.array([[1], [3]]), np.array([3])).tolist()
+    [0.5]
+    """
+    ordered = np.sort(draws, axis=0)
+    n_draws = len(ordered)
+    if not n_draws:
+        raise InputError("no draws")
+    weight = 2 * np.arange(n_draws, dtype=np.int64) - (n_draws - 1)
+    spread = (weight[:, None] * ordered).sum(axis=0)  # Σ over pairs i < j of x_j − x_i, exact for integers
+    distance = np.abs(ordered - truth).sum(axis=0)
+    score: FloatArray = distance / n_draws - spread / n_draws**2
+    return score
+
+
+COVERAGE_LEVELS = (50, 80, 95)
+"""Levels, in percent, at which coverage is checked whatever ``ci_prob`` is."""
+
+
+INTERVAL_COLUMNS = (
+    *("lower", "upper", "ci_prob", "std"),
+    *(f"covered_{level}" for level in COVERAGE_LEVELS),
+    *("pit", "pit_lower", "pit_upper", "crps"),
+)
+"""Columns on the interval of a run."""
+
+
+def interval_columns(
+    estimates: Estimates,
+    truth: Values,
+    open_: npt.NDArray[np.bool_],
+    *,
+    ci_prob: float,
+    seed: int,
+    n_topics: npt.NDArray[np.intp] | int | None = None,
+) -> dict[str, Any]:
+    """Return `INTERVAL_COLUMNS`, an entry per run. Coverage is None and PIT NaN for runs not `open_`, whose
+    intervals are points; `n_topics` is the number of topics in each mean.
+    """
+    draws, n_runs = estimates.draws, len(open_)
+    n_all = len(estimates.query_ids)
+    n_topics = n_all if n_topics is None else n_topics
+    columns: dict[str, Any] = dict.fromkeys(INTERVAL_COLUMNS, np.full(n_runs, np.nan))
+    if estimates.std is not None:
+        columns["std"] = estimates.std * n_all / n_topics
+    if draws is None:
+        return columns | {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
+    total, true_total = draws.totals(), truth.totals()
+    per_mean = draws.per_mean(n_topics)
+    low, high = equal_tailed_interval(total, ci_prob)
+    inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
+    pit = randomized_pit(total, true_total, np.random.default_rng(seed))
+    below, up_to = pit_range(total, true_total)
+    return columns | {
+        "lower": low / per_mean,
+        "upper": high / per_mean,
+        "ci_prob": np.full(n_runs, ci_prob),
+        **{
+            f"covered_{level}": [bool(hit) if o else None for hit, o in zip(hits, open_, strict=True)]
+            for level, hits in inside.items()
+        },
+        "pit": np.where(open_, pit, np.nan),
+        "pit_lower": np.where(open_, below, np.nan),
+        "pit_upper": np.where(open_, up_to, np.nan),
+        "crps": crps(total, true_total) / per_mean,
+    }
+
+
+def with_missing_flags(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with columns of coverage in which a value may be missing."""
+    return rows.astype({f"covered_{level}": "boolean" for level in COVERAGE_LEVELS})
+
+
+def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
+    """Return means over an estimator's runs of `interval_columns`: ``n_open``; over these ``coverage_…``,
+    ``pit_…`` (see `central_share`) and ``width``; ``crps`` over all; NaN without a value.
+    """
+    graded = rows[open_]
+    posterior = bool(rows["ci_prob"].notna().any())
+    summary: dict[str, Any] = {"n_open": len(graded)}
+    for level in COVERAGE_LEVELS:
+        hits = graded[f"covered_{level}"].dropna().astype(bool)
+        summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
+    for level in COVERAGE_LEVELS:
+        summary[f"pit_{level}"] = central_share(graded["pit_lower"], graded["pit_upper"], level / 100)
+    summary["width"] = float((graded["upper"] - graded["lower"]).mean()) if posterior else np.nan
+    summary["crps"] = float(rows["crps"].mean()) if posterior else np.nan
+    return summary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +342,7 @@ class Graded:
         return np.asarray(self.counted.sum(axis=1))
 
     def rows(self) -> dict[str, Any]:
-        """Columns with a value for each run, or one for all."""
+        """Return columns with a value for each run, or one for all."""
         bounds, truth, n_topics = self.bounds, self.truth, self.n_topics
         error = np.where(self.counted, self.estimates.per_topic - truth.values.scores(), 0)
         return {
@@ -145,11 +373,11 @@ class Graded:
         }
 
 
-class Design(Work):
-    """What an experiment conceals, estimates and grades.
+class Design(Task):
+    """Design of an experiment: what is concealed, estimated and graded.
 
-    A design of your own is a subclass with a ``name``, a ``version`` of its code, and `parts`; the other
-    methods say what is usual. `run_design` runs it.
+    A design of your own is a subclass with a ``name``, a ``version`` of its code, and `parts`; override the
+    other methods only to change the defaults. `run_design` runs it.
     """
 
     warns = (
@@ -158,36 +386,38 @@ class Design(Work):
     )
 
     def parts(self, collection: Collection, settings: Any) -> Iterable[Part]:
-        """The parts, in the order in which they are worked on."""
+        """Return the parts, in the order in which they are worked on."""
         raise NotImplementedError
 
     def conceal(self, collection: Collection, part: Any, settings: Any) -> Collection:
-        """What the part's estimators get: by default the judgments of its pool."""
-        kept = set(part.pool_run_ids)
-        return collection.unpool([run for run in collection.pooled_run_ids if run not in kept])
+        """Return what the part's estimators get: by default the judgments of its pool."""
+        pool = set(part.pool_run_ids)
+        return collection.unpool([run for run in collection.pooled_run_ids if run not in pool])
 
     def judged_in_truth(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
-        """Whether the truth judges each document, shape (pair,); estimates take others for nonrelevant."""
+        """Return a mask of documents that the truth judges, shape (pair,); estimates take others for
+        nonrelevant.
+        """
         return collection.judged
 
     def truth(
         self, collection: Collection, concealed: Collection, part: Any, measure: Measure, settings: Any
     ) -> Truth:
-        """Values on all judgments, by default; ideal rankings have the documents of the estimate's."""
+        """Return values on all judgments, by default; ideal rankings have the documents of the estimate's."""
         estimand = settings.estimand_of_estimators
         values = values_on_fuller(concealed, collection, part.run_ids, measure, estimand)
         return Truth(values, score_bounds(collection, part.run_ids, measure, estimand=estimand).n_unjudged)
 
     def topics(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
-        """Topics that each run's score is the mean over, shape (run, topic)."""
+        """Return topics that each run's score is the mean over, shape (run, topic)."""
         return np.ones((len(part.run_ids), len(collection.query_ids)), dtype=bool)
 
     def seeds(self, part: Any, settings: Any) -> tuple[object, ...]:
-        """Names that estimators' random numbers depend on; never judgments."""
+        """Return names that estimators' random numbers depend on; never judgments."""
         return (self.name, *part.seeds)
 
     def grade(self, graded: Graded, settings: Any) -> Mapping[str, Any]:
-        """Columns of the rows of one estimator and measure, a value for each run or one for all."""
+        """Return columns of the rows of one estimator and measure, a value for each run or one for all."""
         return graded.rows()
 
     # --- what the runner asks ---
@@ -210,19 +440,19 @@ class Design(Work):
         scores: dict[str, list[Any]] = {}
         with clock.timed("comparing with the truth"):
             counted = self.topics(collection, part, settings)
-            own = collection.organization[collection.run_index(part.run_ids)]
-            organizations = np.array(collection.organizations, dtype=object)[own]
+            organization = collection.organization[collection.run_index(part.run_ids)]
+            organizations = np.array(collection.organizations, dtype=object)[organization]
             for m, measure in enumerate(part.measures):
                 truth = self.truth(collection, concealed, part, measure, settings)
                 scores[str(measure)] = np.where(counted, truth.values.scores(), np.nan).tolist()
                 bounds = score_bounds(
                     concealed, part.run_ids, measure, estimand=settings.estimand_of_estimators
                 )
-                for label, of_measures in estimates.items():
+                for label, measure_estimates in estimates.items():
                     graded = Graded(
                         part=part,
                         label=label,
-                        estimates=of_measures[m],
+                        estimates=measure_estimates[m],
                         truth=truth,
                         bounds=bounds,
                         counted=counted,
@@ -240,38 +470,24 @@ class Design(Work):
         return part.name, [part.name, list(part.run_ids), pool, [str(m) for m in part.measures], columns]
 
     def describe(self, settings: Any) -> dict[str, Any]:
-        """Settings that parts depend on, with the versions of the user's own design, estimators and so on."""
+        """Return settings that parts depend on, with the versions of the user's own design, estimators and so
+        on.
+        """
         return parts_description(settings, self)
-
-    def accepts(self, result: PartResult) -> bool:
-        """Whether stored rows, true scores and seconds are of the runs and measures of their part."""
-        part = result.part
-        pairs = Counter(zip(result.rows.get("measure", ()), result.rows.get("run_id", ()), strict=False))
-        if set(pairs) != {(str(m), run) for m in part.measures for run in part.run_ids}:
-            return False
-        try:
-            scores = {name: np.array(values, float) for name, values in result.rest["true_scores"].items()}
-            sum(result.rest["seconds"].values())
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return False
-        lengths = {values.shape[:1] for values in scores.values()}
-        return (
-            len(set(pairs.values())) == 1
-            and set(scores) == {str(m) for m in part.measures}
-            and lengths == {(len(part.run_ids),)}
-        )
 
     def _estimates(
         self, concealed: Collection, part: Any, settings: Any, clock: _Clock
     ) -> dict[str, tuple[Estimates, ...]]:
-        """Estimates by label, one per measure; errors have a note that names the estimator and the part."""
+        """Return estimates by label, one per measure; errors have a note that names the estimator and the
+        part.
+        """
         estimates: dict[str, tuple[Estimates, ...]] = {}
         for label, estimator in settings.estimators:
             seed = seed_of(getattr(estimator, "random_seed", None), *self.seeds(part, settings))
-            own = changed(estimator, "random_seed", seed)
+            seeded = changed(estimator, "random_seed", seed)
             with clock.timed(label):
                 try:
-                    estimates[label] = estimate_checked(own, concealed, part.run_ids, part.measures)
+                    estimates[label] = estimate_checked(seeded, concealed, part.run_ids, part.measures)
                 except Exception as error:
                     error.add_note(f"by estimator {label!r}, {self.name} of {part.name!r}")
                     raise
@@ -289,14 +505,8 @@ class _Clock:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start
 
 
-PAPER_WIDTHS = (2, 4, 10, 20, 40)
-"""Pool widths of Webber & Park (2009)."""
-
-Kind = TypeVar("Kind", bound=PoolSettings)
-
-
 def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Collection:
-    """The collection that pools are drawn from, with only the judgments that its runs account for.
+    """Return the collection that pools are drawn from, with only the judgments that its runs account for.
 
     With ``runs="all"`` every run takes part, as in Webber & Park: unjudged documents within the depth count
     as judged and nonrelevant. The depth is by default the smallest among the runs.
@@ -323,10 +533,10 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
     return dataclasses.replace(whole, attributed_run=np.full_like(whole.attributed_run, -1), own=None)
 
 
-def run_types_of(
+def resolve_run_types(
     collection: Collection, run_types: Mapping[str, str] | None, run_ids: Iterable[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Pairs of run and type for some runs of the collection, in the order given; each needs a type."""
+    """Return pairs of run and type for some runs of the collection, in the order given; each needs a type."""
     if run_types is None:
         return ()
     names = list(run_ids)
@@ -342,8 +552,8 @@ def run_types_of(
 def contributors(
     whole: Collection, by: By, run_types: tuple[tuple[str, str], ...] = (), pool_type: str | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Contributors to the pool (runs or organizations) and the pooled runs of each, in the collection's
-    order.
+    """Return contributors to the pool (runs or organizations) and the pooled runs of each, in the
+    collection's order.
     """
     types, units = dict(run_types), dict[str, list[str]]()
     index = whole.run_index(whole.pooled_run_ids)
@@ -353,88 +563,24 @@ def contributors(
     return {name: tuple(runs) for name, runs in units.items()}
 
 
-def distinct_sizes(sizes: Iterable[int], label: str) -> tuple[int, ...]:
-    """Sizes in ascending order, each once and at least 1."""
-    chosen = tuple(sorted(set(sizes)))
-    if chosen and chosen[0] < 1:
-        raise InputError(f"a {label} of {chosen[0]} is too small", hint="1 or more")
-    return chosen
+PAPER_WIDTHS = (2, 4, 10, 20, 40)
+"""Pool widths of Webber & Park (2009)."""
 
 
-def settings_for_collection(requested: Kind, whole: Collection) -> Kind:
-    """The settings with depth, types and widths resolved for the collection that pools are drawn from; widths
-    are by default those of the paper that leave a contributor outside.
+def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolSettings:
+    """Resolve depth, types and widths for the collection that pools are drawn from; widths are by default
+    those of the paper that leave a contributor outside.
     """
-    types = run_types_of(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
+    types = resolve_run_types(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
     n_units = len(contributors(whole, requested.by, types, requested.pool_type))
     most = n_units - 1
     widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
-    chosen = distinct_sizes(widths, "pool width")
-    if not chosen or max(chosen) > most:
+    sizes = tuple(sorted(set(widths)))
+    if not sizes or max(sizes) > most:
         which = "" if requested.pool_type is None else f" of type {requested.pool_type!r}"
-        width = f"a pool of width {max(chosen, default=1)} and one more"
+        width = f"a pool of width {max(sizes, default=1)} and one more"
         raise InputError(
             f"{n_units} {requested.by}s{which} are too few for {width}",
             hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
         )
-    return dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=chosen)
-
-
-class RandomPools(Design):
-    """Pools drawn at random from the contributors, and runs outside each that are scored."""
-
-    parts_name: ClassVar[str] = "pools"
-
-    def parts(self, collection: Collection, settings: PoolSettings) -> tuple[Part, ...]:
-        """All pools, determined by the seed: a target is drawn first, then the pool among other contributors
-        than its own, then further targets.
-        """
-        whole, n_targets = collection, getattr(settings, "n_targets", 1)
-        types = dict(settings.run_types)
-        unit_of = {run: unit for unit, runs in contributors(whole, settings.by).items() for run in runs}
-        drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
-        kind = settings.target_type
-        scored = [run for run in whole.pooled_run_ids if kind is None or types[run] == kind]
-        pools = []
-        for width, sample in itertools.product(settings.widths, range(settings.n_samples)):
-            seed = seed_of(settings.random_seed, self.name.replace("-", " "), width, sample)
-            rng = np.random.default_rng(seed)
-            first = scored[rng.integers(len(scored))]
-            others = [unit for unit in drawn_from if unit != unit_of[first]]
-            drawn = {others[i] for i in rng.permutation(len(others))[:width]}
-            pool = {run for unit in drawn for run in drawn_from[unit]}
-            outside = [run for run in scored if run != first and unit_of[run] not in drawn]
-            further = [outside[i] for i in rng.permutation(len(outside))[: n_targets - 1]]
-            pools.append(
-                Part(
-                    name=f"width-{width}-sample-{sample}",
-                    run_ids=(first, *further),
-                    pool_run_ids=tuple(run for run in whole.pooled_run_ids if run in pool),
-                    measures=settings.measures,
-                    columns=(("pool_width", width), ("sample", sample)),
-                    seeds=(width, sample),
-                )
-            )
-        return tuple(pools)
-
-    def seeds(self, part: Part, settings: PoolSettings) -> tuple[object, ...]:
-        """Width and number of the pool: experiments on the same pools draw alike."""
-        return ("random pool", *part.seeds)
-
-    def fields(
-        self,
-        collection: Collection,
-        whole: Collection,
-        settings: PoolSettings,
-        running: Running,
-        order: RowOrder | None = None,
-    ) -> dict[str, Any]:
-        """Fields of the experiment's result, with the rows of a pool in this order."""
-        by_pool: dict[str, Sequence[object] | None] = {"measure": list(map(str, settings.measures))}
-        by_pool |= {"pool_width": None, "estimator": settings.labels, **(order or {}), "sample": None}
-        results = self.run(whole, self.parts(whole, settings), settings, running, given=collection)
-        drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
-        return fields_of(collection, whole, settings) | {
-            "n_contributors": len(drawn_from),
-            "_rows": ordered_table(results, by_pool),
-        }
+    return dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=sizes)

@@ -1,54 +1,204 @@
-"""Runs of an experiment beside their truth: the result of any design, with errors and calibration."""
+"""Results of experiments, and of any design: runs beside their truth, with errors and calibration."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bayespool import __version__
 from bayespool.collection import Collection
+from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
-from bayespool.experiments.base import (
-    PIT,
-    ExperimentResult,
-    RowOrder,
-    fields_of,
-    ordered_table,
-    panel_figure,
-    reported_rows,
-    summary_of,
-    width_column,
+from bayespool.experiments.design import (
+    COVERAGE_LEVELS,
+    Design,
+    error_columns,
+    interval_summary,
+    resolve_run_types,
+    with_missing_flags,
 )
-from bayespool.experiments.design import Design, run_types_of
-from bayespool.experiments.grading import COVERAGE_LEVELS, errors_of, interval_summary, with_missing_flags
-from bayespool.experiments.running import Running, in_parts
-from bayespool.experiments.settings import DesignSettings, LeaveOutSettings
-from bayespool.experiments.storage import PartResult
+from bayespool.experiments.running import ExecutionOptions, PartResult, experiment
+from bayespool.experiments.settings import DesignSettings, LeaveOutSettings, Test
 from bayespool.measures import Measure
 from bayespool.measures.errors import system_rank_error
-from bayespool.report.result import Figure
-from bayespool.tables.files import records
+from bayespool.pooling import describe_pool
+from bayespool.report.result import Figure, Result
+from bayespool.tables.files import records, variable_name
 from bayespool.tables.formatting import counted, level, number, percent
-from bayespool.tables.table import Column, Table, View
+from bayespool.tables.table import COLUMNS, Column, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
 
+TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ExperimentResult(Result):
+    """Result of an experiment.
+
+    Attributes
+    ----------
+    settings : object
+        Settings of the experiment.
+    fingerprint : str
+        Of the collection.
+    pool : str
+        Report of the pool.
+    query_ids : tuple of str
+    pool_notes : tuple of str
+        What to know of the collection's pool before quoting the result.
+    warnings : tuple of (str, str)
+        Class and text of warnings.
+    """
+
+    settings: Any
+    fingerprint: str
+    pool: str
+    query_ids: tuple[str, ...]
+    pool_notes: tuple[str, ...] = ()
+    warnings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:  # type: ignore[override] # derived, where others have a field
+        """Version, fingerprint, pool, settings and warnings."""
+        return {
+            "bayespool": __version__,
+            "fingerprint": self.fingerprint,
+            "pool": self.pool,
+            "pool_notes": list(self.pool_notes),
+            "settings": self.settings.describe(),
+            "warnings": [f"{name}: {text}" for name, text in self.warnings],
+        }
+
+
+def result_fields(
+    collection: Collection, pooled: Collection, settings: Any, results: Iterable[PartResult] = ()
+) -> dict[str, Any]:
+    """Return fields of an `ExperimentResult` on a pool, with the warnings of its parts."""
+    return {
+        "settings": settings,
+        "fingerprint": collection.fingerprint,
+        "pool": str(describe_pool(pooled)),
+        "pool_notes": describe_pool(collection).notes,
+        "query_ids": collection.query_ids,
+        "warnings": tuple(dict.fromkeys(caught for result in results for caught in result.warnings)),
+    }
+
+
+def check_metadata(collection: Collection, settings: Any, **more: Any) -> dict[str, Any]:
+    """Return version, fingerprint and settings of a check, and what it resolved of them."""
+    return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings.describe(), **more}
+
+
+def sre_star_note(test: Test) -> str:
+    """Return a sentence on what SRE* counts, with the test that says which runs differ."""
+    tested = f"{TESTS[test]}, {level(SIGNIFICANCE_LEVEL)}"
+    return f"SRE* counts only runs passed over that differ significantly in truth ({tested})."
+
+
+RowOrder = Mapping[str, Sequence[object] | None]
+"""Columns that rows are sorted by, each in the order given, or by value where that is None."""
+
+
+def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
+    """Return rows in this order."""
+    columns = [
+        (frame[name] if order is None else frame[name].map({x: i for i, x in enumerate(order)})).to_numpy()
+        for name, order in keys.items()
+    ]
+    return frame.iloc[np.lexsort(columns[::-1])].reset_index(drop=True)
+
+
+def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame:
+    """Return rows of all parts, `in_order`."""
+    import pandas as pd
+
+    names = results[0].rows
+    return in_order(pd.DataFrame({name: [x for r in results for x in r.rows[name]] for name in names}), keys)
+
+
+def summarize_groups(
+    rows: pd.DataFrame, keys: Sequence[str], summarize: Callable[[pd.DataFrame], dict[str, Any]]
+) -> pd.DataFrame:
+    """Return a row for each combination of the keys, in their order, with the summary of its rows."""
+    import pandas as pd
+
+    groups = rows.groupby(list(keys), sort=False)
+    return pd.DataFrame([dict(zip(keys, key, strict=True)) | summarize(group) for key, group in groups])
+
+
+PIT = "Where the truth lies in the posterior of each run; flat where intervals are right"
+"""Caption of figures of PIT values."""
+
+
+def named_figure(name: str, caption: str, draw: Callable[[], Any], of: Sequence[object] = ()) -> Figure:
+    """Return a figure with what it is ``of``, such as a measure, in its name and caption."""
+    subject = f" ({', '.join(map(str, of))})" if of else ""
+    return Figure("-".join([name, *map(variable_name, of)]), f"{caption}{subject}", draw)
+
+
+def panel_figure(
+    name: str, caption: str, plots: Sequence[Callable[..., Any]], *, of: Sequence[object] = (), **size: float
+) -> Figure:
+    """Return a `named_figure` of several plots, a panel for each."""
+
+    def draw() -> Any:
+        from bayespool.plots.style import draw_panels
+
+        return draw_panels(plots, **size)  # type: ignore[arg-type]
+
+    return named_figure(name, caption, draw, of)
+
+
+def width_column(ci_prob: float) -> dict[str, Column]:
+    """Return a column of the mean width of intervals with this probability."""
+    return {"width": replace(COLUMNS["width"], label=f"width of\n{level(ci_prob)}")}
+
+
+def reported_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of the runs that the experiment reports on; all where it does not choose."""
+    return frame[frame["reported"]].reset_index(drop=True) if "reported" in frame else frame
+
+
+class WithReportedRuns(ExperimentResult):
+    """Result with tables of runs of which summaries are over the best ``top`` %."""
+
+    def to_frame(self, table: str | None = None, *, reported_only: bool = False) -> pd.DataFrame:
+        """Return a data frame of one of the tables, by default the first.
+
+        Parameters
+        ----------
+        table : str, optional
+        reported_only : bool, default False
+            Of runs only the best ``top`` %, which summaries are over.
+        """
+        frame = super().to_frame(table)
+        return reported_rows(frame) if reported_only else frame
+
+
+def pools_scope(result: ExperimentResult) -> str:
+    """Return a clause on what is judged, and what means are over."""
+    s = result.settings
+    who = "" if s.runs == "pooled" else ", all runs taking part, unjudged documents in truth nonrelevant"
+    return f"judged to depth {s.pool_depth}{who}; means over {counted(len(result.query_ids), 'topic')}"
+
 
 def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
-    """Documents in the runs' top n that are unjudged in the truth, too, each run counted once."""
+    """Return documents in the runs' top n that are unjudged in the truth, too, each run counted once."""
     return int(_one_row_per_run(frame, measure)["n_unknown"].sum())
 
 
-def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:
-    """Note that documents of the runs are unjudged in the truth, too; none without such documents."""
+def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[str]:
+    """Return a note on documents of the runs that are unjudged in the truth, too; none without any."""
     unknown = n_unknown_documents(frame, measure)
     is_, count = ("is", "counts") if unknown == 1 else ("are", "count")
     message = (
@@ -58,9 +208,9 @@ def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:
     return [message] if unknown else []
 
 
-def notes_of_runs(frame: pd.DataFrame) -> list[str]:
-    """Notes on runs left out, from ``estimator`` and ``note`` of one measure, each once with the number of
-    runs.
+def run_notes(frame: pd.DataFrame) -> list[str]:
+    """Return notes on runs left out, from ``estimator`` and ``note`` of one measure, each once with the
+    number of runs.
     """
     notes: dict[tuple[str, str], int] = {}
     for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
@@ -71,13 +221,13 @@ def notes_of_runs(frame: pd.DataFrame) -> list[str]:
 
 
 def _one_row_per_run(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
-    """The rows of a measure, one per run."""
+    """Return the rows of a measure, one per run."""
     return frame[frame["measure"] == str(measure)].drop_duplicates("run_id")
 
 
 def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left out of the pool") -> str:
-    """Sentences on the bias as judged and the best estimator, from the rows of one measure of the table
-    ``summary``; `where` says which runs they are of.
+    """Return sentences on the bias as judged and the best estimator, from the rows of one measure of the
+    table ``summary``; `where` says which runs they are of.
 
     Examples
     --------
@@ -108,10 +258,10 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
         text += f" {best['estimator']} comes nearest to the truth ({error}{against})."
     covered = [row for row in rows if row["coverage_95"] == row["coverage_95"]]
     for row in covered[:1]:
-        whose = "the pooled runs" if where.endswith("of the pool") else "the runs"
+        runs = "the pooled runs" if where.endswith("of the pool") else "the runs"
         text += (
             f" The {level(0.95)} intervals of {row['estimator']} contain the truth of "
-            f"{percent(row['coverage_95'])} of {whose} with anything unjudged."
+            f"{percent(row['coverage_95'])} of {runs} with anything unjudged."
         )
     return text
 
@@ -159,24 +309,24 @@ class DesignResult(ExperimentResult):
         return ", ".join(counted(n, noun) for noun, n in numbers.items())
 
     def tables(self) -> tuple[Table, ...]:
-        """``runs`` and ``summary``."""
-        of_runs = {
+        """Return ``runs`` and ``summary``."""
+        run_columns = {
             "part": Column("part", "text", "The part of the experiment."),
             "fold": Column("left out", "text", "The organization, run or cluster that was left out."),
         }
         width, views = width_column(self.settings.ci_prob), tuple(self._summary_views())
         return (
-            Table("runs", "Run by run", self._rows.copy(), of_runs),
+            Table("runs", "Run by run", self._rows.copy(), run_columns),
             Table("summary", "Summary", self._summary.copy(), width, views),
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on the pool, and on the reported runs by measure."""
-        of_runs = [f"{m}: {note}" for m in self.settings.measures for note in self._notes_of(m)]
-        return (*self.pool_notes, *of_runs)
+        """Return notes on the pool, and on the reported runs by measure."""
+        notes = [f"{m}: {note}" for m in self.settings.measures for note in self._measure_notes(m)]
+        return (*self.pool_notes, *notes)
 
     def summary(self) -> tuple[str, ...]:
-        """By measure the bias as judged and the best estimator."""
+        """Return by measure a sentence on the bias as judged and the best estimator."""
         rows = records(self._summary)
         return tuple(
             leave_out_sentence([row for row in rows if row["measure"] == str(measure)], self._where)
@@ -184,7 +334,7 @@ class DesignResult(ExperimentResult):
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """For each measure ``truth`` and, of posteriors, ``pit``."""
+        """Return for each measure ``truth`` and, of posteriors, ``pit``."""
         from bayespool.plots import plot_pit, plot_truth
 
         posteriors = self._summary.loc[self._summary["ci_prob"].notna(), "estimator"].unique()
@@ -203,13 +353,13 @@ class DesignResult(ExperimentResult):
     def _reported(self) -> pd.DataFrame:
         return reported_rows(self._rows)
 
-    def _notes_of(self, measure: Measure) -> tuple[str, ...]:
+    def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
         frame = self._reported
         frame = frame[frame["measure"] == str(measure)]
-        return (*notes_of_truth(frame, measure), *notes_of_runs(frame))
+        return (*truth_notes(frame, measure), *run_notes(frame))
 
     def _summary_views(self) -> Iterator[View]:
-        """Errors, and intervals where there are posteriors, by measure; the last has the legend."""
+        """Yield errors, and intervals where there are posteriors, by measure; the last has the legend."""
         intervals = [f"{name}_{share}" for name in ("coverage", "pit") for share in COVERAGE_LEVELS]
         measures = [str(measure) for measure in self.settings.measures]
         for measure in measures:
@@ -235,19 +385,19 @@ class DesignResult(ExperimentResult):
         return "SRE: by how many places estimates miss their runs' true ranks, summed over runs."
 
     def _runs_clause(self, measure: str, n_runs: int) -> str:
-        """Clause on the runs that a table summarizes."""
+        """Return a clause on the runs that a table summarizes."""
         return f"{counted(n_runs, 'run')} of {self.design}"
 
     @cached_property
     def _summary(self) -> pd.DataFrame:
-        return summary_of(self._reported, ("measure", "estimator"), self._summarize)
+        return summarize_groups(self._reported, ("measure", "estimator"), self._summarize)
 
     def _summarize(self, rows: pd.DataFrame) -> dict[str, Any]:
         posterior = bool(rows["ci_prob"].notna().any())
         graded = interval_summary(rows, rows["n_unjudged"] > 0)
         return {
             "n_runs": len(rows),
-            **errors_of(rows, "mae", "rmse", "bias"),
+            **error_columns(rows, "mae", "rmse", "bias"),
             "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
             **self._rank_errors(rows),
             **{name: value for name, value in graded.items() if name != "crps"},
@@ -256,20 +406,20 @@ class DesignResult(ExperimentResult):
         }
 
     def _rank_errors(self, rows: pd.DataFrame) -> dict[str, float]:
-        return errors_of(rows, "sre", "kendall_tau_b")
+        return error_columns(rows, "sre", "kendall_tau_b")
 
 
-def table_of_runs(
+def run_table(
     collection: Collection, settings: Any, results: Sequence[PartResult], first: RowOrder | None = None
 ) -> pd.DataFrame:
-    """Rows by the columns in `first`, measure, estimator and run, whatever order the parts came in."""
+    """Return rows by the columns in `first`, measure, estimator and run, whatever order the parts came in."""
     order: RowOrder = {"measure": [str(m) for m in settings.measures], "estimator": settings.labels}
     order = {**(first or {}), **order, "run_id": collection.run_ids}
     return with_missing_flags(ordered_table(results, order))
 
 
-def seconds_of(results: Sequence[PartResult]) -> dict[str, float]:
-    """Processor time by stage, summed over parts."""
+def total_seconds(results: Sequence[PartResult]) -> dict[str, float]:
+    """Return the processor time by stage, summed over parts."""
     seconds: dict[str, float] = {}
     for result in results:
         for stage, spent in result.rest["seconds"].items():
@@ -277,9 +427,9 @@ def seconds_of(results: Sequence[PartResult]) -> dict[str, float]:
     return seconds
 
 
-@in_parts(DesignSettings, Design)
+@experiment(DesignSettings, Design)
 def run_design(
-    collection: Collection, design: Design, *, settings: DesignSettings, running: Running
+    collection: Collection, design: Design, *, settings: DesignSettings, execution: ExecutionOptions
 ) -> DesignResult:
     """Run an experiment of your own: conceal, estimate, and compare with what was concealed.
 
@@ -290,7 +440,7 @@ def run_design(
     design : Design
         What is concealed, and which runs are estimated then.
     {options}
-    {running}
+    {execution}
 
     Returns
     -------
@@ -331,13 +481,13 @@ def run_design(
         part if part.measures else replace(part, measures=settings.measures)
         for part in design.parts(collection, settings)
     ]
-    results = design.run(collection, parts, settings, running)
+    results = design.run(collection, parts, settings, execution)
     order: RowOrder = {"part": [part.name for part in parts]}
     return DesignResult(
-        **fields_of(collection, collection, settings, results),
+        **result_fields(collection, collection, settings, results),
         design=design.name,
-        seconds=seconds_of(results),
-        _rows=table_of_runs(collection, settings, results, order),
+        seconds=total_seconds(results),
+        _rows=run_table(collection, settings, results, order),
     )
 
 
@@ -350,19 +500,21 @@ _SHOWN = ("n_runs", "n_pool_runs", "mae", "rmse", "bias", "sre", "kendall_tau_b"
 
 def with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettings:
     """Return the settings with the type of each pooled run, and the types to leave out."""
-    pairs = run_types_of(whole, dict(settings.run_types), whole.pooled_run_ids)
-    known = sorted({kind for _, kind in pairs})
-    if len(known) < 2:
+    pairs = resolve_run_types(whole, dict(settings.run_types), whole.pooled_run_ids)
+    kinds = sorted({kind for _, kind in pairs})
+    if len(kinds) < 2:
         raise InputError(
-            f"all runs of the pool are of type {known[0]!r}: nothing is left once it is left out",
+            f"all runs of the pool are of type {kinds[0]!r}: nothing is left once it is left out",
             hint="give at least two types",
         )
-    return replace(settings, run_types=pairs, types=settings.types or tuple(known))
+    return replace(settings, run_types=pairs, types=settings.types or tuple(kinds))
 
 
 def runs_by_type(settings: LeaveOutSettings) -> dict[str, list[str]]:
     """Return the pooled runs of each type to leave out."""
-    return {kind: [run for run, own in settings.run_types if own == kind] for kind in settings.types}
+    return {
+        kind: [run for run, run_kind in settings.run_types if run_kind == kind] for kind in settings.types
+    }
 
 
 def errors_by_type(whole: Collection, settings: LeaveOutSettings, rows: pd.DataFrame) -> pd.DataFrame:
@@ -378,15 +530,17 @@ def errors_by_type(whole: Collection, settings: LeaveOutSettings, rows: pd.DataF
         return {
             "n_runs": len(rows),
             "n_pool_runs": len(runs) - n_runs[kind],
-            **errors_of(rows, "mae", "rmse", "bias"),
+            **error_columns(rows, "mae", "rmse", "bias"),
             "sre": system_rank_error(truth, value),
-            **errors_of(rows, "kendall_tau_b"),
+            **error_columns(rows, "kendall_tau_b"),
             **{name: share for name, share in graded.items() if not name.startswith("pit_")},
             "ci_prob": float(rows["ci_prob"].iloc[0]),
         }
 
     by_type = rows.sort_values("fold", key=lambda fold: fold.map(settings.types.index), kind="stable")
-    return summary_of(by_type, ("fold", "measure", "estimator"), summarize).rename(columns={"fold": "type"})
+    return summarize_groups(by_type, ("fold", "measure", "estimator"), summarize).rename(
+        columns={"fold": "type"}
+    )
 
 
 def table_by_type(errors: pd.DataFrame) -> Table:

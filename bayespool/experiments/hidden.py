@@ -1,5 +1,5 @@
 """Hidden documents of a pool as rows of evidence, the engine that fits them, and what a model is asked about
-them on each rung of the ladder.
+them on each threshold.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,82 +16,43 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray, IndexArray, IntArray, Levels
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
-from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.errors import DiagnosticsWarning
 from bayespool.evidence import DocumentTable, HeldOutCounts, document_table, held_out_counts
 from bayespool.evidence.held_out import held_out_documents
-from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
+from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.evidence.predictor_table import with_predictors
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.inference import Engine, Fit
-from bayespool.inference.engines import engine_named, is_independent, make_engine
+from bayespool.inference.engines import is_independent
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.models import Evidence, LinearEvidence
 from bayespool.posterior import (
     PreparedModel,
-    Rung,
     ScoringProblem,
+    Threshold,
     new_interaction,
     new_organization_effect,
     new_slope_effect,
 )
-from bayespool.posterior.drawing import completing, count_levels
-from bayespool.posterior.steps import levels_of, rungs_of
+from bayespool.posterior.drawing import count_levels, make_gain_adder
+from bayespool.posterior.thresholds import find_thresholds, threshold_levels
 from bayespool.scoring.settings import refuse_of_judgments
-
-if TYPE_CHECKING:
-    from bayespool.experiments.settings import CheckingSettings
-
 
 _MAX_RANDOM_NUMBERS = 2**23  # held at a time
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fitting:
-    """Settings for the fits of a check, which never fall back to another engine; `draws` and `tune` are per
-    chain, and independent engines make ``draws × chains`` draws.
+def fit_model(engine: Engine, prepared: PreparedModel, evidence: Evidence, random_seed: int) -> Fit:
+    """Fit a model to evidence, which may differ from the prepared one's, without a warning of failed checks,
+    which the diagnostics have. No other engine takes over.
     """
-
-    engine: str = "laplace"
-    draws: int = 500
-    tune: int = 1000
-    chains: int = 4
-    target_accept: float = 0.95
-
-    def __post_init__(self) -> None:
-        engine_named(self.engine)
-        for name in ("draws", "tune", "chains"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
-
-    @classmethod
-    def of(cls, settings: CheckingSettings) -> Fitting:
-        """Take the settings of a check."""
-        names = ("engine", "draws", "tune", "chains")
-        return cls(**{name: getattr(settings, name) for name in names})
-
-    def fit(
-        self,
-        prepared: PreparedModel,
-        evidence: Evidence,
-        random_seed: int,
-        known: Sequence[int] | None = None,
-    ) -> Fit:
-        """Fit a model to evidence, which may differ from the prepared one's, with `known` as in
-        `ModelSpec.structure`; failed checks are in the diagnostics, without a warning.
-        """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiagnosticsWarning)
-            fit = self._engine.fit(prepared.spec, evidence, random_seed, known=known)
-        return _shuffle(fit, random_seed) if is_independent(self.engine) else fit
-
-    @cached_property
-    def _engine(self) -> Engine:
-        settings = {name: getattr(self, name) for name in ("draws", "tune", "chains", "target_accept")}
-        return make_engine(self.engine, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticsWarning)
+        fit = engine.fit(prepared.spec, evidence, random_seed, known=())
+    return _shuffle(fit, random_seed) if is_independent(engine.name) else fit
 
 
 def _shuffle(fit: Fit, random_seed: int) -> Fit:
-    """The same independent draws in random order; the engine orders them by scale."""
+    """Put independent draws in random order; the engine orders them by scale."""
     n_draws = next(iter(fit.variables.values())).shape[1]
     order = np.random.default_rng([random_seed, 2]).permutation(n_draws)
     return replace(
@@ -117,7 +78,7 @@ class Documents(NamedTuple):
 class HiddenRows:
     """Rows of a model's evidence with hidden documents, whose documents have one chance: run, topic and
     organization as positions among pooled ones, and counts within the measure's cutoff, shape (row,);
-    `of_document` is the row of each distinct hidden document within the cutoff, shape (document,).
+    `document_row` is the row of each distinct hidden document within the cutoff, shape (document,).
     """
 
     run: IndexArray
@@ -125,14 +86,14 @@ class HiddenRows:
     organization: IndexArray
     n_hidden: IndexArray
     n_hidden_relevant: IndexArray
-    of_document: IndexArray
+    document_row: IndexArray
 
 
 @dataclass(frozen=True, eq=False)
 class HiddenDocuments:
     """Documents that each pooled run would have unjudged had its organization not been pooled, of a problem
-    without runs to score; above the first rung only those that reached the rung below. `of` is a measure that
-    shares the problem's evidence and looks no deeper.
+    without runs to score; above the first threshold only those that reached the threshold below. `of` is a
+    measure that shares the problem's evidence and looks no deeper.
     """
 
     problem: ScoringProblem
@@ -142,9 +103,9 @@ class HiddenDocuments:
         refuse_of_judgments([self.measure])
 
     @property
-    def rungs(self) -> tuple[Rung, ...]:
-        """The ladder of the measure."""
-        return rungs_of(self.collection, self.measure)
+    def thresholds(self) -> tuple[Threshold, ...]:
+        """Thresholds of the measure."""
+        return find_thresholds(self.collection, self.measure)
 
     @property
     def collection(self) -> Collection:
@@ -162,81 +123,75 @@ class HiddenDocuments:
         return np.flatnonzero(self.collection.pooled)
 
     @cached_property
-    def organization(self) -> IndexArray:
-        """Organization of each pooled run among those with a pooled run, shape (run,)."""
-        own = self.collection.organization[self.run_index]
-        return np.unique(own, return_inverse=True)[1].astype(np.int64)
+    def pooled_organizations(self) -> npt.NDArray[np.intp]:
+        """Positions of the organizations with a pooled run in the collection, ascending."""
+        return np.unique(self.collection.organization[self.run_index])
 
     @cached_property
+    def organization(self) -> IndexArray:
+        """Organization of each pooled run among those with a pooled run, shape (run,)."""
+        return self.index_organizations(self.run_index)
+
+    def index_organizations(self, runs: npt.NDArray[np.intp]) -> IndexArray:
+        """Return organizations of runs of the collection, as positions among those with a pooled run."""
+        return np.searchsorted(self.pooled_organizations, self.collection.organization[runs]).astype(np.int64)
+
+    @property
     def organizations(self) -> tuple[str, ...]:
         """Names of the organizations with a pooled run."""
-        present = np.unique(self.collection.organization[self.run_index])
-        return tuple(self.collection.organizations[o] for o in present)
+        return tuple(self.collection.organizations[o] for o in self.pooled_organizations)
 
     @cached_property
     def counts(self) -> HeldOutCounts:
         """Counts of the pooled runs with their organizations held out."""
-        rung = self.problem.asked
-        return held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=rung.rel, given=rung.given)
+        threshold = self.problem.threshold
+        return held_out_counts(
+            self.collection, cutoffs=self.measure.cutoff, rel=threshold.rel, given=threshold.given
+        )
 
     @cached_property
     def _documents(self) -> Documents:
         """The distinct hidden documents within the cutoff."""
         return self._hidden_down_to(self.measure.cutoff)
 
-    @cached_property
-    def _counted(self) -> Documents:
-        """The distinct hidden documents that models of counts learn from."""
-        return self._hidden_down_to(self.problem.count_depth)
-
     def _hidden_down_to(self, depth: int) -> Documents:
-        rung = self.problem.asked
-        return Documents(*held_out_documents(self.collection, cutoff=depth, rel=rung.rel, given=rung.given))
+        threshold = self.problem.threshold
+        return Documents(
+            *held_out_documents(self.collection, cutoff=depth, rel=threshold.rel, given=threshold.given)
+        )
 
     @property
     def relevant(self) -> IndexArray:
-        """Whether each distinct hidden document is relevant, 0 or 1, shape (document,)."""
+        """Relevance of each distinct hidden document, 0 or 1, shape (document,)."""
         return self._documents.relevant.astype(np.int64)
 
-    @cached_property
-    def places(
-        self,
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.int32], npt.NDArray[np.intp]]:
-        """Run, topic, pair and number of the distinct document of every hidden document in a top n, ordered
-        by run, topic and rank; once for each run of the organization that retrieves it.
-        """
-        documents = self._documents
-        run, topic, _, number = self.places_of(documents.run, documents.pair, self.measure.cutoff)
-        return run, topic, documents.pair[number], number
-
-    def places_of(
-        self, credited: npt.NDArray[np.intp], pair: npt.NDArray[np.int32], depth: int
-    ) -> tuple[npt.NDArray[np.intp], ...]:
-        """Run, topic, rank from 0 and number of every place of distinct documents, credited to runs, in a
-        ranking of their own organization down to a depth.
+    def find_places(self, documents: Documents, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
+        """Return run, topic, rank from 0 and number of every place of distinct documents in a ranking of the
+        organization of the run that they are credited to, down to a depth.
         """
         collection = self.collection
         number = np.full(len(collection.relevance) + 1, -1)
-        number[pair] = np.arange(len(pair))
+        number[documents.pair] = np.arange(len(documents.pair))
         number_at = number[collection.document[self.run_index, :, :depth]]
-        owner = np.append(collection.organization[credited], -1)  # other documents have number −1
-        own = collection.organization[self.run_index]
-        run, topic, rank = np.nonzero(owner[number_at] == own[:, None, None])
+        owner = np.append(collection.organization[documents.run], -1)  # other documents have number −1
+        organization = collection.organization[self.run_index]
+        run, topic, rank = np.nonzero(owner[number_at] == organization[:, None, None])
         return run, topic, rank, number_at[run, topic, rank]
 
     def rows(self, evidence: Evidence) -> HiddenRows:
-        """Rows of the complete evidence of a model; `ValueError` if they are neither hidden documents nor
-        (run, topic) cells of them.
+        """Return rows of the complete evidence of a model; `ValueError` if they are neither hidden documents
+        nor (run, topic) cells of them.
         """
         if isinstance(evidence, LinearEvidence):
             table = self.problem.hidden
             learned = table.run, table.topic, table.pair
             run, topic, organization = evidence.run, evidence.topic, evidence.organization
         else:
-            learned = self._counted.run, self._counted.topic, self._counted.pair
+            credited, topics, _, pair, _ = self._hidden_down_to(self.problem.count_depth)
+            learned = credited, topics, pair
             run = self.run_index[evidence.hidden_run].astype(np.int64)
             topic, organization = evidence.hidden_topic, evidence.hidden_organization
-        row = _rows_of(*learned[:2], run, topic)
+        row = _match_rows(*learned[:2], run, topic)
         if not np.array_equal(np.bincount(row, minlength=len(run)), evidence.n_hidden):
             raise ValueError("rows of evidence are neither hidden documents nor (run, topic) cells of them")
         position = np.zeros(len(self.collection.relevance), dtype=np.int64)
@@ -248,40 +203,34 @@ class HiddenDocuments:
             organization=organization,
             n_hidden=np.bincount(within, minlength=len(run)).astype(np.int64),
             n_hidden_relevant=np.bincount(within, self.relevant, len(run)).astype(np.int64),
-            of_document=within,
+            document_row=within,
         )
 
 
-def _rows_of(
+def _match_rows(
     credited: IndexArray, topic_of_document: IndexArray, run: IndexArray, topic: IndexArray
 ) -> IndexArray:
-    """Row of each document, by its run and topic, shape (document,); rows are cells, or documents in the same
-    order within a run and topic.
+    """Return the row of each document, by its run and topic, shape (document,); rows are cells, or documents
+    in the same order within a run and topic.
     """
     if len(credited) == 0:
         return np.zeros(0, dtype=np.int64)
     n_topics = int(max(topic_of_document.max(), topic.max(initial=0))) + 1
-    of_document, of_row = credited * n_topics + topic_of_document, run * n_topics + topic
-    order = np.argsort(of_row, kind="stable")
-    if len(of_row) == len(of_document):
-        row = np.empty(len(of_row), dtype=np.int64)
-        row[np.argsort(of_document, kind="stable")] = order
+    document_key, row_key = credited * n_topics + topic_of_document, run * n_topics + topic
+    order = np.argsort(row_key, kind="stable")
+    if len(row_key) == len(document_key):
+        row = np.empty(len(row_key), dtype=np.int64)
+        row[np.argsort(document_key, kind="stable")] = order
     else:
-        place = np.searchsorted(of_row[order], of_document)
+        place = np.searchsorted(row_key[order], document_key)
         row = order[np.minimum(place, len(order) - 1)]
-    if not np.array_equal(of_row[row], of_document):
+    if not np.array_equal(row_key[row], document_key):
         raise ValueError("rows of evidence are neither hidden documents nor (run, topic) cells of them")
     return row.astype(np.int64)
 
 
-def pool_problems(collection: Collection, measure: Measure) -> tuple[ScoringProblem, ...]:
-    """Problems without runs to score, one for each rung of the measure's ladder."""
-    rungs = rungs_of(collection, measure)
-    return tuple(ScoringProblem(collection, (), measure, "pooled", rung=rung) for rung in rungs)
-
-
 def pool_alone(collection: Collection) -> Collection:
-    """The collection without judgments of the user's own, which checks of the pool leave out."""
+    """Return the collection without judgments of the user's own, which checks of the pool leave out."""
     if collection.own is None:
         return collection
     return replace(collection.without_judgments(collection.is_own), own=None)
@@ -291,7 +240,7 @@ def pool_alone(collection: Collection) -> Collection:
 class HeldOutRankings:
     """Values of the pooled runs, each with its organization out of the pool, given its hidden documents;
     documents unjudged with all organizations pooled count as in a score as judged. `hidden` is of the first
-    rung of the measure's ladder.
+    threshold of the measure.
     """
 
     hidden: HiddenDocuments
@@ -306,40 +255,40 @@ class HeldOutRankings:
         """The hidden documents that the values depend on: within the cutoff, or within reach of an ideal
         ranking.
         """
-        reach = reach_of_ideal(self.hidden.collection, self.measure)
+        reach = ideal_reach(self.hidden.collection, self.measure)
         return Documents(*held_out_documents(self.hidden.collection, cutoff=reach))
 
     @cached_property
     def organization(self) -> IndexArray:
         """Organization of each document among those with a pooled run, shape (document,)."""
-        own = self.hidden.collection.organization
-        present = np.unique(own[self.hidden.run_index])
-        return np.searchsorted(present, own[self.documents.run]).astype(np.int64)
+        return self.hidden.index_organizations(self.documents.run)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Relevance at each rung of the ladder."""
-        return levels_of(self.hidden.collection, self.hidden.rungs)
+        """Relevance at each threshold."""
+        return threshold_levels(self.hidden.collection, self.hidden.thresholds)
 
     @cached_property
     def judged(self) -> Levels:
-        """Rung that each document reached by its judgment, shape (document,)."""
-        rels = [rung.rel for rung in self.hidden.rungs]
+        """Threshold that each document reached by its judgment, shape (document,)."""
+        rels = [threshold.rel for threshold in self.hidden.thresholds]
         relevance = self.hidden.collection.relevance[self.documents.pair]
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
 
-    def known(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
-        """Values without the judgments that only the runs' organizations contributed, shape (run, topic)."""
+    def known_values(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
+        """Return values without the judgments that only the runs' organizations contributed, shape (run,
+        topic).
+        """
         return self._values(runs, np.zeros(0, dtype=np.intp), measure)
 
-    def observed(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
-        """Values with the hidden documents as judged, shape (run, topic)."""
+    def observed_values(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
+        """Return values with the hidden documents as judged, shape (run, topic)."""
         return self._values(runs, np.arange(len(self.judged)), measure)
 
     def _values(
         self, runs: npt.NDArray[np.intp], documents: npt.NDArray[np.intp], measure: Measure | None
     ) -> Values:
-        """Values with some hidden documents as judged and the others unjudged, shape (run, topic)."""
+        """Return values with some hidden documents as judged and the others unjudged, shape (run, topic)."""
         judged = self.values(runs, documents, self.judged[documents][None], measure)
         return Values(judged.amount[0], judged.unit)
 
@@ -350,9 +299,10 @@ class HeldOutRankings:
         block: Levels,
         measure: Measure | None = None,
     ) -> Values:
-        """Values of some pooled runs with some hidden documents as drawn and the others unjudged, shape
-        (draw, run, topic); `runs` and `documents` are ascending positions, `block` the rung of each document,
-        shape (draw, document), and `measure` another one that looks as deep and has no ideal ranking.
+        """Return values of some pooled runs with some hidden documents as drawn and the others unjudged,
+        shape (draw, run, topic); `runs` and `documents` are ascending positions, `block` the threshold of
+        each document, shape (draw, document), and `measure` another one that looks as deep and has no ideal
+        ranking.
         """
         scored_measure = measure or self.measure
         ranked = scored_measure.read(self._ranked[runs][:, :, : scored_measure.cutoff])
@@ -360,15 +310,17 @@ class HeldOutRankings:
         amount = np.empty((len(block), *base.shape), dtype=base.dtype)
         amount[:] = base
         run, topic, rank, number = self._places(self.measure.cutoff)
-        mine = np.isin(run, runs) & np.isin(number, documents)
-        run, topic, rank, number = (part[mine] for part in (run, topic, rank, number))
+        is_shown = np.isin(run, runs) & np.isin(number, documents)
+        run, topic, rank, number = (part[is_shown] for part in (run, topic, rank, number))
         row, column = np.searchsorted(runs, run), np.searchsorted(documents, number)
         for t in np.unique(topic):
             on_topic = topic == t
             distinct, which = np.unique(column[on_topic], return_inverse=True)
             where = row[on_topic].astype(np.int32), rank[on_topic].astype(np.int32), which.astype(np.int32)
             drawn_documents = np.ascontiguousarray(block[:, distinct])
-            completing(scored_measure, ranked[:, t], where, self.levels)(amount[:, :, t], drawn_documents)
+            make_gain_adder(scored_measure, ranked[:, t], where, self.levels)(
+                amount[:, :, t], drawn_documents
+            )
         if isinstance(scored_measure, Normalized):
             self._normalize(scored_measure, amount, runs, documents, block)
         return Values(amount, scored_measure.unit)
@@ -384,30 +336,32 @@ class HeldOutRankings:
         """Divide amounts by those of ideal rankings of the judgments without the organization's and of its
         documents as drawn, those of the run alone unless runs share their ideal rankings.
         """
-        of_run, of_document = self.hidden.organization[runs], self.organization[documents]
+        run_organization, document_organization = self.hidden.organization[runs], self.organization[documents]
         topic = self.documents.topic[documents]
-        run, _, _, number = self._places(reach_of_ideal(self.hidden.collection, measure))
-        for o in np.unique(of_run):
-            rows, judged = of_run == o, self._tally_without(int(o))
-            own = [of_document == o] * int(rows.sum())
+        run, _, _, number = self._places(ideal_reach(self.hidden.collection, measure))
+        for o in np.unique(run_organization):
+            rows, judged = run_organization == o, self._tally_without(int(o))
+            members = [document_organization == o] * int(rows.sum())
             if measure.ideal == "own":
-                own = [np.isin(documents, number[run == r]) for r in runs[rows]]
+                members = [np.isin(documents, number[run == r]) for r in runs[rows]]
             for t in range(amount.shape[2]):
-                n = np.zeros((len(block), len(own), 1, len(judged.levels)), dtype=np.int64)
-                if measure.ideal != "judged" and (mine := (of_document == o) & (topic == t)).any():
-                    drawn = np.ascontiguousarray(block[:, mine])
-                    for row, of_this in enumerate(own):
-                        count_levels(drawn, of_this[mine], n[:, row, 0])
+                n = np.zeros((len(block), len(members), 1, len(judged.levels)), dtype=np.int64)
+                if (
+                    measure.ideal != "judged"
+                    and (is_own := (document_organization == o) & (topic == t)).any()
+                ):
+                    drawn = np.ascontiguousarray(block[:, is_own])
+                    for row, is_member in enumerate(members):
+                        count_levels(drawn, is_member[is_own], n[:, row, 0])
                 tally = Tally(n + judged.n[t], judged.levels)
                 amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
 
     def _tally_without(self, organization: int) -> Tally:
-        """The judged documents of each topic without those that an organization alone contributed."""
+        """Return the judged documents of each topic without those that an organization alone contributed."""
         collection = self.hidden.collection
-        own = np.unique(collection.organization[self.hidden.run_index])[organization]
-        gone = sole_contributor(collection) == own
-        relevance = np.where(gone, np.int16(-1), collection.relevance)
-        return tally_of(collection, self.levels, relevance=relevance)
+        is_sole = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
+        relevance = np.where(is_sole, np.int16(-1), collection.relevance)
+        return judged_tally(collection, self.levels, relevance=relevance)
 
     @cached_property
     def _ranked(self) -> npt.NDArray[np.int16]:
@@ -424,8 +378,7 @@ class HeldOutRankings:
         organization down to a depth.
         """
         if depth not in self._places_by_depth:
-            documents = self.documents
-            self._places_by_depth[depth] = self.hidden.places_of(documents.run, documents.pair, depth)
+            self._places_by_depth[depth] = self.hidden.find_places(self.documents, depth)
         return self._places_by_depth[depth]
 
     @cached_property
@@ -434,18 +387,18 @@ class HeldOutRankings:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """One model on one rung, with the hidden documents of some rankings.
+class PredictionTarget:
+    """One model on one threshold, with the hidden documents of some rankings.
 
     Attributes
     ----------
     prepared : PreparedModel
     hidden : HiddenDocuments
-        On the rung.
+        On the threshold.
     evidence : LinearEvidence or ModelEvidence
         With a row for every document; the model's own if that has them all.
     rows : HiddenRows
-        Of that evidence; documents count as hidden within the cutoff if they reach the rung below.
+        Of that evidence; documents count as hidden within the cutoff if they reach the threshold below.
     """
 
     prepared: PreparedModel
@@ -453,29 +406,27 @@ class Question:
     evidence: Evidence
     rows: HiddenRows
 
-    def prior_log_odds(self, draws: Mapping[str, FloatArray], rng: np.random.Generator) -> FloatArray:
-        """Log odds of all rows, every organization new, given draws from the priors, shape (draw, row)."""
-        return self._log_odds(draws, 0, np.arange(len(self.rows.organization)), rng)
-
     def held_out_log_odds(
         self, fit: Fit, held_out: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        """Rows of organizations that the fit has not seen, and their log odds with new effects, shape (draw,
-        row).
+        """Return rows of organizations that the fit has not seen, and their log odds with new effects, shape
+        (draw, row).
         """
         row = np.flatnonzero(held_out[self.rows.organization])
-        return row, self._log_odds(fit.draws(), int((~held_out).sum()), row, rng)
+        return row, self.log_odds(fit.draws(), int((~held_out).sum()), row, rng)
 
-    def of_documents(
+    def document_log_odds(
         self, row: npt.NDArray[np.intp], log_odds: FloatArray, documents: npt.NDArray[np.bool_]
     ) -> FloatArray:
-        """Log odds of some documents from those of their rows, shape (draw, document)."""
-        return log_odds[:, np.searchsorted(row, self.rows.of_document[documents])]
+        """Return log odds of some documents from those of their rows, shape (draw, document)."""
+        return log_odds[:, np.searchsorted(row, self.rows.document_row[documents])]
 
-    def _log_odds(
+    def log_odds(
         self, draws: Mapping[str, FloatArray], n_seen: int, row: IndexArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Log odds of rows of organizations outside the evidence of the draws, which has ``n_seen``."""
+        """Return log odds of rows of organizations outside the evidence of the draws, which has ``n_seen``,
+        shape (draw, row).
+        """
         evidence, organization = self.evidence, self.rows.organization[row]
         effect = new_organization_effect(draws["sigma_organization"], n_seen, organization, rng)
         log_odds = self.prepared.spec.log_odds_of_rows(evidence, draws, row) + effect
@@ -489,27 +440,31 @@ class Question:
         return log_odds + new_interaction(draws["sigma_interaction"], cell, rng)
 
 
-def questions_of(prepared: Sequence[PreparedModel], rankings: HeldOutRankings) -> tuple[Question, ...]:
-    """A model's questions, one for each rung of the measure's ladder; ``prepared`` has a model for each."""
-    first, rungs, documents = rankings.hidden, rankings.hidden.rungs, rankings.documents
-    if len(prepared) != len(rungs) or first.problem.asked != rungs[0]:
-        raise ValueError(f"{first.measure} asks on the rungs {rungs}, a model for each, from the first on")
-    questions = []
-    for model, rung in zip(prepared, rungs, strict=True):
+def prediction_targets(
+    prepared: Sequence[PreparedModel], rankings: HeldOutRankings
+) -> tuple[PredictionTarget, ...]:
+    """Return a model's targets, one for each threshold; ``prepared`` has a model for each."""
+    first, thresholds, documents = rankings.hidden, rankings.hidden.thresholds, rankings.documents
+    if len(prepared) != len(thresholds) or first.problem.threshold != thresholds[0]:
+        raise ValueError(
+            f"{first.measure} asks on the thresholds {thresholds}, a model for each, from the first on"
+        )
+    targets = []
+    for model, threshold in zip(prepared, thresholds, strict=True):
         hidden = first
-        if rung.given:
-            hidden = HiddenDocuments(replace(first.problem, rung=rung), first.of)
-        if not rung.given and documents.rank.max(initial=0) <= first.measure.cutoff:
-            questions.append(Question(model, hidden, model.evidence, hidden.rows(model.evidence)))
+        if threshold.given:
+            hidden = HiddenDocuments(replace(first.problem, asked_threshold=threshold), first.of)
+        if not threshold.given and documents.rank.max(initial=0) <= first.measure.cutoff:
+            targets.append(PredictionTarget(model, hidden, model.evidence, hidden.rows(model.evidence)))
         else:
-            questions.append(Question(model, hidden, *_ask_each(model, hidden, rankings, len(questions))))
-    return tuple(questions)
+            targets.append(PredictionTarget(model, hidden, *_ask_each(model, hidden, rankings, len(targets))))
+    return tuple(targets)
 
 
 def _ask_each(
     prepared: PreparedModel, hidden: HiddenDocuments, rankings: HeldOutRankings, step: int
 ) -> tuple[Evidence, HiddenRows]:
-    """Evidence with a row for each document on a step of the ladder, from 0, as in a completion."""
+    """Return evidence with a row for each document on a threshold, from 0, as in a completion."""
     collection, documents = hidden.collection, rankings.documents
     run, topic, rank, pair, _ = documents
     counted = (rankings.judged >= step) & (rank <= hidden.measure.cutoff)
@@ -519,7 +474,7 @@ def _ask_each(
         organization=rankings.organization,
         n_hidden=counted.astype(np.int64),
         n_hidden_relevant=(counted & (rankings.judged > step)).astype(np.int64),
-        of_document=np.arange(len(pair)),
+        document_row=np.arange(len(pair)),
     )
     evidence = prepared.evidence
     if isinstance(evidence, LinearEvidence):
@@ -547,22 +502,22 @@ def _ask_each(
 
 
 def _table(prepared: PreparedModel, hidden: HiddenDocuments, documents: Documents) -> DocumentTable:
-    """Documents with predictors, the model's among them."""
+    """Return documents with predictors, the model's among them."""
     problem, names = hidden.problem, evidence_predictors()
-    rung, depth = problem.asked, max(problem.document_depth, int(documents.rank.max(initial=1)))
+    threshold, depth = problem.threshold, max(problem.document_depth, int(documents.rank.max(initial=1)))
     predictors = document_table(
-        problem.collection, *documents[:4], depth=depth, rel=rung.rel, given=rung.given, names=names
+        problem.collection, *documents[:4], depth=depth, rel=threshold.rel, given=threshold.given, names=names
     )
     table = DocumentTable(*documents[:4], np.zeros(len(documents.pair), dtype=np.int64), predictors, names)
     own_predictors, cutoff = tuple(prepared.spec.predictors), problem.document_depth
     return with_predictors(
-        problem.collection, table, own_predictors, cutoff=cutoff, rel=rung.rel, given=rung.given
+        problem.collection, table, own_predictors, cutoff=cutoff, rel=threshold.rel, given=threshold.given
     )
 
 
 def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Levels:
-    """Highest rung that each document reaches, shape (draw, document), from log odds of that shape for each
-    rung.
+    """Return the highest threshold that each document reaches, shape (draw, document), from log odds of that
+    shape for each threshold.
 
     Examples
     --------
@@ -576,7 +531,7 @@ def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Lev
     step = max(1, _MAX_RANDOM_NUMBERS // max(1, level.shape[1]))
     for first in range(0, len(level), step):
         part = slice(first, first + step)
-        for k, of_rung in enumerate(log_odds):
-            log_odds_of_part = of_rung[part]
-            level[part] += (rng.logistic(size=log_odds_of_part.shape) < log_odds_of_part) & (level[part] == k)
+        for k, threshold_log_odds in enumerate(log_odds):
+            part_log_odds = threshold_log_odds[part]
+            level[part] += (rng.logistic(size=part_log_odds.shape) < part_log_odds) & (level[part] == k)
     return level

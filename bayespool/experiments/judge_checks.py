@@ -18,17 +18,17 @@ from bayespool.errors import InputError
 from bayespool.evidence import Estimand, GradeCounts, LabelConfusion, auc, kappas, label_lift
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names
-from bayespool.experiments.base import metadata_of, ordered_table, summary_of
-from bayespool.experiments.running import Running, Work, in_parts
+from bayespool.experiments.graded_runs import check_metadata, ordered_table, summarize_groups
+from bayespool.experiments.running import Columns, ExecutionOptions, Stored, Task, add_rows, experiment
 from bayespool.experiments.settings import JudgesSettings
-from bayespool.experiments.storage import Columns, Stored, add_rows
 from bayespool.measures import Measure
+from bayespool.posterior.notes import judge_problems
 from bayespool.posterior.preparation import DEPTHS
-from bayespool.posterior.second_judges import judge_problems
-from bayespool.posterior.steps import rungs_of
+from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.scoring import warn_of_unused_relevance
+from bayespool.tables.files import records
 from bayespool.tables.formatting import level, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
@@ -41,66 +41,62 @@ ALL_JUDGES = "all judges"
 """Name of all judges together."""
 
 
-class IntervalsWithLabels(Work):
+class IntervalsWithLabels(Task):
     """Intervals without labels, with those of each judge, and with all, of runs that are scored together."""
 
     name: ClassVar[str] = "judges"
     parts_name: ClassVar[str] = "scores"
 
     def compute(self, collection: Collection, part: tuple[str, ...], settings: JudgesSettings) -> Stored:
-        """Rows of the table ``runs`` of `JudgeCheck`, of runs that leave the pool if they are in it."""
+        """Return rows of the table ``runs``, of runs that leave the pool if they are in it."""
         judges: dict[str, tuple[Judge, ...]] = {judge.name: (judge,) for judge in collection.judges}
         if len(judges) > 1:
             judges[ALL_JUDGES] = collection.judges
         reduced, estimator = collection.unpool(part), settings.posterior()
-        intervals: dict[tuple[Measure, str], tuple[Any, ...]] = {}
+        intervals: dict[tuple[Measure, str], Row] = {}
         for name, with_judges in {"": (), **judges}.items():
-            labeled = replace(reduced, judges=with_judges)
+            labeled, which = replace(reduced, judges=with_judges), "with" if name else "without"
             for estimates in estimator.estimate(labeled, part, settings.measures):
-                ends = estimates.interval(settings.ci_prob)
-                intervals[estimates.measure, name] = (estimates.value, *ends)
-        own = collection.organization[collection.run_index(part)]
+                lower, upper = estimates.interval(settings.ci_prob)
+                ends = {"value": estimates.value, "lower": lower, "upper": upper, "width": upper - lower}
+                intervals[estimates.measure, name] = {f"{key}_{which}": ends[key] for key in ends}
+        index = collection.organization[collection.run_index(part)]
+        organizations = [collection.organizations[o] for o in index]
         rows: Columns = {}
         for measure, name in product(settings.measures, judges):
-            row = {
-                "measure": str(measure),
-                "judge": name,
-                "organization": [collection.organizations[o] for o in own],
-                "run_id": list(part),
-            }
-            for which, of_labels in (("without", ""), ("with", name)):
-                value, lower, upper = intervals[measure, of_labels]
-                of_runs = {"value": value, "lower": lower, "upper": upper, "width": upper - lower}
-                row |= {f"{column}_{which}": each for column, each in of_runs.items()}
+            row: Row = {"measure": str(measure), "judge": name, "organization": organizations}
+            row |= {"run_id": list(part), **intervals[measure, ""], **intervals[measure, name]}
             add_rows(rows, row | {"ci_prob": settings.ci_prob})
         return rows, {}
 
     def parts(self, collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """The runs to score; or without any, those of each organization in turn."""
+        """Return the runs to score; or without any, those of each organization in turn."""
         if run_ids:
             return [run_ids]
         pooled = np.flatnonzero(collection.pooled)
-        own = collection.organization[pooled]
-        if len(np.unique(own)) < 2:
+        organization = collection.organization[pooled]
+        if len(np.unique(organization)) < 2:
             raise InputError(
                 "intervals: no run to score, and no second organization in the pool to leave out",
                 hint="name runs, or do without intervals",
             )
-        return [tuple(collection.run_ids[r] for r in pooled[own == o]) for o in np.unique(own)]
+        return [
+            tuple(collection.run_ids[r] for r in pooled[organization == o]) for o in np.unique(organization)
+        ]
 
 
 def compare_intervals(
-    collection: Collection, run_ids: tuple[str, ...], settings: JudgesSettings, running: Running
+    collection: Collection, run_ids: tuple[str, ...], settings: JudgesSettings, execution: ExecutionOptions
 ) -> pd.DataFrame:
-    """The table ``runs``, by measure and judge."""
+    """Return the table ``runs``, by measure and judge."""
     work = IntervalsWithLabels()
-    results = work.run(collection, work.parts(collection, run_ids), settings, running)
+    results = work.run(collection, work.parts(collection, run_ids), settings, execution)
     judges = [*(judge.name for judge in collection.judges), ALL_JUDGES]
     return ordered_table(results, {"measure": list(map(str, settings.measures)), "judge": judges})
 
 
 def _mean_widths(rows: pd.DataFrame) -> Row:
-    """Means over runs, for the table ``intervals``."""
+    """Return means over runs, for the table ``intervals``."""
     without, width = (float(np.mean(rows[f"width_{w}"].to_numpy())) for w in ("without", "with"))
     return {
         "n_runs": len(rows),
@@ -116,11 +112,13 @@ Confusions = Mapping[tuple[Measure, str], LabelConfusion]
 
 
 def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Confusions:
-    """Judged documents by label and relevance; measures with the same levels and depth share one object."""
+    """Return judged documents by label and relevance; measures with the same levels and depth share one
+    object.
+    """
     by_key: dict[tuple[str, tuple[int, ...], int], LabelConfusion] = {}
     confusions = {}
     for measure in measures:
-        levels = tuple(rung.rel for rung in rungs_of(collection, measure))
+        levels = tuple(threshold.rel for threshold in find_thresholds(collection, measure))
         depth = max(measure.cutoff, DEPTHS["documents"])
         for judge in collection.judges:
             key = judge.name, levels, depth
@@ -131,12 +129,12 @@ def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Conf
 
 
 def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...]:
-    """Thresholds of relevance that a measure reads: its own, or each level for a graded one."""
+    """Return thresholds of relevance that a measure reads: its own, or each level for a graded one."""
     return confusion.levels if measure.is_graded else confusion.levels[-1:]
 
 
 def confusion_rows(confusions: Confusions) -> Iterator[Row]:
-    """Rows of the table ``confusion`` of `bayespool.JudgeCheck`."""
+    """Yield rows of the table ``confusion`` of `bayespool.JudgeCheck`."""
     for (measure, judge), confusion in confusions.items():
         for documents in KINDS_OF_DOCUMENTS:
             names = (*grade_names(confusion.judge), "none")
@@ -147,7 +145,7 @@ def confusion_rows(confusions: Confusions) -> Iterator[Row]:
 
 
 def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
-    """Rows of the table ``calibration``, with Wilson's intervals."""
+    """Yield rows of the table ``calibration``, with Wilson's intervals."""
     from statsmodels.stats.proportion import proportion_confint
 
     for first, *both in _counted(confusions):
@@ -169,10 +167,14 @@ def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
 
 
 def agreement_rows(confusions: Confusions) -> Iterator[Row]:
-    """Rows of the table ``agreement``."""
+    """Yield rows of the table ``agreement``."""
     for first, hidden, other in _counted(confusions):
-        known = hidden if np.isnan(auc(other)) else other
-        cut = None if np.isnan(auc(known)) or not len(kappas(known)) else int(kappas(known).argmax())
+        reference = hidden if np.isnan(auc(other)) else other
+        cut = (
+            None
+            if np.isnan(auc(reference)) or not len(kappas(reference))
+            else int(kappas(reference).argmax())
+        )
         for documents, counted in zip(KINDS_OF_DOCUMENTS, (hidden, other), strict=True):
             promised = float((counted.n * other.rate).sum()) if other.n.any() else np.nan
             yield first | {
@@ -189,12 +191,12 @@ def agreement_rows(confusions: Confusions) -> Iterator[Row]:
 def coverage_rows(
     collection: Collection, run_ids: Sequence[str], confusions: Confusions, estimand: Estimand
 ) -> Iterator[Row]:
-    """Rows of the table ``coverage``."""
+    """Yield rows of the table ``coverage``."""
     for (measure, judge), confusion in confusions.items():
         unjudged = np.zeros(0, dtype=np.int32)
         if run_ids:
-            of_runs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
-            unjudged = np.unique(of_runs[3])
+            *_, pairs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
+            unjudged = np.unique(pairs)
         is_labeled, judged = confusion.judge.is_labeled, collection.judged
         for documents, n, n_labeled in (
             ("judged", judged.sum(), is_labeled[judged].sum()),
@@ -212,16 +214,16 @@ def coverage_rows(
 
 
 def organization_rows(collection: Collection, measures: Sequence[Measure]) -> Iterator[Row]:
-    """Rows of the table ``organizations``."""
+    """Yield rows of the table ``organizations``."""
     for measure, judge in product(measures, collection.judges):
-        for rung in rungs_of(collection, measure):
-            lifts = label_lift(collection, judge, rel=rung.rel, given=rung.given)
+        for threshold in find_thresholds(collection, measure):
+            lifts = label_lift(collection, judge, rel=threshold.rel, given=threshold.given)
             for o in np.flatnonzero(lifts.n):
                 yield {
                     "measure": str(measure),
                     "judge": judge.name,
-                    "relevant_from": rung.rel,
-                    "given": rung.given,
+                    "relevant_from": threshold.rel,
+                    "given": threshold.given,
                     "organization": collection.organizations[o],
                     "n": int(lifts.n[o]),
                     "lift": float(lifts.lift[o]),
@@ -231,23 +233,14 @@ def organization_rows(collection: Collection, measures: Sequence[Measure]) -> It
 
 
 def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCounts]]:
-    """First cells of a row, with hidden and other documents by grade."""
+    """Yield first cells of a row, with hidden and other documents by grade."""
     for (measure, judge), confusion in confusions.items():
         for rel in relevant_from(measure, confusion):
             hidden, other = (confusion.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
             yield {"measure": str(measure), "judge": judge, "relevant_from": rel}, hidden, other
 
 
-_CAPTIONS = {
-    "agreement": "Agreement of labels with judgments",
-    "confusion": "Judged documents by label and relevance",
-    "calibration": "Share of relevant documents by label",
-    "coverage": "Documents with labels",
-    "organizations": "Whom judges favor",
-    "intervals": "Mean width of intervals with labels and without",
-    "runs": "Intervals run by run",
-}
-_OF_ALL = {
+_SHARED = {
     "judge": Column("judge", "method", "The judge."),
     "documents": Column(
         "documents",
@@ -260,34 +253,32 @@ _OF_ALL = {
     "n": Column("number", "count", "Number of documents."),
     "n_relevant": Column("relevant", "count", "Relevant documents."),
 }
-_CONFUSION = _OF_ALL | {
+_CONFUSION = _SHARED | {
     "relevance_from": Column("relevance\nfrom", "count", "0, or where a level of relevance begins.")
 }
-_CALIBRATION = _OF_ALL | {
+_CALIBRATION = _SHARED | {
     "share": Column("relevant", "chance", "Share of relevant documents."),
     "lower": Column("from", "chance", "Lower end of Wilson's interval of that share."),
     "upper": Column("to", "chance", "Upper end of that interval."),
 }
-_AGREEMENT = _OF_ALL | {
+_AGREEMENT = _SHARED | {
     "n": Column("labeled", "count", "Labeled documents."),
-    "promised": Column("promised", "count", "Relevant ones if each label had the rate of others."),
-    "auc": Column(
-        "AUC", "chance", "Chance that a relevant document has a higher label than another; ties half."
+    "promised": Column(
+        "promised", "count", "Relevant documents expected if label rates were those of the other documents."
     ),
+    "auc": Column("AUC", "chance", "Chance that a relevant document is labeled higher; ties half."),
     "kappa": Column("κ", "chance", "Cohen's κ of relevance and of a label of label_from or more."),
     "label_from": Column("label\nfrom", "threshold", "Where κ of other documents, if any, is greatest."),
 }
-_COVERAGE = _OF_ALL | {
+_COVERAGE = _SHARED | {
     "documents": Column("documents", "text", "Judged, hidden, or unjudged within the cutoff of the runs."),
     "n_labeled": Column("labeled", "count", "Those with labels."),
     "share": Column("share", "share", "Share of those with labels."),
 }
-_ORGANIZATIONS = _OF_ALL | {
+_ORGANIZATIONS = _SHARED | {
     "given": Column("given", "count", "Lowest relevance of the documents that are compared."),
     "n": Column("documents", "count", "Judged and labeled ones in the top 10 of its runs."),
-    "lift": Column(
-        "lift", "difference", "How often they have higher labels than others as relevant, less ½."
-    ),
+    "lift": Column("lift", "difference", "Chance of a higher label than others as relevant, less ½."),
     "se": Column("±", "score", "Standard error of the lift."),
     "favored": Column("favored", "flag", "Whether the judge favors the organization."),
 }
@@ -306,6 +297,17 @@ for _which in ("without", "with"):
             ("upper", "to", "Upper end of the interval"),
         )
     }
+
+_TABLES = {
+    "agreement": ("Agreement of labels with judgments", _AGREEMENT),
+    "confusion": ("Judged documents by label and relevance", _CONFUSION),
+    "calibration": ("Share of relevant documents by label", _CALIBRATION),
+    "coverage": ("Documents with labels", _COVERAGE),
+    "organizations": ("Whom judges favor", _ORGANIZATIONS),
+    "intervals": ("Mean width of intervals with labels and without", _INTERVALS),
+    "runs": ("Intervals run by run", _INTERVALS),
+}
+"""Caption and columns of each table."""
 
 _MIN_NOTED_LIFT = 0.005
 
@@ -338,9 +340,7 @@ class JudgeCheck(Result):
     confusions: Confusions
     problems: tuple[str, ...]
     metadata: Mapping[str, Any]
-    _coverage: tuple[Row, ...]
-    _organizations: tuple[Row, ...]
-    _runs: pd.DataFrame | None
+    _frames: Mapping[str, pd.DataFrame]
 
     command = "judges"
     title = "What labels of second judges are worth"
@@ -350,15 +350,15 @@ class JudgeCheck(Result):
         return one_line("JudgeCheck", f"{names}; {some_of(self.measures, 3)}")
 
     def notes(self) -> tuple[str, ...]:
-        """The problems, and the nearest to favored organization of a judge that favors none."""
+        """Return the problems, and the nearest to favored organization of a judge that favors none."""
         lines = list(self.problems)
+        rows = [row for row in records(self._frames["organizations"]) if row["lift"] == row["lift"]]
         for judge in self.judges:
-            of_judge = [row for row in self._organizations if row["judge"] == judge.name]
-            of_judge = [row for row in of_judge if row["lift"] == row["lift"]]
-            is_used = not any(line.startswith(f"judge {judge.name} is not used") for line in self.problems)
-            if not of_judge or any(row["favored"] for row in of_judge) or not is_used:
+            lifts = [row for row in rows if row["judge"] == judge.name]
+            is_unused = any(line.startswith(f"judge {judge.name} is not used") for line in self.problems)
+            if is_unused or not lifts or any(row["favored"] for row in lifts):
                 continue
-            most = max(of_judge, key=lambda row: row["lift"])
+            most = max(lifts, key=lambda row: row["lift"])
             message = f"judge {judge.name} favors no organization"
             if most["lift"] >= _MIN_NOTED_LIFT:
                 in_100 = f"{number(50 + 100 * most['lift'], 1)} ± {number(100 * most['se'], 1)} of 100 pairs"
@@ -369,65 +369,46 @@ class JudgeCheck(Result):
             lines.append(message)
         return tuple(dict.fromkeys(lines))
 
-    def relevant_from(self, measure: Measure) -> tuple[int, ...]:
-        """Thresholds of relevance that a measure reads: its own, or each level for a graded one."""
-        return relevant_from(measure, self.confusions[measure, self.judges[0].name])
-
     def table(self, name: str | None = None) -> Table:
-        """One of the tables; `InputError` for one that there is not, or only with intervals."""
-        if name in ("intervals", "runs") and self._runs is None:
+        """Return one of the tables; `InputError` for one that there is not, or only with intervals."""
+        if name in _TABLES and name not in self._frames:
             raise InputError(f"no table {name!r}", hint="ask for intervals=True")
         return super().table(name)
 
     def tables(self) -> tuple[Table, ...]:
-        """Agreement, confusion, calibration, coverage, organizations and, if asked for, intervals."""
-        import pandas as pd
-
-        groups, judges = self._measures_by_tables(), self.judges
-        confusions = [self._confusion_view(group, judge) for group in groups for judge in judges]
-        shares = [
-            _share_view(group, judge, rel)
-            for group in groups
-            for judge in judges
-            for rel in self.relevant_from(group[0])
-        ]
-        calibration = calibration_rows(self.confusions, self.metadata["ci_prob"])
-        coverage, intervals = map(self._coverage_view, self.measures), map(self._interval_view, self.measures)
-
-        def table(
-            name: str, rows: Iterable[Row], columns: Mapping[str, Column], views: Iterable[View] = ()
-        ) -> Table:
-            return Table(name, _CAPTIONS[name], pd.DataFrame(list(rows)), columns, tuple(views))
-
-        tables = (
-            table("agreement", agreement_rows(self.confusions), _AGREEMENT, map(_agreement_view, groups)),
-            table("confusion", confusion_rows(self.confusions), _CONFUSION, confusions),
-            table("calibration", calibration, _CALIBRATION, shares),
-            table("coverage", self._coverage, _COVERAGE, coverage),
-            table("organizations", self._organizations, _ORGANIZATIONS),
-        )
-        if self._runs is None:
-            return tables
-        means = summary_of(self._runs, ("measure", "judge"), _mean_widths)
-        return (
-            *tables,
-            Table("intervals", _CAPTIONS["intervals"], means, _INTERVALS, tuple(intervals)),
-            Table("runs", _CAPTIONS["runs"], self._runs.copy(), _INTERVALS),
+        """Return agreement, confusion, calibration, coverage, organizations and, if asked for, intervals."""
+        groups = self._measures_by_tables()
+        pairs = list(product(groups, self.judges))
+        views: dict[str, Iterable[View]] = {
+            "agreement": map(_agreement_view, groups),
+            "confusion": (self._confusion_view(*pair) for pair in pairs),
+            "calibration": (
+                _share_view(group, judge, rel)
+                for group, judge in pairs
+                for rel in relevant_from(group[0], self.confusions[group[0], judge.name])
+            ),
+            "coverage": map(self._coverage_view, self.measures),
+            "intervals": map(self._interval_view, self.measures if "runs" in self._frames else ()),
+        }
+        return tuple(
+            Table(name, _TABLES[name][0], frame.copy(), _TABLES[name][1], tuple(views.get(name, ())))
+            for name, frame in self._frames.items()
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """Shares of relevant documents by label."""
+        """Return shares of relevant documents by label."""
         from bayespool.plots.experiments import draw_judges
 
         caption = "Share of relevant documents by label, of hidden documents and of others"
         return (Figure("labels", f"{caption} ({self.measures[0]})", partial(draw_judges, self)),)
 
     def _measures_by_tables(self) -> list[list[Measure]]:
-        """Measures in groups that count the same documents and so have the same tables."""
+        """Return measures in groups that count the same documents and so have the same tables."""
         groups: dict[Any, list[Measure]] = {}
         for measure in self.measures:
-            counted = tuple(id(self.confusions[measure, judge.name]) for judge in self.judges)
-            groups.setdefault((counted, self.relevant_from(measure)), []).append(measure)
+            confusions = [self.confusions[measure, judge.name] for judge in self.judges]
+            key = tuple(map(id, confusions)), relevant_from(measure, confusions[0])
+            groups.setdefault(key, []).append(measure)
         return list(groups.values())
 
     def _confusion_view(self, measures: list[Measure], judge: Judge) -> View:
@@ -452,10 +433,10 @@ class JudgeCheck(Result):
         )
 
     def _interval_view(self, measure: Measure) -> View:
-        n_runs = 0 if self._runs is None else self._runs["run_id"].nunique()
-        whose = "runs to score" if self.run_ids else "pooled runs, each organization left out"
+        n_runs = self._frames["runs"]["run_id"].nunique()
+        runs = "runs to score" if self.run_ids else "pooled runs, each organization left out"
         return View(
-            title=f"{measure}: mean width of {level(self.metadata['ci_prob'])} intervals of {n_runs} {whose}",
+            title=f"{measure}: mean width of {level(self.metadata['ci_prob'])} intervals of {n_runs} {runs}",
             names=("judge",),
             columns=("width_without", "width_with", "saved"),
             where={"measure": str(measure)},
@@ -491,12 +472,12 @@ def _agreement_view(measures: list[Measure]) -> View:
     )
 
 
-@in_parts(JudgesSettings, IntervalsWithLabels)
+@experiment(JudgesSettings, IntervalsWithLabels)
 def check_judges(
     collection: Collection,
     *,
     settings: JudgesSettings,
-    running: Running,
+    execution: ExecutionOptions,
     run_ids: str | Iterable[str] | None = None,
 ) -> JudgeCheck:
     """Check the labels of a collection's second judges.
@@ -508,7 +489,7 @@ def check_judges(
     {options}
     run_ids : str or iterable of str, optional
         The runs to score, possibly none; default: as of `bayespool.score`.
-    {running}
+    {execution}
 
     Returns
     -------
@@ -550,36 +531,43 @@ def check_judges(
     """
     if not collection.judges:
         raise InputError("the collection has no judge", hint="--judge FILE, or judges= of read_collection")
+    import pandas as pd
+
     parsed, estimand = settings.measures, settings.estimand
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     confusions = find_confusions(collection, parsed)
-    runs = compare_intervals(collection, targets, settings, running) if settings.intervals else None
+    frames = {
+        name: pd.DataFrame(list(rows))
+        for name, rows in (
+            ("agreement", agreement_rows(confusions)),
+            ("confusion", confusion_rows(confusions)),
+            ("calibration", calibration_rows(confusions, settings.ci_prob)),
+            ("coverage", coverage_rows(collection, targets, confusions, estimand)),
+            ("organizations", organization_rows(collection, parsed)),
+        )
+    }
+    if settings.intervals:
+        runs = compare_intervals(collection, targets, settings, execution)
+        frames |= {"intervals": summarize_groups(runs, ("measure", "judge"), _mean_widths), "runs": runs}
     problems = judge_problems(collection, targets, parsed, estimand=estimand)
+    names = [judge.name for judge in collection.judges]
+    resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.ignored_judgments)}
     return JudgeCheck(
         judges=collection.judges,
         measures=parsed,
         run_ids=targets,
         confusions=confusions,
         problems=problems,
-        metadata=metadata_of(
-            collection,
-            settings,
-            judges=[judge.name for judge in collection.judges],
-            runs=list(targets),
-            passed_over=list(collection.ignored_judgments),
-            problems=list(problems),
-        ),
-        _coverage=tuple(coverage_rows(collection, targets, confusions, estimand)),
-        _organizations=tuple(organization_rows(collection, parsed)),
-        _runs=runs,
+        metadata=check_metadata(collection, settings, **resolved, problems=list(problems)),
+        _frames=frames,
     )
 
 
 def _targets(
     collection: Collection, run_ids: str | Iterable[str] | None, settings: JudgesSettings
 ) -> tuple[Collection, tuple[str, ...]]:
-    """The pool of the requested depth and the runs to score, possibly none."""
+    """Return the pool of the requested depth and the runs to score, possibly none."""
     run_ids = (run_ids,) if isinstance(run_ids, str) else None if run_ids is None else tuple(run_ids)
     candidates = collection.unpooled_run_ids if run_ids is None else run_ids
     if not candidates and not settings.unpool:

@@ -19,24 +19,24 @@ from bayespool.corrections.lipani import INDICATORS, AntiPrecision
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
-from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
-from bayespool.experiments.base import WithReportedRuns, fields_of, sre_star_note
-from bayespool.experiments.design import Design, Graded, Part, Truth, whole_pool
+from bayespool.evidence.ideals import ideal_reach, values_on_fuller
+from bayespool.experiments.design import Design, Graded, Part, Truth, error_columns, whole_pool
 from bayespool.experiments.graded_runs import (
     DesignResult,
+    WithReportedRuns,
     errors_by_type,
-    notes_of_runs,
-    notes_of_truth,
+    result_fields,
+    run_notes,
+    run_table,
     runs_by_type,
-    seconds_of,
+    sre_star_note,
     table_by_type,
-    table_of_runs,
+    total_seconds,
+    truth_notes,
     with_types,
 )
-from bayespool.experiments.grading import errors_of
-from bayespool.experiments.running import Running, in_parts
+from bayespool.experiments.running import ExecutionOptions, PartResult, experiment
 from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.experiments.storage import PartResult
 from bayespool.measures import Measure, Normalized, Values, parse_measure
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure
@@ -106,7 +106,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return f"{self._rows['fold'].nunique()} {self.settings.by}s left out, {super()._counted()}"
 
     def tables(self) -> tuple[Table, ...]:
-        """``runs``, ``summary``, ``reliability`` and, where they are left out, ``clusters`` or ``types``."""
+        """Return ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
         tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
         if self._types is not None:
@@ -122,7 +122,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return *tables, Table("clusters", "Clusters", self._cluster_frame(), _CLUSTERS, (view,))
 
     def summary(self) -> tuple[str, ...]:
-        """What was left out, and by measure the bias as judged and the best estimator."""
+        """Return what was left out, and by measure the bias as judged and the best estimator."""
         sentences = [self._scope()]
         for measure, sentence in zip(map(str, self.settings.measures), super().summary(), strict=True):
             if min(len(self.true_scores(measure)), self.n_shared_topics(measure)) < 2:
@@ -132,7 +132,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``mae``, ``sre``; for each measure ``truth`` and, of posteriors, ``pit``."""
+        """Return ``mae``, ``sre``; for each measure ``truth`` and, of posteriors, ``pit``."""
         from bayespool.plots.experiments import draw_mae
 
         kinds: dict[Literal["mae", "sre"], str] = {"mae": "Mean absolute error", "sre": "System rank error"}
@@ -142,7 +142,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             figures.append(Figure(error, f"{name} of every estimator", draw))
         return (*figures, *super().figures())
 
-    def _notes_of(self, measure: Measure) -> tuple[str, ...]:
+    def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
         frame = self._reported
         frame = frame[frame["measure"] == str(measure)]
         before = []
@@ -150,7 +150,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         if n_shared < n_topics:
             statistics = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
             before.append(f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have")
-        return (*before, *notes_of_truth(frame, measure), *notes_of_runs(frame))
+        return (*before, *truth_notes(frame, measure), *run_notes(frame))
 
     def _scope(self) -> str:
         settings = self.settings
@@ -159,8 +159,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             who = "run, of an organization of its own,"
         groups = f"of {len(self.clusters)} clusters of runs that retrieve alike"
         who = {"cluster": groups, "type": f"type of runs ({', '.join(settings.types)})"}.get(who, who)
-        of_all = settings.denominator == "qrels"
-        over = counted(len(self.query_ids), "topic") if of_all else "the topics of each run"
+        over_qrels = settings.denominator == "qrels"
+        over = counted(len(self.query_ids), "topic") if over_qrels else "the topics of each run"
         parts = [f"Each {who} left out in turn, mean over {over}"]
         if settings.pool_depth is not None:
             parts.append(f"re-pooled to depth {settings.pool_depth}")
@@ -182,7 +182,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return f"{super()._legend()} {sre_star_note(self.settings.test)}"
 
     def _runs_clause(self, measure: str, n_runs: int) -> str:
-        """Clause on the runs that a table summarizes."""
+        """Return a clause on the runs that a table summarizes."""
         n_pooled = self.n_pooled_runs[measure]
         if self.settings.by in ("cluster", "type"):
             n_left_out = self._rows["run_id"].nunique()
@@ -192,12 +192,12 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return f"{which} pooled runs"
 
     def _cluster_texts(self) -> Iterator[str]:
-        """Organizations and first runs of each cluster."""
+        """Yield organizations and first runs of each cluster."""
         for cluster in self.clusters:
             others = {name for other in self.clusters if other is not cluster for name in other.organizations}
-            own = set(cluster.organizations)
-            n_both = len(own & others)
-            text = f"runs of {len(own)} organization{'s' * (len(own) > 1)}"
+            names = set(cluster.organizations)
+            n_both = len(names & others)
+            text = f"runs of {len(names)} organization{'s' * (len(names) > 1)}"
             if n_both and not cluster.stays:
                 text += f" ({n_both} with other runs in the pool)"
             yield f"{cluster.name}: {text}: {some(cluster.run_ids, 6)}"
@@ -215,7 +215,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         )
 
     def significant(self, measure: object) -> npt.NDArray[np.bool_]:
-        """Pairs of reported runs whose true scores differ significantly at 5 %, shape (run, run).
+        """Return pairs of reported runs whose true scores differ significantly at 5 %, shape (run, run).
 
         Topics without a score (``denominator="run"``) of any run are left out of Tukey's test, those without
         one of the pair out of the paired t test.
@@ -233,18 +233,18 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             return np.asarray(p < SIGNIFICANCE_LEVEL)
 
     def n_shared_topics(self, measure: object) -> int:
-        """Number of topics of all reported runs, which Tukey's test and `reliability` use."""
+        """Return the number of topics of all reported runs, which Tukey's test and `reliability` use."""
         return int(_complete_topics(self.true_scores(measure)).shape[1])
 
     def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
-        """True scores of the reported runs, shape (run, topic), in the order of the runs; NaN where none."""
+        """Return true scores of the reported runs in their order, shape (run, topic); NaN where none."""
         name = self._measure(measure)
         rows = self._reported
         rows = rows[(rows["measure"] == name) & (rows["estimator"] == self.settings.labels[0])]
         return np.array([self.scores_in_truth[name, run] for run in rows["run_id"]])
 
     def mae_change(self, measure: object, estimator: str, *, reference: str = "as-judged") -> float:
-        """Change of the MAE from a reference's to an estimator's, in percent; NaN if the former is 0."""
+        """Return the change of the MAE from a reference's to an estimator's, in %; NaN if the former is 0."""
         name = self._measure(measure)
         mae = self._summary.set_index(["measure", "estimator"])["mae"]
         if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
@@ -256,11 +256,11 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return 100 * (float(mae[name, estimator]) / before - 1) if before > 0 else float("nan")
 
     def reliability(self, measure: object) -> Reliability:
-        """Eρ² and Φ of the true scores of the reported runs, on the topics they share."""
+        """Return Eρ² and Φ of the true scores of the reported runs, on the topics they share."""
         return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
 
     def errors_by_cutoff(self) -> pd.DataFrame:
-        """MAE and SRE by cutoff, for families of measures that differ in nothing else.
+        """Return MAE and SRE by cutoff, for families of measures that differ in nothing else.
 
         Returns
         -------
@@ -284,7 +284,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae", "sre"])
 
     def _reliability_frame(self) -> pd.DataFrame:
-        """`Reliability` by measure, where there are two runs and topics."""
+        """Return `Reliability` by measure, where there are two runs and topics."""
         import pandas as pd
 
         rows = []
@@ -299,8 +299,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     def _measure(self, measure: object) -> str:
         parsed = parse_measure(measure)
         if parsed not in self.settings.measures:
-            known = ", ".join(map(str, self.settings.measures))
-            raise InputError(f"the experiment has no {parsed}", hint=f"it has {known}")
+            names = ", ".join(map(str, self.settings.measures))
+            raise InputError(f"the experiment has no {parsed}", hint=f"it has {names}")
         return str(parsed)
 
     @cached_property
@@ -321,11 +321,11 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
         significant = self._significant[rows["measure"].iloc[0]]
         star = np.nan if significant is None else system_rank_error(truth, value, significant)
-        return {**errors_of(rows, "sre"), "sre_star": star, **errors_of(rows, "kendall_tau_b")}
+        return {**error_columns(rows, "sre"), "sre_star": star, **error_columns(rows, "kendall_tau_b")}
 
 
 def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Scores on the topics that every run has, shape (run, topic)."""
+    """Return scores on the topics that every run has, shape (run, topic)."""
     return scores[:, ~np.isnan(scores).any(axis=0)]
 
 
@@ -339,32 +339,32 @@ class RunsLeftOut(Design):
     clusters: tuple[RunCluster, ...] = ()
 
     def parts(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
-        """Folds, the largest first; by cluster, those that can be left out; by type, in the types' order."""
+        """Return folds, the largest first; by cluster, those that can be left out; by type, in order."""
         if settings.by == "cluster":
             return self._clusters(collection, settings)
         if settings.by == "type":
-            return self._of_groups(runs_by_type(settings), collection, settings)
+            return self._group_folds(runs_by_type(settings), collection, settings)
         n_best(len(collection.pooled_run_ids), settings.top)
         groups: dict[tuple[str, ...], list[Measure]] = {}
         for measure in settings.measures:
-            kept = collection.pooled_run_ids
+            candidates = collection.pooled_run_ids
             if settings.top_pool == "kept":
-                kept = best_runs(collection, measure, settings)
-            groups.setdefault(kept, []).append(measure)
+                candidates = best_runs(collection, measure, settings)
+            groups.setdefault(candidates, []).append(measure)
         folds = []
         for pooled_run_ids, measures in groups.items():
             units: dict[str, list[str]] = {}
             _refuse_runs_without_topics(collection, pooled_run_ids, settings)
             for run in pooled_run_ids:
-                own = collection.organization[collection.run_index(run)[0]]
-                unit = collection.organizations[own] if settings.by == "organization" else run
+                organization = collection.organization[collection.run_index(run)[0]]
+                unit = collection.organizations[organization] if settings.by == "organization" else run
                 units.setdefault(unit, []).append(run)
             if len(units) < 2:
                 raise InputError(
                     f"only one {settings.by} was pooled: nothing is left once it is left out",
                     hint="give more runs, or the organizations of the runs",
                 )
-            folds += [fold_of(name, runs, pooled_run_ids, measures) for name, runs in units.items()]
+            folds += [make_fold(name, runs, pooled_run_ids, measures) for name, runs in units.items()]
         return tuple(sorted(folds, key=lambda fold: -len(fold.run_ids) * len(fold.measures)))
 
     def _clusters(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
@@ -375,28 +375,28 @@ class RunsLeftOut(Design):
                 f"none of the clusters (of {sizes} runs) can be left out: {self.clusters[0].stays}",
                 hint="ask for another number of clusters, or leave out organizations",
             )
-        return self._of_groups(groups, collection, settings)
+        return self._group_folds(groups, collection, settings)
 
-    def _of_groups(
+    def _group_folds(
         self, groups: Mapping[str, Sequence[str]], collection: Collection, settings: LeaveOutSettings
     ) -> tuple[Part, ...]:
         runs = collection.pooled_run_ids
         n_best(sum(map(len, groups.values())), settings.top)
         _refuse_runs_without_topics(collection, runs, settings)
-        return tuple(fold_of(name, members, runs, settings.measures) for name, members in groups.items())
+        return tuple(make_fold(name, members, runs, settings.measures) for name, members in groups.items())
 
     def seeds(self, part: Part, settings: LeaveOutSettings) -> tuple[object, ...]:
-        """What is left out at a time, and its name."""
+        """Return the unit that is left out at a time, and its name."""
         return ("organization" if settings.by == "type" else settings.by, part.name)
 
     def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> npt.NDArray[np.bool_]:
-        """All topics, or those that the run has documents for."""
-        return topics_of(collection, part.run_ids, settings)
+        """Return all topics, or those that the run has documents for."""
+        return scored_topics(collection, part.run_ids, settings)
 
     def judged_in_truth(
         self, collection: Collection, part: Part, settings: LeaveOutSettings
     ) -> npt.NDArray[np.bool_]:
-        """All documents, where estimates are to be as the papers'."""
+        """Return a mask of all documents, where estimates are to be as the papers'."""
         if settings.unseen == "estimated":
             return np.ones(len(collection.relevance), dtype=bool)
         return super().judged_in_truth(collection, part, settings)
@@ -409,28 +409,28 @@ class RunsLeftOut(Design):
         measure: Measure,
         settings: LeaveOutSettings,
     ) -> Truth:
-        """Values on the judgments of the collection. With ``truth="repooled"`` each run is put back into the
-        pool alone, without judgments that only the other runs of the fold contributed; runs that share an
-        ideal ranking are put back together.
+        """Return values on the judgments of the collection. With ``truth="repooled"`` each run is put back
+        into the pool alone, without judgments that only the other runs of the fold contributed; runs that
+        share an ideal ranking are put back together.
         """
-        gone = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
+        absent = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
         estimand = settings.estimand_of_estimators
         depth = int(collection.run_depths(collection.run_index(part.run_ids)).min())
         deeper, shares = measure.cutoff, False
         if isinstance(measure, Normalized):
-            deeper, shares = reach_of_ideal(concealed, measure), measure.ideal == "shared"
+            deeper, shares = ideal_reach(concealed, measure), measure.ideal == "shared"
         each = settings.truth == "repooled" and len(part.run_ids) > 1 and deeper > depth and not shares
         together = [(run,) for run in part.run_ids] if each else [part.run_ids]
         values, n_unjudged = [], []
         for runs in together:
-            away = [*gone, *(set(part.run_ids) - set(runs))]
+            away = [*absent, *(set(part.run_ids) - set(runs))]
             back = collection.unpool(away) if away else collection
             values.append(values_on_fuller(concealed, back, runs, measure, estimand).amount)
             n_unjudged.append(score_bounds(back, runs, measure, estimand=estimand).n_unjudged)
         return Truth(Values(np.concatenate(values), measure.unit), np.concatenate(n_unjudged))
 
     def grade(self, graded: Graded, settings: LeaveOutSettings) -> Mapping[str, Any]:
-        """Rows with means over the topics of the run, if scores are."""
+        """Return rows with means over the topics of the run, if scores are."""
         rows = graded.rows()
         if settings.denominator == "run":
             # from the mean of B, so that an estimate without a correction is the float of an equal truth
@@ -441,18 +441,24 @@ class RunsLeftOut(Design):
         return rows
 
 
-def fold_of(
+def make_fold(
     name: str, runs: Sequence[str], pooled_run_ids: tuple[str, ...], measures: Sequence[Measure]
 ) -> Part:
     """Leave some runs out of the pool of others, under a name."""
-    kept = tuple(run for run in pooled_run_ids if run not in set(runs))
+    remaining = tuple(run for run in pooled_run_ids if run not in set(runs))
     return Part(
-        name=name, run_ids=tuple(runs), pool_run_ids=kept, measures=tuple(measures), columns=(("fold", name),)
+        name=name,
+        run_ids=tuple(runs),
+        pool_run_ids=remaining,
+        measures=tuple(measures),
+        columns=(("fold", name),),
     )
 
 
-@in_parts(LeaveOutSettings, RunsLeftOut)
-def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Running) -> LeaveOutResult:
+@experiment(LeaveOutSettings, RunsLeftOut)
+def leave_out(
+    collection: Collection, *, settings: LeaveOutSettings, execution: ExecutionOptions
+) -> LeaveOutResult:
     """Leave each organization (run, cluster, type of runs) out of the pool; compare estimates with the truth.
 
     Parameters
@@ -460,7 +466,7 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
     collection : Collection
         With a known pool. Its pooled runs are left out and estimated.
     {options}
-    {running}
+    {execution}
 
     Returns
     -------
@@ -498,21 +504,21 @@ def leave_out(collection: Collection, *, settings: LeaveOutSettings, running: Ru
        as-judged 0.0233 -0.0233 35.0
     interpolated 0.0166  0.0147 23.0
     """
-    pooled, settings, design, folds = design_of(collection, settings)
-    results = design.run(pooled, folds, settings, running, given=collection)
-    rows = _with_reported(table_of_runs(pooled, settings, results), settings)
+    pooled, settings, design, folds = resolve_design(collection, settings)
+    results = design.run(pooled, folds, settings, execution, given=collection)
+    rows = _with_reported(run_table(pooled, settings, results), settings)
     return LeaveOutResult(
-        **fields_of(collection, pooled, settings, results),
+        **result_fields(collection, pooled, settings, results),
         n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
-        scores_in_truth=true_scores_of(results),
-        seconds=seconds_of(results),
+        scores_in_truth=true_scores_by_run(results),
+        seconds=total_seconds(results),
         clusters=design.clusters,
         _rows=rows,
         _types=errors_by_type(pooled, settings, rows[rows["reported"]]) if settings.by == "type" else None,
     )
 
 
-def design_of(
+def resolve_design(
     collection: Collection, settings: LeaveOutSettings
 ) -> tuple[Collection, LeaveOutSettings, RunsLeftOut, tuple[Part, ...]]:
     """Return the re-pooled collection, settings resolved for it, and what is left out of its pool."""
@@ -533,22 +539,22 @@ def design_of(
     return pooled, settings, design, design.parts(pooled, settings)
 
 
-def true_scores_of(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
-    """True values of each measure and run, shape (topic,)."""
+def true_scores_by_run(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
+    """Return true values of each measure and run, shape (topic,)."""
     return {
-        (measure, run): of_run
+        (measure, run): run_scores
         for result in results
         for measure, scores in result.rest["true_scores"].items()
-        for run, of_run in zip(result.part.run_ids, np.array(scores), strict=True)
+        for run, run_scores in zip(result.part.run_ids, np.array(scores), strict=True)
     }
 
 
 def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:
-    """Rows of all runs with the column ``reported``."""
+    """Return rows of all runs with the column ``reported``."""
     reported = np.zeros(len(frame), dtype=bool)
     for _, rows in frame.groupby(["measure", "estimator"], sort=False):
         all_ = settings.top_pool == "kept"  # runs were chosen before they were left out
-        best = slice(None) if all_ else best_scores(rows["truth"].to_numpy(), settings.top)
+        best = slice(None) if all_ else best_positions(rows["truth"].to_numpy(), settings.top)
         reported[rows.index[best]] = True
     frame.insert(list(frame.columns).index("truth"), "reported", reported)
     return frame
@@ -557,25 +563,25 @@ def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFr
 def _refuse_runs_without_topics(
     collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
 ) -> None:
-    if not topics_of(collection, run_ids, settings).any(axis=1).all():
+    if not scored_topics(collection, run_ids, settings).any(axis=1).all():
         raise InputError("a pooled run has no topic of the qrels", hint='take denominator="qrels"')
 
 
 def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettings) -> tuple[str, ...]:
-    """The best ``top`` % of the pooled runs by their score on all judgments, in the collection's order."""
+    """Return the best ``top`` % of the pooled runs by their score on all judgments, in their order."""
     runs = collection.pooled_run_ids
-    n_topics = topics_of(collection, runs, settings).sum(axis=1)
+    n_topics = scored_topics(collection, runs, settings).sum(axis=1)
     score = score_bounds(collection, runs, measure).low.means(n_topics)
-    return tuple(runs[i] for i in best_scores(score, settings.top))
+    return tuple(runs[i] for i in best_positions(score, settings.top))
 
 
-def best_scores(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
-    """Positions of the best ``top`` % of some scores, ascending; ties go to the earlier position."""
+def best_positions(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
+    """Return positions of the best ``top`` % of some scores, ascending; ties go to the earlier position."""
     return np.sort(np.argsort(-score, kind="stable")[: n_best(len(score), top)])
 
 
 def n_best(n_runs: int, top: float) -> int:
-    """Number of the best ``top`` % of some runs, rounded half up; `InputError` if it is 0."""
+    """Return the number of the best ``top`` % of some runs, rounded half up; `InputError` if it is 0."""
     n_kept = int(top / 100 * n_runs + 0.5)
     if n_kept == 0:
         raise InputError(
@@ -584,10 +590,10 @@ def n_best(n_runs: int, top: float) -> int:
     return n_kept
 
 
-def topics_of(
+def scored_topics(
     collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
 ) -> npt.NDArray[np.bool_]:
-    """Topics that each run's score is the mean over, shape (run, topic)."""
+    """Return topics that each run's score is the mean over, shape (run, topic)."""
     index = collection.run_index(run_ids)
     if settings.denominator == "qrels":
         return np.ones((len(index), len(collection.query_ids)), dtype=bool)

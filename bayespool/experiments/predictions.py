@@ -15,33 +15,31 @@ from scipy.special import expit, logsumexp
 
 from bayespool.arrays import FloatArray, IndexArray, IntArray
 from bayespool.errors import InputError
-from bayespool.experiments.grading import randomized_pit
+from bayespool.experiments.design import randomized_pit
 from bayespool.experiments.hidden import (
-    Fitting,
     HeldOutRankings,
     HiddenDocuments,
     HiddenRows,
-    Question,
     draw_levels,
-    questions_of,
+    fit_model,
+    prediction_targets,
 )
 from bayespool.measures import Measure, Precision, Values, equal_tailed_interval
-from bayespool.models.structure import draw_priors
 from bayespool.posterior import PreparedModel, stacking_weights
-from bayespool.posterior.mixtures import members_of_draws, mix
+from bayespool.posterior.mixtures import draw_members, mix
 from bayespool.posterior.preparation import evidence_depth
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayespool.inference import Fit
+    from bayespool.inference import Engine, Fit
 
 
 CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
 
 Fits = Sequence[Sequence["Fit"]]
-"""For each rung, a fit for each fold."""
+"""For each threshold, a fit for each fold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,15 +67,13 @@ class HeldOutPrediction:
         The runs of a fold are predicted from the organizations of the others.
     draws : ndarray, shape (draw, run)
         Predictions of ``observed``.
-    prior_draws : ndarray, shape (draw, run)
-        Prior predictions of ``observed``.
     n_predicted : ndarray of float, shape (run,)
         Mean prediction of ``n_hidden_relevant``.
     pit : ndarray of float, shape (run,)
         Randomized probability integral transform of ``observed``; NaN where nothing is hidden.
-    densities : ndarray of float, shape (rung, run)
-        Log predictive density, for each rung of the measure's ladder, of the number of hidden documents
-        credited to the run that reach it, among those that reach the rung below. NaN where there are none.
+    densities : ndarray of float, shape (threshold, run)
+        Log predictive density, for each threshold of the measure, of the number of hidden documents credited
+        to the run that reach it, among those that reach the threshold below. NaN where there are none.
     problems : tuple of str
         Failed checks of fits, by fold.
     """
@@ -93,7 +89,6 @@ class HeldOutPrediction:
     observed: npt.NDArray[Any]
     fold: IndexArray
     draws: npt.NDArray[Any]
-    prior_draws: npt.NDArray[Any]
     n_predicted: FloatArray
     pit: FloatArray
     densities: FloatArray
@@ -106,24 +101,23 @@ class HeldOutPrediction:
 
     @property
     def has_hidden(self) -> npt.NDArray[np.bool_]:
-        """Whether a run has hidden documents, shape (run,)."""
+        """Mask of runs with hidden documents, shape (run,)."""
         return self.n_hidden > 0
 
     @property
     def log_density(self) -> FloatArray:
-        """Sum of ``densities`` over rungs, shape (run,); NaN where nothing is credited to the run."""
+        """Sum of ``densities`` over thresholds, shape (run,); NaN where nothing is credited to the run."""
         return np.where(np.isnan(self.densities).all(axis=0), np.nan, np.nansum(self.densities, axis=0))
 
     def interval(self, ci_prob: float) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Ends of the equal-tailed intervals of ``observed``."""
+        """Return ends of the equal-tailed intervals of ``observed``."""
         return equal_tailed_interval(self.draws, ci_prob)
 
     def to_frame(self, ci_prob: float = 0.95) -> pd.DataFrame:
-        """Table ``runs`` of `bayespool.ModelChecks` with intervals of ``ci_prob``, of this model."""
+        """Return a table ``runs`` of `bayespool.ModelChecks` with intervals of ``ci_prob``, of this model."""
         import pandas as pd
 
-        known, ends = self.known, self.interval(ci_prob)
-        prior = equal_tailed_interval(self.prior_draws, ci_prob)
+        base, ends = self.known, self.interval(ci_prob)
         frame = pd.DataFrame(
             {
                 "measure": str(self.measure),
@@ -133,13 +127,11 @@ class HeldOutPrediction:
                 "n_hidden": self.n_hidden,
                 "n_hidden_relevant": self.n_hidden_relevant,
                 "predicted": self.n_predicted,
-                "value": (known + self.observed) / self.per_mean,
-                "value_predicted": (known + self.draws.mean(axis=0)) / self.per_mean,
-                "lower": (known + ends[0]) / self.per_mean,
-                "upper": (known + ends[1]) / self.per_mean,
+                "value": (base + self.observed) / self.per_mean,
+                "value_predicted": (base + self.draws.mean(axis=0)) / self.per_mean,
+                "lower": (base + ends[0]) / self.per_mean,
+                "upper": (base + ends[1]) / self.per_mean,
                 "ci_prob": ci_prob,
-                "prior_lower": (known + prior[0]) / self.per_mean,
-                "prior_upper": (known + prior[1]) / self.per_mean,
                 "pit": self.pit,
                 "log_density": self.log_density,
             }
@@ -165,32 +157,32 @@ def check_pool(hidden: HiddenDocuments, n_folds: int) -> None:
 
 
 def deal_folds(n_organizations: int, n_folds: int) -> IndexArray:
-    """Fold of each organization, assigned in turn, shape (organization,)."""
+    """Return fold of each organization, assigned in turn, shape (organization,)."""
     return np.arange(n_organizations) % min(n_folds, n_organizations)
 
 
 def fit_fold(
     prepared: PreparedModel,
     hidden: HiddenDocuments,
-    fitting: Fitting,
+    engine: Engine,
     f: int,
     *,
     n_folds: int = 5,
     random_seed: int = 1,
 ) -> Fit:
-    """Fit of a model on one rung to the hidden documents of all folds but one; measures of the same evidence
-    share it.
+    """Fit of a model on one threshold to the hidden documents of all folds but one; measures of the same
+    evidence share it.
     """
-    seen = prepared.evidence.of_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
+    seen = prepared.evidence.select_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
     depth = evidence_depth(prepared.model, hidden.measure.cutoff)
-    seeds = np.random.SeedSequence([random_seed, depth, hidden.problem.asked.rel, f, 1])
-    return fitting.fit(prepared, seen, int(seeds.generate_state(1)[0]), ())
+    seeds = np.random.SeedSequence([random_seed, depth, hidden.problem.threshold.rel, f, 1])
+    return fit_model(engine, prepared, seen, int(seeds.generate_state(1)[0]))
 
 
 def predict_held_out(
     prepared: PreparedModel | Sequence[PreparedModel],
     hidden: HiddenDocuments,
-    fitting: Fitting,
+    engine: Engine,
     *,
     n_folds: int = 5,
     random_seed: int = 1,
@@ -201,20 +193,22 @@ def predict_held_out(
     A model is fitted to the hidden documents of the other folds. In each draw every organization of the fold
     gets the effect of a new organization (and one on each topic, under models with predictors), and each of
     its hidden documents a relevance that all runs of the organization share. If the measure has several
-    levels, each rung of its ladder has its own fits, effects and random numbers.
+    levels, each of its thresholds has its own fits, effects and random numbers.
 
     Parameters
     ----------
-    prepared : Prepared, or sequence of Prepared
-        A model with the evidence of the whole pool, of a `Task` without runs to score: one for each rung.
+    prepared : PreparedModel, or sequence of PreparedModel
+        A model with the evidence of the whole pool, of a `ScoringProblem` without runs to score: one for each
+        threshold.
     hidden : HiddenDocuments
-        Of the same collection and measure, on the first rung.
-    fitting : Fitting
+        Of the same collection and measure, on the first threshold.
+    engine : Engine
+        Such as ``Laplace(draws=500, chains=4)``.
     n_folds : int, default 5
         At least 2; as many as organizations leaves one out at a time.
     random_seed : int
     fits : sequence of sequences of Fit, optional
-        For each rung those of `fit_fold` with the same arguments, fold by fold; fitted if missing.
+        For each threshold those of `fit_fold` with the same arguments, fold by fold; fitted if missing.
 
     Returns
     -------
@@ -226,74 +220,76 @@ def predict_held_out(
     InputError
         Fewer than three organizations in the pool, no hidden document, or fewer than two folds.
     ValueError
-        The number of models is not that of rungs.
+        The number of models is not that of thresholds.
     """
     check_pool(hidden, n_folds)
     steps = (prepared,) if isinstance(prepared, PreparedModel) else tuple(prepared)
     rankings = HeldOutRankings(hidden)
-    questions = questions_of(steps, rankings)
+    targets = prediction_targets(steps, rankings)
     fold = deal_folds(len(hidden.organizations), n_folds)
     if fits is None:
         each = range(int(fold.max()) + 1)
         shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
-        fits = [[fit_fold(q.prepared, q.hidden, fitting, f, **shared) for f in each] for q in questions]
-    drawn = _Drawn(rankings, fitting.draws * fitting.chains)
-    densities, problems = np.full((len(questions), len(hidden.organization)), np.nan), []
+        fits = [[fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in each] for q in targets]
+    drawn = _Drawn(rankings, _n_draws(fits))
+    densities, problems = np.full((len(targets), len(hidden.organization)), np.nan), []
     for f in range(int(fold.max()) + 1):
         rng, log_odds = _generator(random_seed, hidden.measure, f), []
-        for k, question in enumerate(questions):
+        for k, target in enumerate(targets):
             problems += [f"fold {f + 1}: {problem}" for problem in fits[k][f].diagnostics.problems]
-            row, odds = question.held_out_log_odds(fits[k][f], fold == f, rng)
-            density_of_run = _log_densities(question.rows, row, odds)
+            row, odds = target.held_out_log_odds(fits[k][f], fold == f, rng)
+            density_of_run = _log_densities(target.rows, row, odds)
             densities[k, list(density_of_run)] = list(density_of_run.values())
-            log_odds.append(question.of_documents(row, odds, fold[rankings.organization] == f))
-        drawn.draw(slice(None), np.flatnonzero(fold[hidden.organization] == f), log_odds, rng)
-    prior = _draw_prior(questions, rankings, len(drawn.amount), random_seed)
-    return _prediction(
-        steps[0].model, drawn, prior, fold[hidden.organization], densities, tuple(problems), random_seed
-    )
+            log_odds.append(target.document_log_odds(row, odds, fold[rankings.organization] == f))
+        drawn.draw(np.flatnonzero(fold[hidden.organization] == f), log_odds, rng)
+    return drawn.predict(steps[0].model, fold[hidden.organization], densities, tuple(problems), random_seed)
 
 
 def predict_mixture(
     members: Mapping[str, tuple[Sequence[PreparedModel], Fits]],
     predictions: Sequence[HeldOutPrediction],
     hidden: HiddenDocuments,
-    fitting: Fitting,
     *,
     n_folds: int = 5,
     random_seed: int = 1,
 ) -> HeldOutPrediction:
-    """Predictions of the combined estimator's mixture, weighted in each fold by the densities of the others.
+    """Return predictions of the combined estimator's mixture, weighted in each fold by the densities of the
+    others.
 
-    ``members`` holds each model on every rung with its fits, ``predictions`` those of `predict_held_out` in
-    the same order.
+    ``members`` holds each model on every threshold with its fits, ``predictions`` those of `predict_held_out`
+    in the same order.
     """
     rankings = HeldOutRankings(hidden)
-    of_models = [questions_of(steps, rankings) for steps, _ in members.values()]
-    fits = [of_model for _, of_model in members.values()]
+    model_targets = [prediction_targets(steps, rankings) for steps, _ in members.values()]
+    fits = [model_fits for _, model_fits in members.values()]
     fold = deal_folds(len(hidden.organizations), n_folds)
-    of_run, n_draws = fold[hidden.organization], fitting.draws * fitting.chains
-    drawn, prior = (_Drawn(rankings, n_draws) for _ in range(2))
+    run_fold, n_draws = fold[hidden.organization], _n_draws(fits[0])
+    drawn = _Drawn(rankings, n_draws)
     densities = np.full_like(predictions[0].densities, np.nan)
     for f in range(int(fold.max()) + 1):
         rng, log_odds = _generator(random_seed, hidden.measure, f), []
-        mine = of_run == f
-        for k in range(len(hidden.rungs)):
-            of_members = np.column_stack([p.densities[k] for p in predictions])
-            weights, densities[k, mine] = _weigh(of_members, predictions[0].organization, mine)
-            which = members_of_draws(n_draws, weights, rng)
+        in_fold = run_fold == f
+        for k in range(len(hidden.thresholds)):
+            member_densities = np.column_stack([p.densities[k] for p in predictions])
+            weights, densities[k, in_fold] = _weigh(member_densities, predictions[0].organization, in_fold)
+            which = draw_members(n_draws, weights, rng)
             mixed = np.zeros((n_draws, int((fold[rankings.organization] == f).sum())))
-            for m, questions in enumerate(of_models):
-                row, odds = questions[k].held_out_log_odds(fits[m][k][f], fold == f, rng)
-                odds = questions[k].of_documents(row, odds, fold[rankings.organization] == f)
+            for m, targets in enumerate(model_targets):
+                row, odds = targets[k].held_out_log_odds(fits[m][k][f], fold == f, rng)
+                odds = targets[k].document_log_odds(row, odds, fold[rankings.organization] == f)
                 mixed[which == m] = odds[which == m]
             log_odds.append(mixed)
-            if k == 0:
-                for m, p in enumerate(predictions):
-                    prior.amount[np.ix_(which == m, mine)] = p.prior_draws[np.ix_(which == m, mine)]
-        drawn.draw(slice(None), np.flatnonzero(mine), log_odds, rng)
-    problems = tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems)
-    return _prediction("combined", drawn, prior, of_run, densities, problems, random_seed)
+        drawn.draw(np.flatnonzero(in_fold), log_odds, rng)
+    return drawn.predict("combined", run_fold, densities, _all_problems(predictions), random_seed)
+
+
+def _n_draws(fits: Fits) -> int:
+    n_chains, n_draws = fits[0][0].shape
+    return n_chains * n_draws
+
+
+def _all_problems(predictions: Sequence[HeldOutPrediction]) -> tuple[str, ...]:
+    return tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems)
 
 
 class _Drawn:
@@ -304,118 +300,88 @@ class _Drawn:
     def __init__(self, rankings: HeldOutRankings, n_draws: int) -> None:
         self.rankings, hidden = rankings, rankings.hidden
         self.every = np.arange(len(hidden.organization))
-        known = rankings.known(self.every)
-        self.known, self.unit = known.totals(), known.unit
+        base = rankings.known_values(self.every)
+        self.known, self.unit = base.totals(), base.unit
         self.counted = Precision(hidden.measure.cutoff, hidden.measure.rel)
-        self.judged = rankings.known(self.every, self.counted).totals()
+        self.judged = rankings.known_values(self.every, self.counted).totals()
         shape = n_draws, len(self.every)
-        self.amount = np.zeros(shape, dtype=np.int32 if known.is_exact else np.float64)
+        self.amount = np.zeros(shape, dtype=np.int32 if base.is_exact else np.float64)
         self.n_relevant = np.zeros(shape, dtype=np.int32)
 
     def draw(
-        self,
-        draws: slice,
-        runs: npt.NDArray[np.intp],
-        log_odds: Sequence[FloatArray],
-        rng: np.random.Generator,
+        self, runs: npt.NDArray[np.intp], log_odds: Sequence[FloatArray], rng: np.random.Generator
     ) -> None:
-        """Draw the documents of the runs' organizations from log odds, for each rung of shape (draw,
+        """Draw the documents of the runs' organizations from log odds, for each threshold of shape (draw,
         document).
         """
         organizations = self.rankings.hidden.organization[runs]
         documents = np.flatnonzero(np.isin(self.rankings.organization, organizations))
         block = draw_levels(log_odds, rng)
         values = self.rankings.values(runs, documents, block)
-        self.amount[draws, runs] = beyond(values, self.known[runs])
+        self.amount[:, runs] = excess_total(values, self.known[runs])
         if self.rankings.measure == self.counted:
-            self.n_relevant[draws, runs] = self.amount[draws, runs]
+            self.n_relevant[:, runs] = self.amount[:, runs]
         else:
             values = self.rankings.values(runs, documents, block, self.counted)
-            self.n_relevant[draws, runs] = beyond(values, self.judged[runs])
+            self.n_relevant[:, runs] = excess_total(values, self.judged[runs])
+
+    def predict(
+        self, model: str, fold: IndexArray, densities: FloatArray, problems: tuple[str, ...], random_seed: int
+    ) -> HeldOutPrediction:
+        """Return the prediction of a model from what was drawn."""
+        rankings, hidden = self.rankings, self.rankings.hidden
+        observed = excess_total(rankings.observed_values(self.every), self.known)
+        relevant = excess_total(rankings.observed_values(self.every, self.counted), self.judged)
+        n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
+        pit = randomized_pit(self.amount, observed, _generator(random_seed, hidden.measure, 2**20))
+        return HeldOutPrediction(
+            model=model,
+            measure=hidden.measure,
+            run_ids=hidden.counts.run_ids,
+            organizations=tuple(hidden.organizations[o] for o in hidden.organization),
+            per_mean=self.unit * len(hidden.counts.query_ids),
+            known=self.known,
+            n_hidden=n_hidden,
+            n_hidden_relevant=relevant,
+            observed=observed,
+            fold=fold,
+            draws=self.amount,
+            n_predicted=self.n_relevant.mean(axis=0),
+            pit=np.where(n_hidden > 0, pit, np.nan),
+            densities=densities,
+            problems=problems,
+        )
 
 
-def beyond(values: Values, known: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Totals of values less the known part, as whole numbers, or floats rounded as totals are."""
-    added = values.totals() - known
+def excess_total(values: Values, base: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return totals of values less the known part, as whole numbers, or floats rounded as totals are."""
+    added = values.totals() - base
     return np.asarray(added.astype(np.int32) if values.is_exact else np.round(added, 12))
 
 
-def _prediction(
-    model: str,
-    drawn: _Drawn,
-    prior: _Drawn,
-    fold: IndexArray,
-    densities: FloatArray,
-    problems: tuple[str, ...],
-    random_seed: int,
-) -> HeldOutPrediction:
-    rankings, hidden = drawn.rankings, drawn.rankings.hidden
-    observed = beyond(rankings.observed(drawn.every), drawn.known)
-    relevant = beyond(rankings.observed(drawn.every, drawn.counted), drawn.judged)
-    n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
-    pit = randomized_pit(drawn.amount, observed, _generator(random_seed, hidden.measure, 2**20))
-    return HeldOutPrediction(
-        model=model,
-        measure=hidden.measure,
-        run_ids=hidden.counts.run_ids,
-        organizations=tuple(hidden.organizations[o] for o in hidden.organization),
-        per_mean=drawn.unit * len(hidden.counts.query_ids),
-        known=drawn.known,
-        n_hidden=n_hidden,
-        n_hidden_relevant=relevant,
-        observed=observed,
-        fold=fold,
-        draws=drawn.amount,
-        prior_draws=prior.amount,
-        n_predicted=drawn.n_relevant.mean(axis=0),
-        pit=np.where(n_hidden > 0, pit, np.nan),
-        densities=densities,
-        problems=problems,
-    )
-
-
-def _draw_prior(
-    questions: Sequence[Question], rankings: HeldOutRankings, n_draws: int, random_seed: int
-) -> _Drawn:
-    """Prior predictions for all runs, each of a new organization."""
-    rng = _generator(random_seed, rankings.measure, 2**20 + 1)
-    draws = [draw_priors(question.prepared.structure(), n_draws, rng) for question in questions]
-    drawn = _Drawn(rankings, n_draws)
-    # 2**23 log odds held at a time
-    step = max(1, 2**23 // max(len(question.rows.organization) for question in questions))
-    for first in range(0, n_draws, step):
-        part = slice(first, first + step)
-        log_odds = []
-        for question, of_rung in zip(questions, draws, strict=True):
-            of_part = {name: values[part] for name, values in of_rung.items()}
-            log_odds.append(question.prior_log_odds(of_part, rng)[:, question.rows.of_document])
-        drawn.draw(part, drawn.every, log_odds, rng)
-    return drawn
-
-
 def _weigh(
-    densities: FloatArray, organization: IndexArray, mine: npt.NDArray[np.bool_]
+    densities: FloatArray, organization: IndexArray, in_fold: npt.NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
-    """Weights of models from the other folds' log densities, shape (run, model), each organization counted
-    once, and the log densities of their mixture on the fold's own runs, shape (own run,).
+    """Return weights of models from the other folds' log densities, shape (run, model), each organization
+    counted once, and the log densities of their mixture on the fold's own runs, shape (own run,).
     """
-    others = np.flatnonzero(np.isfinite(densities).all(axis=1) & ~mine)
-    whose = organization[others]
-    weights = stacking_weights(densities[others], 1 / np.bincount(whose)[whose])
+    others = np.flatnonzero(np.isfinite(densities).all(axis=1) & ~in_fold)
+    organizations = organization[others]
+    weights = stacking_weights(densities[others], 1 / np.bincount(organizations)[organizations])
     with np.errstate(invalid="ignore"):
-        return weights, logsumexp(np.log(weights) + densities[mine], axis=1)
+        return weights, logsumexp(np.log(weights) + densities[in_fold], axis=1)
 
 
 def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
-    """Log predictive density of the total of each run with hidden rows, by run, normal given the parameters
-    as in `bayespool.posterior.held_out_totals`.
+    """Return log predictive density of the total of each run with hidden rows, by run, normal given the
+    parameters as in `bayespool.posterior.held_out_totals`.
     """
     p, densities = expit(log_odds), {}
     for run in np.unique(rows.run[row[rows.n_hidden[row] > 0]]):
-        own = np.flatnonzero(rows.run[row] == run)
-        n, k = rows.n_hidden[row[own]], int(rows.n_hidden_relevant[row[own]].sum())
-        mean = p[:, own] @ n
-        variance = (p[:, own] * (1 - p[:, own])) @ n + 1 / 12
+        place = np.flatnonzero(rows.run[row] == run)
+        n, k = rows.n_hidden[row[place]], int(rows.n_hidden_relevant[row[place]].sum())
+        mean = p[:, place] @ n
+        variance = (p[:, place] * (1 - p[:, place])) @ n + 1 / 12
         log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
         densities[int(run)] = float(logsumexp(log_normal) - np.log(len(mean)))
     return densities
@@ -431,8 +397,8 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
     Parameters
     ----------
     predictions : sequence of HeldOutPrediction
-        Of several models under one measure whose ladder has one rung, with the same folds; with more rungs
-        see `bayespool.experiments.predictions.predict_mixture`.
+        Of several models under one measure with one threshold, with the same folds; with more thresholds see
+        `bayespool.experiments.predictions.predict_mixture`.
     random_seed : int
 
     Returns
@@ -442,15 +408,14 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
     """
     first = predictions[0]
     densities = np.column_stack([p.log_density for p in predictions])
-    draws, prior_draws = np.zeros_like(first.draws), np.zeros_like(first.prior_draws)
+    draws = np.zeros_like(first.draws)
     n_predicted, log_density = np.zeros(len(first.run_ids)), np.full((1, len(first.run_ids)), np.nan)
     for fold in np.unique(first.fold):
-        mine = first.fold == fold
-        weights, log_density[0, mine] = _weigh(densities, first.organization, mine)
+        in_fold = first.fold == fold
+        weights, log_density[0, in_fold] = _weigh(densities, first.organization, in_fold)
         rng = np.random.default_rng([random_seed, int(fold)])
-        draws[:, mine] = mix([p.draws[:, mine] for p in predictions], weights, rng)
-        prior_draws[:, mine] = mix([p.prior_draws[:, mine] for p in predictions], weights, rng)
-        n_predicted[mine] = weights @ np.array([p.n_predicted[mine] for p in predictions])
+        draws[:, in_fold] = mix([p.draws[:, in_fold] for p in predictions], weights, rng)
+        n_predicted[in_fold] = weights @ np.array([p.n_predicted[in_fold] for p in predictions])
     if isinstance(first.measure, Precision):
         n_predicted = draws.mean(axis=0)
     pit = randomized_pit(draws, first.observed, np.random.default_rng([random_seed, 2**20]))
@@ -458,18 +423,17 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
         first,
         model="combined",
         draws=draws,
-        prior_draws=prior_draws,
         pit=np.where(first.has_hidden, pit, np.nan),
         n_predicted=n_predicted,
         densities=log_density,
-        problems=tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems),
+        problems=_all_problems(predictions),
     )
 
 
 def calibration_frame(
     predictions: Sequence[HeldOutPrediction], ci_probs: Sequence[float] = CI_PROBS
 ) -> pd.DataFrame:
-    """Calibration of predictions by measure, model and probability.
+    """Return calibration of predictions by measure, model and probability.
 
     Parameters
     ----------
@@ -516,11 +480,11 @@ def calibration_frame(
 
 
 def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str] = ()) -> pd.DataFrame:
-    """Models by their expected log predictive density on held-out organizations.
+    """Return models by their expected log predictive density on held-out organizations.
 
     The unit is the organization: the mean over its runs of the log predictive density of the number of
     relevant hidden documents credited to the run; for a measure of several levels of relevance, of the
-    numbers that reach each rung of its ladder among those that reached the one below. Weights and gains of a
+    numbers that reach each of its thresholds among those that reached the one below. Weights and gains of a
     measure do not enter: P@10 and RR@10 have the same density.
 
     Parameters
@@ -536,36 +500,36 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
         Best first within a measure, with ArviZ's columns: ``measure``, ``model``, ``rank``, ``elpd``,
         ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``, ``dse``
         (of the differences by organization); then ``weight_combined``, the weights of the combined estimator
-        (on the first rung), and ``n_organizations``. The weight of a model outside the mixture is NaN.
+        (on the first threshold), and ``n_organizations``. The weight of a model outside the mixture is NaN.
     """
     import pandas as pd
 
     rows = []
     for measure in dict.fromkeys(p.measure for p in predictions):
-        of_measure = [p for p in predictions if p.measure == measure]
-        scored = np.flatnonzero(np.isfinite(of_measure[0].log_density))
-        densities = np.column_stack([p.log_density[scored] for p in of_measure])
-        first_rung = np.column_stack([p.densities[0, scored] for p in of_measure])
-        organization = of_measure[0].organization[scored]
+        measure_predictions = [p for p in predictions if p.measure == measure]
+        scored = np.flatnonzero(np.isfinite(measure_predictions[0].log_density))
+        densities = np.column_stack([p.log_density[scored] for p in measure_predictions])
+        first_threshold = np.column_stack([p.densities[0, scored] for p in measure_predictions])
+        organization = measure_predictions[0].organization[scored]
         weight = 1 / np.bincount(organization)[organization]
-        of_organizations = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
-        of_organizations = of_organizations[np.bincount(organization) > 0]
-        n = len(of_organizations)
-        elpd = of_organizations.sum(axis=0)
+        organization_elpd = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
+        organization_elpd = organization_elpd[np.bincount(organization) > 0]
+        n = len(organization_elpd)
+        elpd = organization_elpd.sum(axis=0)
         best = int(elpd.argmax())
-        stacked = _weights(densities, weight, [p.model != "combined" for p in of_measure])
-        mixed = _weights(first_rung, weight, [p.model in combined for p in of_measure])
+        stacked = _weights(densities, weight, [p.model != "combined" for p in measure_predictions])
+        mixed = _weights(first_threshold, weight, [p.model in combined for p in measure_predictions])
         for rank, i in enumerate(np.argsort(-elpd, kind="stable")):
             rows.append(
                 {
                     "measure": str(measure),
-                    "model": of_measure[i].model,
+                    "model": measure_predictions[i].model,
                     "rank": rank,
                     "elpd": elpd[i],
                     "elpd_diff": elpd[best] - elpd[i],
                     "weight": stacked[i],
-                    "se": np.sqrt(n * of_organizations[:, i].var()),
-                    "dse": np.sqrt(n * (of_organizations[:, best] - of_organizations[:, i]).var()),
+                    "se": np.sqrt(n * organization_elpd[:, i].var()),
+                    "dse": np.sqrt(n * (organization_elpd[:, best] - organization_elpd[:, i]).var()),
                     "weight_combined": mixed[i],
                     "n_organizations": n,
                 }
@@ -574,7 +538,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
 
 
 def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -> FloatArray:
-    """Stacking weights of the members, NaN of other models, shape (model,)."""
+    """Return stacking weights of the members, NaN of other models, shape (model,)."""
     weights = np.full(len(is_member), np.nan)
     if any(is_member):
         weights[is_member] = stacking_weights(densities[:, is_member], weight)
@@ -582,8 +546,8 @@ def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -
 
 
 def _clustered_error(inside: npt.NDArray[np.bool_], organization: npt.NDArray[np.int64]) -> float:
-    """Standard error of a share with clustered observations; NaN for a share of 0 or 1, where the estimate
-    would be 0 for any sample size.
+    """Return standard error of a share with clustered observations; NaN for a share of 0 or 1, where the
+    estimate would be 0 for any sample size.
     """
     if inside.all() or not inside.any():
         return float("nan")

@@ -1,37 +1,38 @@
-"""Estimators of an experiment from a user's arguments, and the versions of what is the user's own."""
+"""Estimators and models from a user's arguments, and the versions of the user's own code."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from bayespool.corrections import TopicsAdjustment
 from bayespool.corrections.webber_park import Adjustment
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.evidence import PREDICTORS
-from bayespool.experiments.settings import ExperimentSettings
 from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
-from bayespool.models import own_models
-from bayespool.names import leading_name
+from bayespool.models import MODELS, model_named, own_models, parse_prior
+from bayespool.models.priors import refuse_no_density
+from bayespool.names import COMBINED_MODELS, leading_name
 from bayespool.options import options_of
+from bayespool.posterior.preparation import prior_names
 from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
-from bayespool.scoring.estimators import refuse_idle_priors
+from bayespool.scoring.estimators import refuse_idle_priors, refuse_large_priors
 
 
-def versions_of_own(
+def user_code_versions(
     estimators: Iterable[tuple[str, Estimator]],
     measures: Iterable[Measure] = (),
     *,
     models: Iterable[str] = (),
     engine: str = "",
 ) -> dict[str, Any]:
-    """Versions of the estimators, measures, engines, predictors and models of the user, those that a check
-    names among them, by kind and label; empty without any. What has no ``version`` gets a new random one,
-    equal to no other.
+    """Return versions of the estimators, measures, engines, predictors and models of the user, those that a
+    check names among them, by kind and label; empty without any. What has no ``version`` gets a new random
+    one, equal to no other.
     """
     estimators = tuple(estimators)
     estimators += tuple(
@@ -50,9 +51,9 @@ def versions_of_own(
         if not _is_built_in(cls):
             # not inherited: the version of a class says nothing of the methods of one below it
             by_kind.setdefault(f"own {kind}", {})[label] = _named_version(cls, vars(cls).get("version"))
-    if own := [predictor for predictor in PREDICTORS.values() if not _is_built_in(predictor.compute)]:
+    if predictors := [predictor for predictor in PREDICTORS.values() if not _is_built_in(predictor.compute)]:
         by_kind["own predictors"] = {
-            p.name: f"{_named_version(p.compute, p.version)} {p.per} {p.slope}" for p in own
+            p.name: f"{_named_version(p.compute, p.version)} {p.per} {p.slope}" for p in predictors
         }
     used = {*models, *(getattr(estimator, "model", None) for _, estimator in estimators)}
     if models := {name: spec for name, spec in own_models().items() if name in used}:
@@ -72,10 +73,10 @@ def _is_built_in(defined: type | Callable[..., Any]) -> bool:
 
 
 def labeled_estimators(
-    given: Sequence[str | Estimator | tuple[str, str | Estimator]], settings: ExperimentSettings
+    given: Sequence[str | Estimator | tuple[str, str | Estimator]], settings: Any
 ) -> tuple[tuple[str, Estimator], ...]:
-    """Estimators of an experiment under distinct labels: those given with them, else their names, or the
-    texts given where two share a name.
+    """Return estimators of an experiment under distinct labels: those given with them, else their names, or
+    the texts given where two share a name.
 
     Raises
     ------
@@ -100,19 +101,21 @@ def labeled_estimators(
     return tuple(zip(labels, parsed, strict=True))
 
 
-def parts_description(settings: ExperimentSettings, design: object) -> dict[str, Any]:
-    """Settings that the parts of an experiment (folds, pools) depend on, with the versions of the
+def parts_description(settings: Any, design: object) -> dict[str, Any]:
+    """Return settings that the parts of an experiment (folds, pools) depend on, with the versions of the
     user's own estimators and design.
     """
-    described = settings.describe_parts() | versions_of_own(settings.estimators, settings.measures)
+    described: dict[str, Any] = settings.describe_parts() | user_code_versions(
+        settings.estimators, settings.measures
+    )
     if _is_built_in(type(design)):
         return described
-    own = {"own design": _named_version(type(design), vars(type(design)).get("version"))}
-    return described | own | dict(vars(design))
+    versions = {"own design": _named_version(type(design), vars(type(design)).get("version"))}
+    return {**described, **versions, **vars(design)}
 
 
-def _parsed(estimator: str | Estimator, settings: ExperimentSettings) -> Estimator:
-    """Estimator of the experiment's estimand, where it has that setting."""
+def _parsed(estimator: str | Estimator, settings: Any) -> Estimator:
+    """Return estimator of the experiment's estimand, where it has that setting."""
     name = leading_name(estimator) if isinstance(estimator, str) else ""
     if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
         raise InputError(
@@ -124,7 +127,7 @@ def _parsed(estimator: str | Estimator, settings: ExperimentSettings) -> Estimat
 
 
 def changed(estimator: Estimator, name: str, value: object) -> Estimator:
-    """The estimator with another value of a setting, if it is a dataclass with that setting; else
+    """Return the estimator with another value of a setting, if it is a dataclass with that setting; else
     unchanged.
     """
     if name not in getattr(estimator, "__dataclass_fields__", {}):
@@ -135,3 +138,33 @@ def changed(estimator: Estimator, name: str, value: object) -> Estimator:
     copied = copy.copy(estimator)  # a class below a dataclass may have another __init__
     object.__setattr__(copied, name, value)
     return copied
+
+
+def parse_models(models: str | Iterable[str]) -> tuple[str, ...]:
+    """Return names of models; raise an `InputError` for an unknown name, or none."""
+    names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
+    if unknown := [name for name in names if name not in MODELS]:
+        hint = known_names(unknown[0], MODELS)
+        if unknown[0] == "combined":
+            hint = f"it is checked where all of its models are: {', '.join(COMBINED_MODELS)}"
+        raise InputError(f"no model {unknown[0]!r} to check", hint=hint)
+    if not names:
+        raise InputError("no model to check", hint=f"known: {', '.join(MODELS)}")
+    return names
+
+
+def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str], engine: str) -> None:
+    """Raise `InputError` for priors that none of the models has (of none, any), or that the engine cannot
+    take.
+    """
+    refuse_large_priors(priors)
+    names = {prior for model in models or MODELS for prior in prior_names(model)}
+    for name, text in priors.items():
+        if name not in names:
+            hint = known_names(name, sorted(names), before="these models have ")
+            raise InputError(f"no prior {name!r}", hint=hint)
+        if engine != "laplace":
+            refuse_no_density(name, parse_prior(text), engine)
+    if engine == "laplace":
+        for model in models or MODELS:
+            model_named(model).refuse_priors(priors)

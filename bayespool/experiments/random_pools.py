@@ -23,18 +23,27 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.corrections.webber_park import topics_for_error
 from bayespool.errors import InputError
-from bayespool.experiments.base import ExperimentResult, RowOrder, panel_figure, pools_scope, summary_of
 from bayespool.experiments.design import (
+    Design,
     Graded,
-    RandomPools,
-    distinct_sizes,
+    Part,
+    contributors,
+    error_columns,
     settings_for_collection,
     whole_pool,
 )
-from bayespool.experiments.graded_runs import notes_of_truth
-from bayespool.experiments.grading import errors_of
-from bayespool.experiments.running import Running, in_parts
-from bayespool.experiments.settings import CommonTopicsSettings, PoolWidthSettings
+from bayespool.experiments.graded_runs import (
+    ExperimentResult,
+    RowOrder,
+    ordered_table,
+    panel_figure,
+    pools_scope,
+    result_fields,
+    summarize_groups,
+    truth_notes,
+)
+from bayespool.experiments.running import ExecutionOptions, experiment
+from bayespool.experiments.settings import CommonTopicsSettings, PoolSettings, PoolWidthSettings
 from bayespool.randomness import seed_of
 from bayespool.report.result import Figure
 from bayespool.tables.formatting import counted, level
@@ -52,11 +61,11 @@ SCORES = ("unadjusted", "mixed", "adjusted", "common-only")
 the common topics; the mean true score on the common topics alone.
 """
 
-_OF_POOLS = {
+_POOL_COLUMNS = {
     "pool_width": Column("width", "count", "Number of runs or organizations that the pool was drawn with."),
     "sample": Column("pool", "count", "Number of the pool among those of its width."),
 }
-_OF_TOPICS = _OF_POOLS | {
+_TOPIC_COLUMNS = _POOL_COLUMNS | {
     "score": Column("score", "text", "Kind of score, one of `bayespool.experiments.SCORES`."),
     "n_common": Column("common\ntopics", "count", "Number of topics that are judged in full."),
     "n_samples": Column("pools", "count", "Number of pools."),
@@ -71,9 +80,7 @@ _OF_TOPICS = _OF_POOLS | {
     "std": Column("error", "score", "Standard error of the mean score to reach."),
     "n_needed": Column("topics", "size", "Common topics that it takes, mean over pools.", 1),
     "n_needed_most": Column("most", "count", "The most that it takes with any pool."),
-    "n_needed_alone": Column(
-        "alone", "size", "Common topics whose mean true score alone has this error, mean over pools.", 1
-    ),
+    "n_needed_alone": Column("alone", "size", "Common topics if they alone count, mean over pools.", 1),
 }
 _LAW = (
     "law: √(2/π) √((N − n)/(nN)) times the standard deviation over topics of what a run loses outside the "
@@ -90,13 +97,81 @@ _QUARTILES = {
 }
 
 
+class RandomPools(Design):
+    """Pools drawn at random from the contributors, and runs outside each that are scored."""
+
+    parts_name: ClassVar[str] = "pools"
+
+    def parts(self, collection: Collection, settings: PoolSettings) -> tuple[Part, ...]:
+        """Return all pools, determined by the seed: a target is drawn first, then the pool among other
+        contributors than its own, then further targets.
+        """
+        n_targets, run_ids = getattr(settings, "n_targets", 1), collection.pooled_run_ids
+        types, kind = dict(settings.run_types), settings.target_type
+        unit_of = {run: unit for unit, runs in contributors(collection, settings.by).items() for run in runs}
+        drawn_from = contributors(collection, settings.by, settings.run_types, settings.pool_type)
+        scored = [run for run in run_ids if kind is None or types[run] == kind]
+        pools = []
+        for width, sample in itertools.product(settings.widths, range(settings.n_samples)):
+            seed = seed_of(settings.random_seed, self.name.replace("-", " "), width, sample)
+            rng = np.random.default_rng(seed)
+            first = scored[rng.integers(len(scored))]
+            others = [unit for unit in drawn_from if unit != unit_of[first]]
+            drawn = {others[i] for i in rng.permutation(len(others))[:width]}
+            pool = {run for unit in drawn for run in drawn_from[unit]}
+            outside = [run for run in scored if run != first and unit_of[run] not in drawn]
+            further = [outside[i] for i in rng.permutation(len(outside))[: n_targets - 1]]
+            pools.append(
+                Part(
+                    name=f"width-{width}-sample-{sample}",
+                    run_ids=(first, *further),
+                    pool_run_ids=tuple(run for run in run_ids if run in pool),
+                    measures=settings.measures,
+                    columns=(("pool_width", width), ("sample", sample)),
+                    seeds=(width, sample),
+                )
+            )
+        return tuple(pools)
+
+    def seeds(self, part: Part, settings: PoolSettings) -> tuple[object, ...]:
+        """Return width and number of the pool: experiments on the same pools draw alike."""
+        return ("random pool", *part.seeds)
+
+
+def _result_fields(
+    design: RandomPools,
+    collection: Collection,
+    settings: PoolSettings,
+    execution: ExecutionOptions,
+    order: RowOrder | None = None,
+) -> dict[str, Any]:
+    """Run a design, and return the fields of its result, with the rows of a pool in this order."""
+    whole = whole_pool(collection, settings.runs, settings.pool_depth)
+    resolved = settings_for_collection(settings, whole)
+    results = design.run(whole, design.parts(whole, resolved), resolved, execution, given=collection)
+    by_pool: RowOrder = {"measure": list(map(str, settings.measures)), "pool_width": None}
+    by_pool = {**by_pool, "estimator": settings.labels, **(order or {}), "sample": None}
+    n_contributors = len(contributors(whole, resolved.by, resolved.run_types, resolved.pool_type))
+    rows = ordered_table(results, by_pool)
+    return result_fields(collection, whole, resolved) | {"n_contributors": n_contributors, "_rows": rows}
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _PoolsResult(ExperimentResult):
     n_contributors: int
     _rows: pd.DataFrame
 
+    def __repr__(self) -> str:
+        s = self.settings
+        pools = f"{s.n_samples} pools of each of {len(s.widths)} widths"
+        return f"<{type(self).__name__}: {pools}, {self._size()}>"
+
+    def _size(self) -> str:
+        """Return a clause on what was estimated on each pool."""
+        raise NotImplementedError
+
     def _pools(self) -> str:
-        """Clause on pools drawn at random."""
+        """Return a clause on pools drawn at random."""
         s = self.settings
         kind = "" if s.pool_type is None else f"{s.pool_type} "
         pools = f"{s.n_samples} pools of each width drawn from {self.n_contributors} {kind}{s.by}s"
@@ -121,17 +196,14 @@ class PoolWidthResult(_PoolsResult):
     title = "Pools of fewer contributors"
     settings: PoolWidthSettings
 
-    def __repr__(self) -> str:
+    def _size(self) -> str:
         s = self.settings
-        return (
-            f"<PoolWidthResult: {s.n_samples} pools of each of {len(s.widths)} widths, "
-            f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}>"
-        )
+        return f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}"
 
     def tables(self) -> tuple[Table, ...]:
-        """``pools`` and ``summary``."""
+        """Return ``pools`` and ``summary``."""
         shown = level(self.settings.ci_prob)
-        columns = _OF_POOLS | {
+        columns = _POOL_COLUMNS | {
             "n_scored": Column("scored", "count", "Number of scored runs, over pools."),
             "bias_se": Column("its\ns.e.", "score", "Standard error of the bias over pools."),
             **_QUARTILES,
@@ -151,22 +223,22 @@ class PoolWidthResult(_PoolsResult):
         )
         return (
             Table("pools", "The pools", self._rows.copy(), columns),
-            Table("summary", "Summary", summary_of(self._rows, keys, _summarize_pools), columns, views),
+            Table("summary", "Summary", summarize_groups(self._rows, keys, _summarize_pools), columns, views),
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Notes on documents that are unjudged in truth, too."""
+        """Return notes on documents that are unjudged in truth, too."""
         measures = self.settings.measures
-        return tuple(f"{m}: {note}" for m in measures for note in notes_of_truth(self._rows, m))
+        return tuple(f"{m}: {note}" for m in measures for note in truth_notes(self._rows, m))
 
     def summary(self) -> tuple[str, ...]:
-        """How pools and runs were drawn."""
+        """Return a sentence on the draws of pools and runs."""
         n_targets = self.settings.n_targets
         scored = "a run" if n_targets == 1 else f"up to {n_targets} runs"
         return (f"{self._pools()}, {scored} outside each scored; {pools_scope(self)}",)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``pool-width`` for each measure."""
+        """Return ``pool-width`` for each measure."""
         from bayespool.plots import plot_pool_width
 
         caption, size = "Errors by the number of contributors", {"width": 6.5, "height": 4.5}
@@ -182,7 +254,7 @@ class PoolsOfWidths(RandomPools):
     name: ClassVar[str] = "pool-width"
 
     def grade(self, graded: Graded, settings: PoolWidthSettings) -> Mapping[str, Any]:
-        """Errors, and what the pool leaves unjudged."""
+        """Return errors, and what the pool leaves unjudged."""
         rows = graded.rows() | {
             "n_pool_runs": len(graded.part.pool_run_ids),
             "unjudged": graded.bounds.unjudged_share,
@@ -191,9 +263,9 @@ class PoolsOfWidths(RandomPools):
         return {name: rows[name] for name in _ROWS}
 
 
-@in_parts(PoolWidthSettings, PoolsOfWidths)
+@experiment(PoolWidthSettings, PoolsOfWidths)
 def vary_pool_width(
-    collection: Collection, *, settings: PoolWidthSettings, running: Running
+    collection: Collection, *, settings: PoolWidthSettings, execution: ExecutionOptions
 ) -> PoolWidthResult:
     """Draw random pools of different widths, and estimate runs outside them.
 
@@ -202,7 +274,7 @@ def vary_pool_width(
     collection : Collection
         With a known pool.
     {options}
-    {running}
+    {execution}
 
     Returns
     -------
@@ -235,26 +307,24 @@ def vary_pool_width(
               2     0.511 -0.140
               8     0.234 -0.049
     """
-    whole = whole_pool(collection, settings.runs, settings.pool_depth)
-    resolved = settings_for_collection(settings, whole)
-    return PoolWidthResult(**PoolsOfWidths().fields(collection, whole, resolved, running))
+    return PoolWidthResult(**_result_fields(PoolsOfWidths(), collection, settings, execution))
 
 
 def _summarize_pools(rows: pd.DataFrame) -> dict[str, Any]:
     error = rows["error"].to_numpy()
-    of_pools = rows.groupby("sample")["error"].mean()
+    pool_bias = rows.groupby("sample")["error"].mean()
     open_ = rows[rows["ci_prob"].notna() & (rows["unjudged"] > 0)]
     inside = (open_["lower"] <= open_["truth"]) & (open_["truth"] <= open_["upper"])
     return {
         "n_scored": len(rows),
         "n_pool_runs": float(rows["n_pool_runs"].mean()),
         "unjudged": float(rows["unjudged"].mean()),
-        **errors_of(rows, "bias"),
-        "bias_se": float(of_pools.std(ddof=1) / np.sqrt(len(of_pools))) if len(of_pools) > 1 else np.nan,
+        **error_columns(rows, "bias"),
+        "bias_se": float(pool_bias.std(ddof=1) / np.sqrt(len(pool_bias))) if len(pool_bias) > 1 else np.nan,
         "quartile_1": float(np.quantile(error, 0.25)),
         "median": float(np.median(error)),
         "quartile_3": float(np.quantile(error, 0.75)),
-        **errors_of(rows, "mae", "rmse"),
+        **error_columns(rows, "mae", "rmse"),
         "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
         "coverage": float(inside.mean()) if len(open_) else np.nan,
         "interval_width": float((open_["upper"] - open_["lower"]).mean()) if len(open_) else np.nan,
@@ -280,22 +350,16 @@ class CommonTopicsResult(_PoolsResult):
     title = "Topics judged in full"
     settings: CommonTopicsSettings
 
-    def __repr__(self) -> str:
-        s = self.settings
-        return (
-            f"<CommonTopicsResult: {s.n_samples} pools of each of {len(s.widths)} widths, "
-            f"{len(s.n_common)} numbers of common topics of {len(self.query_ids)}, "
-            f"{s.n_topic_samples} draws of each>"
-        )
+    def _size(self) -> str:
+        s, of = self.settings, f"of {len(self.query_ids)}"
+        return f"{len(s.n_common)} numbers of common topics {of}, {s.n_topic_samples} draws of each"
 
     def tables(self) -> tuple[Table, ...]:
-        """``pools``, ``summary`` and, if errors to reach were named, ``plan``."""
-        tables = (
-            Table("pools", "The pools", self._rows.copy(), _OF_TOPICS),
-            Table("summary", "Summary", self._summary(), _OF_TOPICS, tuple(self._views())),
-        )
+        """Return ``pools``, ``summary`` and, if errors to reach were named, ``plan``."""
+        pools = Table("pools", "The pools", self._rows.copy(), _TOPIC_COLUMNS)
+        summary = Table("summary", "Summary", self._summary(), _TOPIC_COLUMNS, tuple(self._views()))
         if not self.settings.plan:
-            return tables
+            return pools, summary
         view = View(
             title="Common topics that an error takes, mean over pools",
             names=("measure", "pool_width", "estimator", "std"),
@@ -303,18 +367,16 @@ class CommonTopicsResult(_PoolsResult):
             note=f"of {counted(len(self.query_ids), 'topic')}; error: standard error of the adjusted mean "
             "score; most: with any pool; alone: where only the common topics count, by their true scores",
         )
-        return (
-            *tables,
-            Table("plan", "Common topics that an error takes", self._plan(), _OF_TOPICS, (view,)),
-        )
+        plan = Table("plan", "Common topics that an error takes", self._plan(), _TOPIC_COLUMNS, (view,))
+        return pools, summary, plan
 
     def summary(self) -> tuple[str, ...]:
-        """How pools and topics were drawn."""
+        """Return a sentence on the draws of pools and topics."""
         draws = f"{self.settings.n_topic_samples} draws of common topics each"
         return (f"{self._pools()}, a run outside each scored; {draws}; {pools_scope(self)}",)
 
     def figures(self) -> tuple[Figure, ...]:
-        """``common-topics`` for each measure and estimator."""
+        """Return ``common-topics`` for each measure and estimator."""
         from bayespool.plots import plot_common_topics
 
         s, caption = self.settings, "Errors by the number of topics judged in full"
@@ -325,32 +387,31 @@ class CommonTopicsResult(_PoolsResult):
         return tuple(figures)
 
     def _views(self) -> Iterator[View]:
-        """Errors by number of common topics, and what sampling theory says of those of the adjusted score."""
-        measures, labels = [str(measure) for measure in self.settings.measures], self.settings.labels
-        for measure, label in itertools.product(measures, labels):
-            where = {"measure": measure, "estimator": label}
+        """Yield errors by number of common topics, and what sampling theory says of those of the adjusted
+        score.
+        """
+        names = ("score", "pool_width")
+        pairs = list(itertools.product(map(str, self.settings.measures), self.settings.labels))
+        for measure, label in pairs:
+            title, where = f"{measure}, MAE of {label} by", {"measure": measure, "estimator": label}
+            mae, law = (Pivot((column,), "n_common") for column in ("mae", "mae_law"))
+            yield View(title=f"{title} the number of common topics", names=names, columns=(mae,), where=where)
             yield View(
-                title=f"{measure}, MAE of {label} by the number of common topics",
-                names=("score", "pool_width"),
-                columns=(Pivot(("mae",), "n_common"),),
-                where=where,
-            )
-            yield View(
-                title=f"{measure}, MAE of {label} by law, adjusted",
-                names=("score", "pool_width"),
-                columns=(Pivot(("mae_law",), "n_common"),),
+                title=f"{title} law, adjusted",
+                names=names,
+                columns=(law,),
                 where=where | {"score": "adjusted"},
-                note=_LAW if (measure, label) == (measures[-1], labels[-1]) else "",
+                note=_LAW if (measure, label) == pairs[-1] else "",
             )
 
     def _plan(self) -> pd.DataFrame:
-        """Numbers of common topics that errors take, over pools."""
+        """Return numbers of common topics that errors take, over pools."""
         import pandas as pd
 
         keys, n_topics = ["measure", "pool_width", "estimator"], len(self.query_ids)
-        of_pools = self._rows.drop_duplicates([*keys, "sample"])
+        distinct = self._rows.drop_duplicates([*keys, "sample"])
         rows = []
-        for (key, pools), error in itertools.product(of_pools.groupby(keys, sort=False), self.settings.plan):
+        for (key, pools), error in itertools.product(distinct.groupby(keys, sort=False), self.settings.plan):
             needed, alone = (
                 np.array([topics_for_error(std, n_topics, error) for std in pools[f"std_{name}"]])
                 for name in ("difference", "truth")
@@ -366,7 +427,7 @@ class CommonTopicsResult(_PoolsResult):
         rows = self._rows
         plain = rows[rows["score"] == "unadjusted"].drop_duplicates(places)[[*places, "mae"]]
         rows = rows.merge(plain.rename(columns={"mae": "unadjusted_mae"}), on=places, how="left")
-        return summary_of(rows, keys, partial(_summarize_topics, n_topics=len(self.query_ids)))
+        return summarize_groups(rows, keys, partial(_summarize_topics, n_topics=len(self.query_ids)))
 
 
 class TopicsInCommon(RandomPools):
@@ -375,7 +436,7 @@ class TopicsInCommon(RandomPools):
     name: ClassVar[str] = "common-topics"
 
     def grade(self, graded: Graded, settings: CommonTopicsSettings) -> Mapping[str, Any]:
-        """Errors of the run by kind of score and number of common topics, one below the other."""
+        """Return errors of the run by kind of score and number of common topics, one below the other."""
         truth, unpooled = graded.truth.values.scores()[0], graded.estimates.per_topic[0]
         n_topics, n_common = len(truth), np.array(settings.n_common)
         rng = np.random.default_rng(seed_of(settings.random_seed, "topics", *graded.part.seeds))
@@ -403,9 +464,9 @@ class TopicsInCommon(RandomPools):
         }
 
 
-@in_parts(CommonTopicsSettings, TopicsInCommon)
+@experiment(CommonTopicsSettings, TopicsInCommon)
 def vary_common_topics(
-    collection: Collection, *, settings: CommonTopicsSettings, running: Running
+    collection: Collection, *, settings: CommonTopicsSettings, execution: ExecutionOptions
 ) -> CommonTopicsResult:
     """Draw pools and common topics at random, and adjust scores of runs outside the pools from these topics.
 
@@ -414,7 +475,7 @@ def vary_common_topics(
     collection : Collection
         With a known pool.
     {options}
-    {running}
+    {execution}
 
     Returns
     -------
@@ -461,19 +522,17 @@ def vary_common_topics(
     common-only         5 0.087    0.085
     common-only        20 0.000    0.000
     """
-    whole = whole_pool(collection, settings.runs, settings.pool_depth)
-    sizes = _sizes(settings.n_common or None, len(whole.query_ids))
-    resolved = replace(settings_for_collection(settings, whole), n_common=sizes)
+    settings = replace(settings, n_common=_sizes(settings.n_common, len(collection.query_ids)))
     order: RowOrder = {"score": SCORES, "n_common": None}
-    return CommonTopicsResult(**TopicsInCommon().fields(collection, whole, resolved, running, order))
+    return CommonTopicsResult(**_result_fields(TopicsInCommon(), collection, settings, execution, order))
 
 
 def common_topics_errors(
     truth: npt.ArrayLike, unpooled: npt.ArrayLike, n_common: Sequence[int], order: npt.NDArray[np.intp]
 ) -> dict[str, FloatArray]:
-    """Errors (estimate − true mean score) of a run with common topics, by `SCORES`, each of shape (draw,
-    len(n_common)). Takes true and unpooled scores, shape (topic,), and permutations of the topics, shape
-    (draw, topic), of which the first n are common.
+    """Return errors (estimate − true mean score) of a run with common topics, by `SCORES`, each of shape
+    (draw, len(n_common)). Takes true and unpooled scores, shape (topic,), and permutations of the topics,
+    shape (draw, topic), of which the first n are common.
 
     Examples
     --------
@@ -496,18 +555,16 @@ def common_topics_errors(
     }
 
 
-def _sizes(n_common: Sequence[int] | None, n_topics: int) -> tuple[int, ...]:
+def _sizes(n_common: tuple[int, ...], n_topics: int) -> tuple[int, ...]:
+    """Return numbers of common topics, ascending; without any the default ones."""
     if n_topics < 2:
         raise InputError("one topic cannot be common to some of the topics", hint="give more topics")
-    if n_common is None:
-        n_common = [n for n in COMMON_SIZES if n < n_topics] or [1]
-    chosen = distinct_sizes(n_common, "number of common topics")
-    if not chosen or max(chosen) > n_topics:
+    sizes = tuple(sorted(set(n_common or [n for n in COMMON_SIZES if n < n_topics] or [1])))
+    if sizes[-1] > n_topics:
         raise InputError(
-            f"{counted(max(chosen, default=0), 'common topic')} of {counted(n_topics, 'topic')}",
-            hint=f"1 to {n_topics}",
+            f"{counted(sizes[-1], 'common topic')} of {counted(n_topics, 'topic')}", hint=f"1 to {n_topics}"
         )
-    return chosen
+    return sizes
 
 
 def _summarize_topics(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:

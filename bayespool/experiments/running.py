@@ -1,4 +1,8 @@
-"""The one runner of experiments and checks: parts are worked on, stored, resumed and distributed."""
+"""The one runner of experiments and checks: parts are worked on, stored, resumed and distributed.
+
+A finished part (a fold, a random pool) is a Parquet file, written whole or not at all, whose metadata
+describes its input, settings and versions. Parts of another description are not used.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,18 @@ import asyncio
 import concurrent.futures
 import dataclasses
 import functools
+import hashlib
 import inspect
+import json
 import os
+import pickle
 import platform
 import re
 import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -27,20 +34,185 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 import bayespool.errors
+from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.compiled import has_cache, say_no_cache
-from bayespool.errors import BayespoolWarning, CacheWarning, InputError, WorkerError, warn_caller
+from bayespool.errors import (
+    BayespoolWarning,
+    CacheWarning,
+    ExperimentChangedWarning,
+    InputError,
+    WorkerError,
+    warn_caller,
+)
 from bayespool.evidence import PREDICTORS
-from bayespool.experiments.preparing import versions_of_own
-from bayespool.experiments.storage import CaughtWarnings, PartResult, PartStore, Stored, description_of
+from bayespool.experiments.preparing import user_code_versions
 from bayespool.inference import ENGINES
 from bayespool.models import MODELS
 from bayespool.options import Settings, takes
+from bayespool.tables import read_parquet
+from bayespool.tables.files import atomic_write, lock, make_folder, parquet_bytes, remove, unlock
+from bayespool.tables.formatting import counted
 
-Task = TypeVar("Task")
+CaughtWarnings = tuple[tuple[str, str], ...]
+"""Class and text of each warning of a part."""
+
+Columns = dict[str, list[Any]]
+Stored = tuple[Columns, dict[str, Any]]
+"""Rows of a part, and what else is stored of it, in the types of JSON."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartResult:
+    """Result of a part of an experiment, such as a fold or a random pool.
+
+    Attributes
+    ----------
+    part : object
+    rows : dict of str to list
+        Columns of the part's rows.
+    rest : dict of str to object
+        What else is stored, in the types of JSON; ``warnings`` has class and text of each.
+    """
+
+    part: Any
+    rows: Columns
+    rest: dict[str, Any]
+
+    @property
+    def warnings(self) -> CaughtWarnings:
+        """Class and text of each warning of the part."""
+        return tuple((name, text) for name, text in self.rest["warnings"])
+
+
+def add_rows(columns: Columns, row: Mapping[str, Any]) -> None:
+    """Add rows to columns: arrays and lists have a value for each row, other values are the same in all."""
+    values = {n: value.tolist() if isinstance(value, np.ndarray) else value for n, value in row.items()}
+    n_rows = max((len(value) for value in values.values() if isinstance(value, list)), default=1)
+    for name, value in values.items():
+        columns.setdefault(name, []).extend(value if isinstance(value, list) else [value] * n_rows)
+
+
+_FORMAT = 8  # of the files and of the engines' results in them
+_NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
+
+
+def describe_experiment(experiment: str, collection: Collection, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return everything that the parts of an experiment depend on; ``settings`` in the types of JSON."""
+    import scipy
+
+    return {
+        "experiment": experiment,
+        "collection": collection.fingerprint,
+        **settings,
+        "format of what is stored": _FORMAT,
+        "version of bayespool": __version__,
+        "version of numpy": np.__version__,
+        "version of scipy": scipy.__version__,
+        "machine": platform.machine(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return python number of a NumPy number."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} is neither text nor a number")
+
+
+class PartStore:
+    """Stored parts of one experiment in a folder, under a ``description`` of all that they depend on.
+
+    Opening removes parts of another experiment or unreadable ones, with an `ExperimentChangedWarning`, and
+    leaves other files alone. Raises `InputError` for a description that is not JSON, `OutputError` where the
+    folder cannot be written or another process works in its parent.
+    """
+
+    def __init__(self, folder: Path, description: dict[str, Any]) -> None:
+        self._folder = folder
+        try:
+            self._description: dict[str, Any] = json.loads(json.dumps(description, default=_plain))
+        except (TypeError, ValueError) as error:
+            hint = "give settings of text, numbers and lists of them, or leave the folder out"
+            raise InputError(f"a setting cannot be stored with the results ({error})", hint=hint) from None
+        make_folder(folder)
+        lock(folder.parent)
+        self._parts: dict[Path, dict[str, Any]] = {}
+        others: list[str] = []
+        damaged = 0
+        parts = {p: _read(p) for p in sorted(folder.iterdir()) if _NAME.fullmatch(p.name) and p.is_file()}
+        for path, part in parts.items():
+            if part is not None and part["description"] == self._description:
+                self._parts[path] = part
+                continue
+            remove(path)
+            if part is None:
+                damaged += 1
+            else:
+                others += _differing(part["description"], self._description)
+        if damaged:
+            files = counted(damaged, "file")
+            warn_caller(
+                f"{folder}: {files} of finished work cannot be read; computing it again",
+                ExperimentChangedWarning,
+            )
+        if others:
+            warn_caller(
+                f"{folder}: the experiment stored there differs in {', '.join(dict.fromkeys(others))}; "
+                "removing its finished work and starting over",
+                ExperimentChangedWarning,
+            )
+
+    def close(self) -> None:
+        """Release the lock on the parent folder."""
+        unlock(self._folder.parent)
+
+    def load(self, name: str, identity: Any) -> Stored | None:
+        """Return rows and other contents of a part; None if it was not stored on opening. ``identity`` (JSON)
+        tells parts apart.
+        """
+        part = self._parts.get(self._path(name, identity))
+        if part is None or part["identity"] != identity:
+            return None
+        return part["rows"], part["rest"]
+
+    def save(self, name: str, identity: Any, rows: Columns, rest: dict[str, Any]) -> None:
+        """Store a part, whole or not at all, or raise an `OutputError`; ``rest`` in the types of JSON."""
+        metadata = {"description": self._description, "identity": identity, "rest": rest}
+        metadata["digest"] = _digest(metadata, rows)
+        atomic_write(self._path(name, identity), parquet_bytes(rows, metadata))
+
+    def _path(self, name: str, identity: Any) -> Path:
+        digest = hashlib.blake2b(json.dumps(identity).encode(), digest_size=6).hexdigest()
+        return self._folder / f"{re.sub('[^A-Za-z0-9]+', '-', name)[:40]}-{digest}.parquet"
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return contents of a file; None if it is damaged or no part."""
+    stored = read_parquet(path)
+    if stored is None:
+        return None
+    rows, metadata = stored
+    digest, description = metadata.pop("digest", None), metadata.get("description")
+    is_whole = isinstance(description, dict) and {"identity", "rest"} <= metadata.keys()
+    if not is_whole or digest != _digest(metadata, rows):
+        return None
+    return metadata | {"rows": rows}
+
+
+def _digest(more: dict[str, Any], rows: Columns) -> str:
+    """Return digest of a part's contents, which shows damage to its file."""
+    return hashlib.blake2b(json.dumps([more, rows], sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def _differing(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """Return names of the settings in which two descriptions differ."""
+    return [name for name in wanted if stored.get(name) != wanted[name]] or ["settings unknown here"]
+
+
+Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 _REGISTRIES: tuple[dict[str, Any], ...] = (PREDICTORS, MODELS, ENGINES)
@@ -48,14 +220,14 @@ _collections: dict[str, Collection] = {}  # of the current tasks, by fingerprint
 
 
 def completed(
-    function: Callable[[Collection, Task], Result],
+    function: Callable[[Collection, Job], Result],
     collection: Collection,
-    tasks: Sequence[Task],
+    tasks: Sequence[Job],
     *,
     n_jobs: int | None = None,
 ) -> Iterator[Result]:
-    """Results of ``function(collection, task)`` as they are finished; the number of processes does not change
-    them.
+    """Return results of ``function(collection, task)`` as they are finished; the number of processes does not
+    change them.
 
     ``function`` is pure and importable. ``n_jobs`` is −1 for one process per core; by default 1, or as set by
     a ``joblib.parallel_config`` around the call. Raises `WorkerError` where a worker process died.
@@ -65,8 +237,9 @@ def completed(
     if not tasks:
         return
     header, arrays = _pack(collection)
-    header["registries"] = [dict(registry) for registry in _REGISTRIES]
-    jobs = (delayed(_work)(function, task, header, *arrays) for task in tasks)
+    registries = [dict(registry) for registry in _REGISTRIES]
+    shared = collection.fingerprint, registries, header, *arrays
+    jobs = (delayed(_work)(function, task, *shared) for task in tasks)
     n_processes = min(effective_n_jobs(n_jobs), len(tasks))
     if n_processes > 1:
         has_cache(_end_with)  # warns here, as workers do not
@@ -90,16 +263,17 @@ def completed(
 def _work(
     function: Callable[[Collection, Any], Result],
     task: Any,
-    header: dict[str, Any],
-    *arrays: npt.NDArray[Any],
+    fingerprint: str,
+    registries: Sequence[dict[str, Any]],
+    header: bytes,
+    *arrays: npt.NDArray[np.uint8],
 ) -> Result:
     from threadpoolctl import threadpool_limits
 
-    fingerprint = header["fingerprint"]
     if fingerprint not in _collections:
         _collections.clear()
-        _collections[fingerprint] = _unpack(header, arrays)
-    for sent, registry in zip(header["registries"], _REGISTRIES, strict=True):
+        _collections[fingerprint] = pickle.loads(header, buffers=arrays)
+    for sent, registry in zip(registries, _REGISTRIES, strict=True):
         if sent != registry:
             registry.clear()
             registry.update(sent)
@@ -124,33 +298,13 @@ def _end_with(parent: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _pack(collection: Collection) -> tuple[dict[str, Any], tuple[npt.NDArray[Any], ...]]:
-    """A small header and the arrays of a collection, as arguments in which joblib and Dask look for large
-    arrays.
+def _pack(collection: Collection) -> tuple[bytes, tuple[npt.NDArray[np.uint8], ...]]:
+    """Pack a collection, without what was derived from it, into a small header and large arrays, as arguments
+    in which joblib and Dask look for large arrays.
     """
-    fields = {f.name: getattr(collection, f.name) for f in dataclasses.fields(collection)}
-    ids = fields.pop("doc_ids")
-    arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
-    buffers = ids.buffers()
-    header = {
-        "fingerprint": collection.fingerprint,
-        "plain": {name: value for name, value in fields.items() if name not in arrays},
-        "arrays": list(arrays),
-        "doc_ids": (str(ids.type), len(ids), ids.offset, [b is not None for b in buffers]),
-    }
-    bytes_of = (np.frombuffer(b, dtype=np.uint8) for b in buffers if b is not None)
-    return header, (*arrays.values(), *bytes_of)
-
-
-def _unpack(header: dict[str, Any], arrays: tuple[npt.NDArray[Any], ...]) -> Collection:
-    plain = [np.asarray(array) for array in arrays]
-    n_fields = len(header["arrays"])
-    kind, length, offset, present = header["doc_ids"]
-    left = iter(plain[n_fields:])
-    buffers = [pa.py_buffer(next(left)) if is_present else None for is_present in present]
-    doc_ids = pa.Array.from_buffers(getattr(pa, kind)(), length, buffers, offset=offset)
-    fields: dict[str, Any] = header["plain"] | dict(zip(header["arrays"], plain, strict=False))
-    return Collection(**fields, doc_ids=doc_ids)
+    buffers: list[pickle.PickleBuffer] = []
+    header = pickle.dumps(dataclasses.replace(collection), protocol=5, buffer_callback=buffers.append)
+    return header, tuple(np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers)
 
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?[^\s/:]+:[0-9]{1,5}")
@@ -170,7 +324,7 @@ def check_address(address: str) -> None:
 def on_cluster(address: str | None) -> Iterator[None]:
     """Run the experiments in this context on a Dask cluster; on this machine for an address of None.
 
-    Work of a lost worker is repeated by another. If the scheduler is lost the experiment ends; called again,
+    Task of a lost worker is repeated by another. If the scheduler is lost the experiment ends; called again,
     it continues from its folder.
 
     Parameters
@@ -215,7 +369,7 @@ def on_cluster(address: str | None) -> Iterator[None]:
 
 
 def versions_for_results() -> dict[str, str]:
-    """Versions of Python and of the packages that results to the byte depend on."""
+    """Return versions of Python and of the packages that results to the byte depend on."""
     return {"Python": platform.python_version()} | {name: version(name) for name in _RESULT_PACKAGES}
 
 
@@ -234,9 +388,9 @@ def _check_workers(client: Any, address: str) -> None:
     except Exception as error:  # workers can raise anything
         hint = "install the same version of bayespool there"
         raise InputError(f"workers cannot run bayespool ({error})", hint=hint) from None
-    for worker, there in there_by_worker.items():
-        for name in (name for name in here if there.get(name) != here[name]):
-            message = f"worker {worker} has {name} {there.get(name)}, and here it is {here[name]}"
+    for worker, worker_versions in there_by_worker.items():
+        for name in (name for name in here if worker_versions.get(name) != here[name]):
+            message = f"worker {worker} has {name} {worker_versions.get(name)}, and here it is {here[name]}"
             raise InputError(message, hint="results are to be the same to the byte: install the same version")
 
 
@@ -244,16 +398,16 @@ Returned = TypeVar("Returned")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Running:
-    """Where finished parts are kept, how many processes work, and who is told of progress."""
+class ExecutionOptions:
+    """Execution options: folder of finished parts, number of processes, progress callback."""
 
     folder: str | Path | None = None
     n_jobs: int | None = None
     progress: Callable[[int, int], None] | None = None
 
 
-class Work:
-    """What the runner knows of an experiment or a check: a pure and importable function of its parts.
+class Task:
+    """Base class of an experiment or a check, for the runner: a pure and importable function of its parts.
 
     Attributes
     ----------
@@ -263,8 +417,6 @@ class Work:
         What its parts are called, in the plural.
     folder : str
         Subfolder of finished parts; default: the name.
-    same_columns : bool
-        Whether the rows of all parts have the same columns.
     warns : str
         What its functions warn of besides, as in a docstring.
     """
@@ -272,15 +424,14 @@ class Work:
     name: ClassVar[str]
     parts_name: ClassVar[str] = "parts"
     folder: ClassVar[str] = ""
-    same_columns: ClassVar[bool] = True
     warns: ClassVar[str] = ""
 
     def compute(self, collection: Collection, part: Any, settings: Any) -> Stored:
-        """Rows of a part and what else is stored of it, from the collection and the settings alone."""
+        """Return rows of a part and what else is stored of it, from the collection and the settings alone."""
         raise NotImplementedError
 
     def work(self, collection: Collection, part: Any, settings: Any) -> PartResult:
-        """A part's rows, with bayespool's own warnings."""
+        """Return a part's rows, with bayespool's own warnings."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             rows, rest = self.compute(collection, part, settings)
@@ -292,15 +443,11 @@ class Work:
         return "-".join(texts), texts
 
     def describe(self, settings: Any) -> dict[str, Any]:
-        """Settings whose change invalidates finished parts, in the types of JSON, with the versions of the
-        user's own measures, models and so on.
+        """Return settings whose change invalidates finished parts, in the types of JSON, with the versions of
+        the user's own measures, models and so on.
         """
-        own = versions_of_own((), settings.measures, models=(settings.model,), engine=settings.engine)
-        return dict(settings.describe()) | own
-
-    def accepts(self, result: PartResult) -> bool:
-        """Whether a stored result is of its part."""
-        return True
+        versions = user_code_versions((), settings.measures, models=(settings.model,), engine=settings.engine)
+        return dict(settings.describe()) | versions
 
     def prepare(self, collection: Collection, settings: Any) -> None:
         """Look at the collection as it was given, before any part."""
@@ -314,29 +461,29 @@ class Work:
         collection: Collection,
         parts: Sequence[Any],
         settings: Any,
-        running: Running,
+        execution: ExecutionOptions,
         *,
         given: Collection | None = None,
     ) -> list[PartResult]:
-        """Results of all parts in their order, loaded from the folder or worked out and stored; their
+        """Return results of all parts in their order, loaded from the folder or worked out and stored; their
         description names the collection as it was `given`.
         """
         self.prepare(given or collection, settings)
-        store, progress = None, running.progress or (lambda done, n: None)
-        if running.folder is not None:
-            description = description_of(self.name, given or collection, self.describe(settings))
-            folder = Path(running.folder) / (self.folder or self.name)
-            store = PartStore(folder, description, same_columns=self.same_columns)
+        store, progress = None, execution.progress or (lambda done, n: None)
+        if execution.folder is not None:
+            description = describe_experiment(self.name, given or collection, self.describe(settings))
+            folder = Path(execution.folder) / (self.folder or self.name)
+            store = PartStore(folder, description)
         results: dict[Any, PartResult] = {}
         with nullcontext() if store is None else closing(store):
             for part in parts:
                 stored = None if store is None else store.load(*self.identity(part, settings))
-                if stored is not None and self.accepts(result := PartResult(part, *stored)):
-                    results[part] = result
+                if stored is not None:
+                    results[part] = PartResult(part, *stored)
             progress(len(results), len(parts))
-            left = [part for part in parts if part not in results]
+            remaining = [part for part in parts if part not in results]
             work = partial(self.work, settings=settings)
-            for result in completed(work, collection, left, n_jobs=running.n_jobs):
+            for result in completed(work, collection, remaining, n_jobs=execution.n_jobs):
                 if store is not None:
                     store.save(*self.identity(result.part, settings), result.rows, result.rest)
                 results[result.part] = result
@@ -361,34 +508,34 @@ _WARNINGS = """ExperimentChangedWarning
     ``folder`` holds {parts} of other settings, or unreadable ones.{warns}"""
 
 
-def in_parts(
-    cls: type[Settings], work: type[Work]
+def experiment(
+    cls: type[Settings], work: type[Task]
 ) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
-    """Decorator of a function whose ``settings`` and ``running`` are made of its keywords, as of `takes`.
+    """Return a decorator of a function whose ``settings`` and ``execution`` are made of its keywords.
 
-    In its docstring the fields of `Running` take the place of ``{running}``; ``{errors}`` and ``{warnings}``
-    are what its parts raise and warn of.
+    In its docstring the fields of `ExecutionOptions` take the place of ``{execution}``, and texts on what its
+    parts raise and warn of that of ``{errors}`` and ``{warnings}``.
     """
 
     def decorate(function: Callable[..., Returned]) -> Callable[..., Returned]:
-        of_running = [
+        parameters = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            for name, annotation in Running.__annotations__.items()
+            for name, annotation in ExecutionOptions.__annotations__.items()
         ]
-        own = [p for p in inspect.signature(function).parameters.values() if p.name != "running"]
+        own = [p for p in inspect.signature(function).parameters.values() if p.name != "execution"]
 
         @functools.wraps(function)
         def with_running(*args: Any, **keywords: Any) -> Returned:
-            own = {name: keywords.pop(name) for name in Running.__annotations__ if name in keywords}
-            return function(*args, running=Running(**own), **keywords)
+            own = {name: keywords.pop(name) for name in ExecutionOptions.__annotations__ if name in keywords}
+            return function(*args, execution=ExecutionOptions(**own), **keywords)
 
         signature = inspect.signature(function)
-        with_running.__signature__ = signature.replace(parameters=[*own, *of_running])  # type: ignore[attr-defined]
+        with_running.__signature__ = signature.replace(parameters=[*own, *parameters])  # type: ignore[attr-defined]
         if function.__doc__ is not None:  # python -OO has none
             text = inspect.cleandoc(function.__doc__)
             folder = work.folder or getattr(work, "name", "NAME")
             names = {"parts": work.parts_name, "folder": f"{folder}/", "warns": work.warns}
-            for place, template in (("running", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
+            for place, template in (("execution", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
                 text = text.replace(f"{{{place}}}", template.format(**names))
             with_running.__doc__ = text
         return takes(cls)(with_running)
@@ -397,8 +544,8 @@ def in_parts(
 
 
 def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
-    """Class and text of bayespool's own warnings, each once; all others, and those about this machine's
-    cache, are issued again.
+    """Return class and text of bayespool's own warnings, each once; all others, and those about this
+    machine's cache, are issued again.
     """
     ours: dict[tuple[str, str], None] = {}
     for message in caught:
@@ -415,14 +562,14 @@ def warn_once(warnings_of_parts: Sequence[CaughtWarnings], parts: str) -> None:
     """
     texts: dict[tuple[str, str], dict[str, None]] = {}
     n_parts = Counter[tuple[str, str]]()
-    for of_part in warnings_of_parts:
-        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in of_part]
-        for kind, (_, text) in zip(kinds, of_part, strict=True):
+    for part_warnings in warnings_of_parts:
+        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in part_warnings]
+        for kind, (_, text) in zip(kinds, part_warnings, strict=True):
             texts.setdefault(kind, {})[text] = None
         n_parts.update(set(kinds))
-    for kind, of_kind in texts.items():
-        more = " and the like" if len(of_kind) > 1 else ""
+    for kind, kind_texts in texts.items():
+        more = " and the like" if len(kind_texts) > 1 else ""
         n = len(warnings_of_parts)
         where = f"in {n_parts[kind]} of {n} {parts}: " if n > 1 else ""
         category = getattr(bayespool.errors, kind[0], BayespoolWarning)
-        warn_caller(f"{where}{next(iter(of_kind))}{more}", category)
+        warn_caller(f"{where}{next(iter(kind_texts))}{more}", category)

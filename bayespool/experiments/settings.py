@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayespool.errors import InputError, known_names
 from bayespool.options import (
     SEED,
-    EngineSettings,
     Option,
     PosteriorSettings,
     SamplingSettings,
@@ -90,7 +89,7 @@ class ExperimentSettings(PosteriorSettings):
         return tuple(label for label, _ in self.estimators)
 
     def describe(self) -> dict[str, Any]:
-        """Options in the types of JSON; those of posteriors stand with each estimator."""
+        """Return options in the types of JSON; those of posteriors stand with each estimator."""
         described = {n: v for n, v in super().describe().items() if n not in options_of(PosteriorSettings)}
         return described | {
             "measures": [str(measure) for measure in self.measures],
@@ -98,7 +97,9 @@ class ExperimentSettings(PosteriorSettings):
         }
 
     def describe_parts(self) -> dict[str, Any]:
-        """Settings whose change invalidates stored parts, such as folds or pools, in the types of JSON."""
+        """Return settings whose change invalidates stored parts, such as folds or pools, in the types of
+        JSON.
+        """
         options = options_of(type(self))
         return {name: value for name, value in self.describe().items() if options[name][0].affects_parts}
 
@@ -185,25 +186,25 @@ class LeaveOutSettings(ExperimentSettings):
         for name, by in (("n_clusters", "cluster"), ("run_types", "type"), ("types", "type")):
             if getattr(self, name) and self.by != by:
                 raise InputError(f"{name} is for {by}s, and {self.by}s are left out", hint=f'take by="{by}"')
-        known = sorted({kind for _, kind in self.run_types})
-        if self.by == "type" and not known:
+        kinds = sorted({kind for _, kind in self.run_types})
+        if self.by == "type" and not kinds:
             raise InputError("which type is each run of?", hint="give run_types")
         for kind in self.types:
-            if kind not in known:
-                raise InputError(f"no run of the pool has the type {kind!r}", hint=known_names(kind, known))
+            if kind not in kinds:
+                raise InputError(f"no run of the pool has the type {kind!r}", hint=known_names(kind, kinds))
 
     @property
     def estimand_of_estimators(self) -> Estimand:
-        """That of the truth: with the run alone back in the pool nothing is judged below its depth."""
+        """Estimand of the truth: with the run alone back in the pool nothing is judged below its depth."""
         return "pooled" if self.truth == "repooled" and self.unseen == "nonrelevant" else "complete"
 
     def describe(self) -> dict[str, Any]:
-        """All settings in the types of JSON; of types where they are left out."""
+        """Return all settings in the types of JSON; of types where they are left out."""
         others = () if self.by == "type" else ("run_types", "types")
         return {name: value for name, value in super().describe().items() if name not in others}
 
     def describe_parts(self) -> dict[str, Any]:
-        """As in any experiment, without ``top`` if all pooled runs make the pool."""
+        """Return those of any experiment, without ``top`` if all pooled runs make the pool."""
         described = super().describe_parts()
         if self.top_pool == "all":
             del described["top"]
@@ -239,14 +240,14 @@ class PoolSettings(ExperimentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
-        known = sorted({kind for _, kind in self.run_types})
+        kinds = sorted({kind for _, kind in self.run_types})
         for kind, role in ((self.pool_type, "pool"), (self.target_type, "target")):
-            if kind is not None and kind not in known:
-                hint = known_names(kind, known) if known else "give the types of the runs"
+            if kind is not None and kind not in kinds:
+                hint = known_names(kind, kinds) if kinds else "give the types of the runs"
                 raise InputError(f"no run has the {role} type {kind!r}", hint=hint)
 
     def describe(self) -> dict[str, Any]:
-        """All settings in the types of JSON."""
+        """Return all settings in the types of JSON."""
         return super().describe() | {"run_types": dict(self.run_types)}
 
 
@@ -304,14 +305,14 @@ def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | N
         )
 
 
-DRAWS = replace(options_of(SamplingSettings)["draws"][0], type=None)
-MODEL = Option(help="``combined`` or a model out of `bayespool.models.MODELS`.", python_only=True)
+_DRAWS = replace(options_of(SamplingSettings)["draws"][0], type=None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelSettings(EngineSettings):
-    """Models to check, with their priors; where none is named, a function takes all that it can check."""
+class CheckingSettings(SamplingSettings):
+    """Settings for `bayespool.check_models`; where no model is named, all are checked."""
 
+    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     models: tuple[str, ...] = option(
         None,
         "Comma-separated models, such as ratio,evidence; default: all.",
@@ -319,28 +320,21 @@ class ModelSettings(EngineSettings):
         names="models",
     )
     random_seed: int = option(1, SEED)
-
-    def __post_init__(self) -> None:
-        from bayespool.experiments.checks import checked_models, refuse_priors_of_no_model
-
-        super().__post_init__()
-        if self.models:
-            self._hold("models", checked_models(self.models))
-        refuse_priors_of_no_model(dict(self.priors), self.models, self.engine)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckingSettings(ModelSettings, SamplingSettings):
-    """Settings for `bayespool.check_models`."""
-
-    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     n_folds: int = option(
         5,
         "Folds of organizations, at most one for each.",
         details="As in the weights of the combined estimator.",
         least=2,
     )
-    draws: int = option(500, DRAWS)
+    draws: int = option(500, _DRAWS)
+
+    def __post_init__(self) -> None:
+        from bayespool.experiments.preparing import parse_models, refuse_foreign_priors
+
+        super().__post_init__()
+        if self.models:
+            self._hold("models", parse_models(self.models))
+        refuse_foreign_priors(dict(self.priors), self.models, self.engine)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,7 +342,9 @@ class JudgesSettings(TargetSettings):
     """Settings for `bayespool.check_judges`."""
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
-    model: str = option("combined", MODEL)
+    model: str = option(
+        "combined", "``combined`` or a model out of `bayespool.models.MODELS`.", python_only=True
+    )
     ci_prob: float = option(0.95, CI_PROB)
     intervals: bool = option(
         False,
@@ -357,11 +353,11 @@ class JudgesSettings(TargetSettings):
     )
 
     def posterior(self) -> PosteriorEstimator:
-        """The estimator of these settings."""
+        """Return the estimator of these settings."""
         from bayespool.posterior import PosteriorEstimator
 
-        of_targets: dict[str, Any] = {"estimand": self.estimand, "random_seed": self.random_seed}
-        return PosteriorEstimator(model=self.model, **of_targets, **self.posterior_overrides())
+        target_settings: dict[str, Any] = {"estimand": self.estimand, "random_seed": self.random_seed}
+        return PosteriorEstimator(model=self.model, **target_settings, **self.posterior_overrides())
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import check_posterior
@@ -382,16 +378,16 @@ _RELEVANT = Option(
 )
 
 
-def _stopping_rule(given: Any) -> StoppingRule | None:
+def _parse_stop(given: Any) -> StoppingRule | None:
     from bayespool.pooling import parse_stopping_rule
 
     return None if given is None else parse_stopping_rule(given)
 
 
-def _stop_text(rule: StoppingRule | None) -> str | None:
+def _stop_text(rule: StoppingRule | None) -> dict[str, str | None]:
     from bayespool.pooling.registry import stopping_text
 
-    return None if rule is None else stopping_text(rule)
+    return {"stop": None if rule is None else stopping_text(rule)}
 
 
 _STOP = Option(
@@ -399,14 +395,14 @@ _STOP = Option(
     "documents in a row; recall(target=0.9), when the estimated recall is reached; yield(share=0.05), when "
     "fewer of the last 50 documents are relevant.",
     docstring_type="str or StoppingRule",
-    parse=_stopping_rule,
+    parse=_parse_stop,
 )
 
 
 def _strategies(given: Any) -> tuple[Strategy, ...]:
-    from bayespool.pooling.registry import strategies_of
+    from bayespool.pooling.registry import parse_strategies
 
-    return strategies_of(given)
+    return parse_strategies(given)
 
 
 def _strategy(given: Any) -> Strategy:
@@ -442,8 +438,8 @@ class StrategySettings(Settings):
     )
 
     def describe(self) -> dict[str, Any]:
-        """All settings, as values that JSON can hold."""
-        return super().describe() | {"stop": _stop_text(self.stop)}
+        """Return all settings, as values that JSON can hold."""
+        return super().describe() | _stop_text(self.stop)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -508,17 +504,14 @@ class BudgetSettings(ExperimentSettings):
         group="Comparison",
         details="It says what is significant in SRE*, and which differences a budget preserves.",
     )
-    random_seed: int = option(1, SEED)
     stop: StoppingRule | None = option(
         None, _STOP, details="Budgets are then what is judged at most. Without estimators and samples."
     )
 
     def __post_init__(self) -> None:
-        from bayespool.experiments.design import distinct_sizes
-
         super().__post_init__()
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
-        self._hold("budgets", distinct_sizes(self.budgets, "budget"))
+        self._hold("budgets", tuple(sorted(set(self.budgets))))
         if self.stop is not None:
             from bayespool.pooling.choosing import check_budget
 
@@ -532,7 +525,7 @@ class BudgetSettings(ExperimentSettings):
 
     @property
     def estimand_of_estimators(self) -> Estimand:
-        """That of scores on the whole pool."""
+        """Estimand of scores on the whole pool."""
         return "complete"
 
     @property
@@ -543,5 +536,5 @@ class BudgetSettings(ExperimentSettings):
         return tuple(map(strategy_text, self.strategies))
 
     def describe(self) -> dict[str, Any]:
-        """All settings, as values that JSON can hold."""
-        return super().describe() | {"strategies": list(self.labels), "stop": _stop_text(self.stop)}
+        """Return all settings, as values that JSON can hold."""
+        return super().describe() | {"strategies": list(self.labels)} | _stop_text(self.stop)

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments.leaving_out import LeaveOutResult, RunsLeftOut, design_of, leave_out
-from bayespool.experiments.running import Running, in_parts
+from bayespool.experiments.leaving_out import LeaveOutResult, RunsLeftOut, leave_out, resolve_design
+from bayespool.experiments.running import ExecutionOptions, experiment
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.pooling.loading import check_collection_names
 from bayespool.report.result import Result
@@ -30,9 +30,7 @@ _REFERENCE = "as-judged"
 _ROUNDING = 1e-12
 _COLUMNS = {
     "collection": Column("collection", "text", "Name of the collection."),
-    "mae_change": Column(
-        "change,\n%", "difference", "Change of the MAE against the runs as judged, in %.", 1
-    ),
+    "mae_change": Column("change,\n%", "difference", "Change of the MAE against as-judged, in %.", 1),
 }
 _OVERALL = {
     "n_collections": Column("collections", "count", "Number of collections in which the MAE is known."),
@@ -84,27 +82,27 @@ class LeaveOutSeveralResult(Result):
     @property
     def metadata(self) -> Mapping[str, Any]:  # type: ignore[override] # derived, where others have a field
         """Version and settings, and by collection fingerprint, pool and warnings."""
-        of_each = ("fingerprint", "pool", "warnings")
+        names = ("fingerprint", "pool", "warnings")
         return {
             "bayespool": __version__,
             "settings": self.settings.describe(),
             "collections": {
-                name: {key: result.metadata[key] for key in of_each} for name, result in self.results.items()
+                name: {key: result.metadata[key] for key in names} for name, result in self.results.items()
             },
         }
 
     def tables(self) -> tuple[Table, ...]:
-        """``summary``, ``overall`` and ``runs``."""
+        """Return ``summary``, ``overall`` and ``runs``."""
         first = next(iter(self.results.values()))
-        of_each = {name: _COLUMNS | dict(first.table(name).columns) for name in ("summary", "runs")}
+        columns = {name: _COLUMNS | dict(first.table(name).columns) for name in ("summary", "runs")}
         return (
-            Table("summary", "Summary", self._summary.copy(), of_each["summary"], self._views("summary")),
+            Table("summary", "Summary", self._summary.copy(), columns["summary"], self._views("summary")),
             Table("overall", "Over all collections", self._overall.copy(), _OVERALL, self._views("overall")),
-            Table("runs", "Run by run", self._stacked("runs"), of_each["runs"]),
+            Table("runs", "Run by run", self._stacked("runs"), columns["runs"]),
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Collections that geometric means leave out, and the notes of each collection."""
+        """Return collections that geometric means leave out, and the notes of each collection."""
         sizes = self._overall.groupby("measure", sort=False)[["n_averaged", "n_collections"]].max()
         notes = [
             f"{measure}: the geometric mean of the MAE leaves out {of - n} of {of} collections, where it is "
@@ -112,17 +110,17 @@ class LeaveOutSeveralResult(Result):
             for measure, n, of in sizes.itertuples()
             if n < of
         ]
-        of_each = (f"{name}, {note}" for name, result in self.results.items() for note in result.notes())
-        return (*notes, *of_each)
+        each_notes = (f"{name}, {note}" for name, result in self.results.items() for note in result.notes())
+        return (*notes, *each_notes)
 
     def summary(self) -> tuple[str, ...]:
-        """Which estimator is best in how many collections, by measure."""
+        """Return sentences on the best estimator and in how many collections it is that, by measure."""
         s, n = self.settings, len(self.results)
         first = f"Each {s.by} left out in turn, of {n} collection{'s' * (n > 1)}: {', '.join(self.results)}."
         return (first, *(self._sentence(str(measure)) for measure in s.measures))
 
     def _stacked(self, table: str) -> pd.DataFrame:
-        """A table of all collections, with a first column that names them."""
+        """Return a table of all collections, with a first column that names them."""
         import pandas as pd
 
         frames = [result.to_frame(table) for result in self.results.values()]
@@ -134,8 +132,8 @@ class LeaveOutSeveralResult(Result):
     def _summary(self) -> pd.DataFrame:
         frame = self._stacked("summary")
         keys = zip(frame["collection"], frame["measure"], frame["estimator"], strict=True)
-        known = _REFERENCE in self.settings.labels
-        change = [self.results[c].mae_change(m, e) if known else np.nan for c, m, e in keys]
+        has_reference = _REFERENCE in self.settings.labels
+        change = [self.results[c].mae_change(m, e) if has_reference else np.nan for c, m, e in keys]
         frame.insert(list(frame.columns).index("mae") + 1, "mae_change", change)
         return frame
 
@@ -179,16 +177,16 @@ class LeaveOutSeveralResult(Result):
 def over_collections(errors: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
     """Return columns of ``overall`` from errors of shape (collection, estimator), NaN where unknown."""
     errors = errors[~np.isnan(errors).all(axis=1)]
-    known = ~np.isnan(errors)
+    is_known = ~np.isnan(errors)
     best = errors <= np.nanmin(errors, axis=1, keepdims=True, initial=np.inf) + _ROUNDING
     worst = errors >= np.nanmax(errors, axis=1, keepdims=True, initial=-np.inf) - _ROUNDING
-    averaged = known & ~(errors < _ROUNDING).any(axis=1, keepdims=True)
+    averaged = is_known & ~(errors < _ROUNDING).any(axis=1, keepdims=True)
     n_averaged = averaged.sum(axis=0)
     logs = np.log(errors, out=np.zeros_like(errors), where=averaged).sum(axis=0)
     with np.errstate(invalid="ignore"):
         means = np.where(n_averaged > 0, np.exp(logs / n_averaged), np.nan)
     return {
-        "n_collections": known.sum(axis=0),
+        "n_collections": is_known.sum(axis=0),
         "n_best": best.sum(axis=0),
         "n_worst": worst.sum(axis=0),
         "geometric_mean": means,
@@ -196,9 +194,9 @@ def over_collections(errors: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[A
     }
 
 
-@in_parts(LeaveOutSettings, RunsLeftOut)
+@experiment(LeaveOutSettings, RunsLeftOut)
 def leave_out_several(
-    collections: Mapping[str, Collection], *, settings: LeaveOutSettings, running: Running
+    collections: Mapping[str, Collection], *, settings: LeaveOutSettings, execution: ExecutionOptions
 ) -> LeaveOutSeveralResult:
     """Leave organizations (runs, clusters of runs) out of the pools of several collections.
 
@@ -262,19 +260,19 @@ def leave_out_several(
     n_folds = {}
     for name, collection in collections.items():
         with _named(name):
-            n_folds[name] = len(design_of(collection, settings)[3])
+            n_folds[name] = len(resolve_design(collection, settings)[3])
     results: dict[str, LeaveOutResult] = {}
     for name, collection in collections.items():
         n_before = sum(n_folds[former] for former in results)
 
         def show(n_done: int, _: int, n_before: int = n_before) -> None:
-            if running.progress is not None:
-                running.progress(n_before + n_done, sum(n_folds.values()))
+            if execution.progress is not None:
+                execution.progress(n_before + n_done, sum(n_folds.values()))
 
         with _named(name):
-            folder = None if running.folder is None else Path(running.folder) / name
-            own = replace(running, folder=folder, progress=show)
-            results[name] = leave_out(collection, settings=settings, **vars(own))
+            folder = None if execution.folder is None else Path(execution.folder) / name
+            options = replace(execution, folder=folder, progress=show)
+            results[name] = leave_out(collection, settings=settings, **vars(options))
     return LeaveOutSeveralResult(settings=settings, results=results)
 
 

@@ -118,12 +118,12 @@ class Simulation:
     collection: Collection
 
     def complete(self) -> Collection:
-        """The same rankings with every candidate judged."""
+        """Return the collection with every candidate judged."""
         full = build_collection(self.runs, self.truth, organizations=self.organizations)
         return full.with_pool(self.collection.pooled, self.collection.pool)
 
     def true_values(self, measure: object, run_ids: Iterable[str] | None = None) -> dict[str, float]:
-        """Values of runs if all retrieved documents were judged, by run.
+        """Return values of runs if all retrieved documents were judged, by run.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Simulation:
         return dict(zip(runs, values.means().tolist(), strict=True))
 
     def true_relevance(self) -> npt.NDArray[np.int16]:
-        """True relevance of the retrieved documents, shape (pair,)."""
+        """Return true relevance of the retrieved documents, shape (pair,)."""
         pairs = find_pairs(self.collection, self.truth.query_id, self.truth.doc_id)
         relevance = np.empty_like(self.collection.relevance)
         relevance[pairs[pairs >= 0]] = self.truth.relevance[pairs >= 0]
@@ -199,9 +199,9 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
     relevance[relevance > 0] += rng.random(int(relevance.sum())) < 0.3  # highly relevant
     relevance[0, 0] = max(relevance[0, 0], 1)  # qrels need a relevant document
     # separate, so that collections without kinds do not depend on it
-    of_kinds = np.random.default_rng([random_seed, 1])
-    kind_taste = of_kinds.normal(scale=s.kind_taste, size=(s.n_kinds + 1, *prominence.shape))
-    kind_strength = of_kinds.normal(scale=s.kind_strength, size=s.n_kinds + 1)
+    kind_rng = np.random.default_rng([random_seed, 1])
+    kind_taste = kind_rng.normal(scale=s.kind_taste, size=(s.n_kinds + 1, *prominence.shape))
+    kind_strength = kind_rng.normal(scale=s.kind_strength, size=s.n_kinds + 1)
     runs: list[Run] = []
     organizations: dict[str, str] = {}
     judged = np.zeros(relevance.shape, dtype=bool)
@@ -212,9 +212,12 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
         taste = rng.normal(scale=s.taste, size=prominence.shape) + kind_taste[kind]
         strength = rng.normal(s.strength_mean, s.strength_std) + kind_strength[kind]
         for i in range(1 if new else int(rng.integers(1, s.max_runs + 1))):
-            own = strength + rng.normal(scale=s.strength_std / 3)
+            run_strength = strength + rng.normal(scale=s.strength_std / 3)
             score = (
-                own * (relevance > 0) + prominence + taste + rng.normal(scale=s.noise, size=prominence.shape)
+                run_strength * (relevance > 0)
+                + prominence
+                + taste
+                + rng.normal(scale=s.noise, size=prominence.shape)
             )
             run_id = organization if new else f"{organization}-{i + 1}"
             organizations[run_id] = organization
@@ -240,13 +243,13 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
 
 @cache
 def simulate_example() -> Simulation:
-    """The embedded example with its truth, a fixed draw of `simulate`."""
+    """Return the embedded example with its truth, a fixed draw of `simulate`."""
     return simulate(random_seed=2009)
 
 
 def load_example() -> Collection:
-    """The embedded example: 20 topics, 8 organizations pooled to depth 10, and the unpooled runs ``new-a``
-    and ``new-b``.
+    """Return the embedded example: 20 topics, 8 organizations pooled to depth 10, and the unpooled runs
+    ``new-a`` and ``new-b``.
 
     Examples
     --------
@@ -272,7 +275,7 @@ def _doc_ids(codes: npt.NDArray[np.intp]) -> pa.StringArray:
 def _ranking(
     score: npt.NDArray[np.float64], depth: int
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-    """The best documents of each topic and their scores, shape (topic, rank)."""
+    """Return the best documents of each topic and their scores, shape (topic, rank)."""
     written = np.round(score + 10, 4)
     # the order in which a collection reads written scores: ties by document id, descending
     backwards = np.argsort(-written.astype(np.float32)[:, ::-1], axis=1, kind="stable")
@@ -311,7 +314,7 @@ def simulate_judge(
     favors: str | None = None,
     random_seed: int,
 ) -> Labels:
-    r"""Labels of a second judge for documents that the runs retrieve.
+    r"""Return labels of a second judge for documents that the runs retrieve.
 
     Parameters
     ----------
@@ -364,34 +367,36 @@ def simulate_judge(
         raise InputError(f"a judge labels a share over 0 and up to 1 of the documents, not {share}")
     collection, truth = simulation.collection, simulation.truth
     liking = quality * (simulation.true_relevance().astype(float) - truth.relevance.mean())
-    liking += _FAVOR * _in_top_of(collection, favors)
+    liking += _FAVOR * _is_in_top(collection, favors)
     liking += ndtri(_uniform(collection, key_of(random_seed, "label")))
     label = np.searchsorted(ndtri(1 - 0.5 ** np.arange(1, grades)), liking, side="right")
-    kept = np.flatnonzero(_uniform(collection, key_of(random_seed, "share")) < share)
+    labeled = np.flatnonzero(_uniform(collection, key_of(random_seed, "share")) < share)
     topics = pa.array(collection.query_ids, pa.string())
     return Labels(
         query_id=pa.DictionaryArray.from_arrays(
-            pa.array(collection.pair_topic[kept].astype(np.int32)), topics
+            pa.array(collection.pair_topic[labeled].astype(np.int32)), topics
         ),
-        doc_id=collection.doc_ids.take(pa.array(kept)),
-        label=label[kept].astype(np.float64),
+        doc_id=collection.doc_ids.take(pa.array(labeled)),
+        label=label[labeled].astype(np.float64),
     )
 
 
-def _in_top_of(collection: Collection, organization: str | None) -> npt.NDArray[np.bool_]:
-    """Whether documents are in the top 20 of an organization's runs, shape (pair,)."""
+def _is_in_top(collection: Collection, organization: str | None) -> npt.NDArray[np.bool_]:
+    """Return a mask of documents in the top 20 of an organization's runs, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
     if organization is not None:
         if organization not in collection.organizations:
-            known = ", ".join(map(repr, collection.organizations))
-            raise InputError(f"no organization {organization!r}; known: {known}")
-        of_it = collection.organization == collection.organizations.index(organization)
-        inside[collection.document[of_it, :, :_FAVORED_DEPTH]] = True  # −1, no document, is the last entry
+            names = ", ".join(map(repr, collection.organizations))
+            raise InputError(f"no organization {organization!r}; known: {names}")
+        is_member = collection.organization == collection.organizations.index(organization)
+        inside[collection.document[is_member, :, :_FAVORED_DEPTH]] = (
+            True  # −1, no document, is the last entry
+        )
     return inside[:-1]
 
 
 def _uniform(collection: Collection, random_seed: int) -> npt.NDArray[np.float64]:
-    """A number between 0 and 1 for each document, by name, shape (pair,)."""
+    """Return a number between 0 and 1 for each document, by name, shape (pair,)."""
     doc_ids, topics = collection.doc_ids.to_pylist(), np.arange(len(collection.query_ids) + 1)
     first = np.searchsorted(collection.pair_topic, topics)
     keys = [

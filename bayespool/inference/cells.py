@@ -27,7 +27,7 @@ def integrate_cells(
     modes: FloatArray,
     at_mode: bool,
 ) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Fields of `IntegratedLikelihood`: binomial counts whose log odds share an effect N(0, τ²) in a cell."""
+    """Return fields of `IntegratedLikelihood`: binomial counts that share an effect N(0, τ²) in a cell."""
     # By Gauss–Hermite nodes about the mode of each cell, of observations ``start[c]`` to ``start[c + 1]``;
     # ``modes`` has the starting points of the modes and holds the modes afterwards. With one node and
     # ``at_mode`` the Hessian is that of Laplace's approximation with the mode's curvature, which is never
@@ -186,7 +186,7 @@ def draw_cells(
     tau: FloatArray,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Exact draws of the effects of cells given the counts and each draw's log odds η, shape (draw, cell)."""
+    """Draw exactly the effects of cells given the counts and each draw's log odds η, shape (draw, cell)."""
     # Rejection sampling (von Neumann): the likelihood is log-concave, thus below its tangent at a point near
     # the mode, and with the tangent in its place the density is normal with variance τ².
     n_cells, most = len(start) - 1, 0
@@ -234,7 +234,7 @@ def draw_cells(
 
 
 def normal_nodes(n: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights of the mean of a function of a standard normal number, Gauss-Hermite."""
+    """Return nodes and weights of the mean of a function of a standard normal number, Gauss-Hermite."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(n)
     return nodes, weights / weights.sum()
 
@@ -283,14 +283,14 @@ def draw_effects(
     tau: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[IndexArray, FloatArray]:
-    """Cells with observations, shape (cell,), and exact draws of their effects, shape (draw, cell)."""
+    """Return cells with observations, shape (cell,), and exact draws of their effects, shape (draw, cell)."""
     order = np.argsort(cell, kind="stable")
     first = np.flatnonzero(np.diff(cell[order], prepend=-1))
     start, k, n = np.append(first, len(cell)), successes[order].astype(float), trials[order].astype(float)
     return cell[order][first], draw_cells(log_odds[:, order], k, n, start, tau, rng)
 
 
-def draw_effects_of_rows(
+def draw_row_effects(
     log_odds: FloatArray,
     successes: npt.NDArray[Any],
     trials: npt.NDArray[Any],
@@ -298,6 +298,6 @@ def draw_effects_of_rows(
     tau: FloatArray,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Draws of `draw_effects` for the cell of each observation, shape (draw, observation)."""
+    """Draw `draw_effects` for the cell of each observation, shape (draw, observation)."""
     cells, effects = draw_effects(log_odds, successes, trials, cell, tau, rng)
     return effects[:, np.searchsorted(cells, cell)]

@@ -1,4 +1,4 @@
-"""Draws of how levels of relevance change from one assessor to another (`bayespool.models.confusion`).
+"""Draws of the changes of levels from one assessor to another (`bayespool.models.confusion`).
 
 Where few documents are judged twice the mode is not the mean: it shrinks what is likely. So the mean moves to
 where the Gaussian with the precision of the mode is nearest to the posterior (van Niekerk & Rue 2024).
@@ -32,7 +32,7 @@ _NODES, _WEIGHTS = normal_nodes(11)
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What the log odds of documents have slopes on, shape (document, feature) each.
+    """Features that log odds of documents have slopes on, shape (document, feature) each.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Features:
     of_organization: FloatArray
 
     def at(self, rows: npt.NDArray[Any]) -> Features:
-        """Those of some documents."""
+        """Select the features of some documents."""
         return Features(self.free[rows], self.of_run[rows], self.of_organization[rows])
 
     @property
@@ -86,9 +86,9 @@ class ConfusionDraws:
 
     Attributes
     ----------
-    intercept : ndarray of float, shape (rung, draw, level)
-    slope : ndarray of float, shape (rung, draw, feature)
-    of_topic : ndarray of float, shape (rung, draw, topic, 1 + level)
+    intercept : ndarray of float, shape (threshold, draw, level)
+    slope : ndarray of float, shape (threshold, draw, feature)
+    of_topic : ndarray of float, shape (threshold, draw, topic, 1 + level)
         Effects of topics, and of topics and levels.
     """
 
@@ -98,23 +98,23 @@ class ConfusionDraws:
 
     def log_odds(
         self,
-        rung: int,
+        threshold: int,
         topic: int,
         level: IndexArray,
         features: FloatArray,
         draws: npt.NDArray[np.intp],
         drawn: FloatArray | None = None,
     ) -> FloatArray:
-        """Log odds of a topic's documents to reach a rung in some draws, shape (draw, document).
+        """Return log odds of a topic's documents to reach a threshold in some draws, shape (draw, document).
 
         ``level`` has the shape (document,) or (draw, document), ``features`` (document, feature); ``drawn``
         is what the first feature has besides in each draw, shape (draw, document).
         """
-        effects = self.of_topic[rung, draws, topic]
-        of_level = self.intercept[rung, draws] + effects[:, :1] + effects[:, 1:]
+        effects = self.of_topic[threshold, draws, topic]
+        of_level = self.intercept[threshold, draws] + effects[:, :1] + effects[:, 1:]
         shape = len(draws), len(features)
         at = np.take_along_axis(of_level, np.broadcast_to(level, shape), axis=1)
-        slope = self.slope[rung, draws]
+        slope = self.slope[threshold, draws]
         log_odds = at + slope @ features.T
         return np.asarray(log_odds if drawn is None else log_odds + slope[:, :1] * drawn)
 
@@ -157,34 +157,34 @@ def draw_confusion(
     """
     if not len(twice.first):
         return _draw_stated(twice, prior, n_draws, rng)
-    rungs = [_draw_rung(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
+    thresholds = [_draw_threshold(twice, prior, k, n_draws, rng) for k in range(1, prior.shape[1])]
     n_levels, n_global = twice.n_levels, twice.n_levels + sum(twice.features.numbers)
-    drawn = np.stack(rungs)
-    of_topic = drawn[:, :, n_global:].reshape(len(rungs), n_draws, twice.n_topics, 1 + n_levels)
+    drawn = np.stack(thresholds)
+    of_topic = drawn[:, :, n_global:].reshape(len(thresholds), n_draws, twice.n_topics, 1 + n_levels)
     return ConfusionDraws(drawn[:, :, :n_levels], drawn[:, :, n_levels:n_global], of_topic)
 
 
 def _draw_stated(
     twice: JudgedTwice, prior: FloatArray, n_draws: int, rng: np.random.Generator
 ) -> ConfusionDraws:
-    """Parameters by the prior's documents alone: intercepts, and neither slopes nor effects."""
-    n_rungs, n_levels = prior.shape[1] - 1, twice.n_levels
-    chance = np.empty((n_rungs, n_draws, n_levels))
-    for k in range(n_rungs):
+    """Return parameters by the prior's documents alone: intercepts, and neither slopes nor effects."""
+    n_thresholds, n_levels = prior.shape[1] - 1, twice.n_levels
+    chance = np.empty((n_thresholds, n_draws, n_levels))
+    for k in range(n_thresholds):
         chance[k] = rng.beta(prior[:, k + 1 :].sum(axis=1), prior[:, k], size=(n_draws, n_levels))
     return ConfusionDraws(
         logit(np.clip(chance, _LEAST_CHANCE, 1 - _LEAST_CHANCE)),
-        np.zeros((n_rungs, n_draws, sum(twice.features.numbers))),
-        np.zeros((n_rungs, n_draws, twice.n_topics, 1 + n_levels)),
+        np.zeros((n_thresholds, n_draws, sum(twice.features.numbers))),
+        np.zeros((n_thresholds, n_draws, twice.n_topics, 1 + n_levels)),
     )
 
 
-def _draw_rung(
-    twice: JudgedTwice, prior: FloatArray, rung: int, n_draws: int, rng: np.random.Generator
+def _draw_threshold(
+    twice: JudgedTwice, prior: FloatArray, threshold: int, n_draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Parameters of one rung, shape (draw, parameter): those of the documents that reach the one below."""
-    density = _Rung(twice, prior, rung)
-    peaks = _explored(density)
+    """Draw the parameters of one threshold by documents that reach the one below, (draw, parameter)."""
+    density = _ThresholdDensity(twice, prior, threshold)
+    peaks = _best_first_peaks(density)
     heights = np.array([peak.height for peak in peaks])
     weight = np.exp(heights - heights.max())
     chosen = rng.choice(len(peaks), size=n_draws, p=weight / weight.sum())
@@ -195,8 +195,8 @@ def _draw_rung(
     return drawn
 
 
-def _explored(density: _Rung) -> list[Peak]:
-    """Peaks at the points of the scales that matter: from the middle, neighbors of the best one first."""
+def _best_first_peaks(density: _ThresholdDensity) -> list[Peak]:
+    """Find peaks at the scales that matter: from the middle, neighbors of the best one first."""
     peaks: dict[tuple[int, ...], Peak] = {}
     middle = tuple(len(values) // 2 for values in _SCALES)
     waiting = [(-math.inf, middle)]  # negative height of a neighbor, and the point
@@ -214,16 +214,16 @@ def _explored(density: _Rung) -> list[Peak]:
     return [peaks[point] for point in sorted(peaks)]
 
 
-class _Rung:
-    """Log density of one rung's parameters: intercepts and slopes, then effects topic by topic."""
+class _ThresholdDensity:
+    """Log density of one threshold's parameters: intercepts and slopes, then effects topic by topic."""
 
-    def __init__(self, twice: JudgedTwice, prior: FloatArray, rung: int) -> None:
+    def __init__(self, twice: JudgedTwice, prior: FloatArray, threshold: int) -> None:
         self.n_levels = twice.n_levels
-        there = np.flatnonzero(twice.second >= rung - 1)
+        there = np.flatnonzero(twice.second >= threshold - 1)
         cell = twice.topic[there] * twice.n_levels + twice.first[there]
         order = np.argsort(cell, kind="stable")
         there, cell = there[order], cell[order]
-        self.reached = (twice.second[there] >= rung).astype(float)
+        self.reached = (twice.second[there] >= threshold).astype(float)
         level, self.topic = twice.first[there], twice.topic[there]
         one_hot = np.eye(twice.n_levels)[level]
         self.design = np.hstack([one_hot, twice.features.at(there).matrix])
@@ -234,11 +234,11 @@ class _Rung:
         self.cells, self.starts = np.unique(cell, return_index=True)
         self.of_topic = n_global + self.topic * self.layout.width
         self.of_level = self.of_topic + 1 + level
-        self.prior_n = prior[:, rung - 1 :].sum(axis=1)
-        self.prior_reached = prior[:, rung:].sum(axis=1)
+        self.prior_n = prior[:, threshold - 1 :].sum(axis=1)
+        self.prior_reached = prior[:, threshold:].sum(axis=1)
 
     def peak(self, scales: tuple[float, ...], start: FloatArray) -> Peak:
-        """The Gaussian at the mode, which is looked for from ``start``."""
+        """Return the Gaussian at the mode, which is looked for from ``start``."""
         precision, x, levels = self._precision(scales), start, slice(0, self.n_levels)
         for _ in range(_MOST_STEPS):
             chance, of_prior = expit(self._log_odds(x)), expit(x[levels])
@@ -260,7 +260,7 @@ class _Rung:
         return Peak(scales, x, factor, height)
 
     def mean(self, peak: Peak) -> FloatArray:
-        """Mean of the Gaussian of a peak's precision that is nearest to the posterior."""
+        """Return the mean of the Gaussian of a peak's precision that is nearest to the posterior."""
         precision, x = self._precision(peak.scales), peak.mode
         rate, last = 1.0, math.inf
         off, of_levels = (np.sqrt(variance)[:, None] * _NODES for variance in self._variances(peak.factor))
@@ -279,7 +279,7 @@ class _Rung:
     def _gradient(
         self, x: FloatArray, precision: FloatArray, chance: FloatArray, of_prior: FloatArray
     ) -> FloatArray:
-        """Slope of the log density, given the chances of the documents, and of those of the prior."""
+        """Return slope of the log density, given the chances of the documents, and of those of the prior."""
         gradient, levels = -precision * x, slice(0, self.n_levels)
         gradient[: self.layout.n_global] += self.design.T @ (self.reached - chance)
         gradient[levels] += self.prior_reached - self.prior_n * of_prior
@@ -288,7 +288,7 @@ class _Rung:
         return gradient
 
     def _variances(self, factor: Factor) -> tuple[FloatArray, FloatArray]:
-        """Variances of the documents' log odds, and of the intercepts."""
+        """Return variances of the documents' log odds, and of the intercepts."""
         starts = np.searchsorted(self.topic, np.arange(self.layout.n_groups + 1))
         of_documents = factor.variances(self.design, self.local, starts)
         of_levels = factor.variances(
@@ -297,7 +297,7 @@ class _Rung:
         return of_documents, of_levels
 
     def _precision(self, scales: Sequence[float]) -> FloatArray:
-        """Precisions of the priors of the parameters."""
+        """Return precisions of the priors of the parameters."""
         topic, topic_level, run, organization = scales
         n_free, n_runs, n_organizations = self.numbers
         sd = [INTERCEPT_SD] * self.n_levels + [SLOPE_SD] * n_free
@@ -309,7 +309,7 @@ class _Rung:
         return np.asarray(self.design @ x[: self.layout.n_global] + x[self.of_topic] + x[self.of_level])
 
     def _curvature(self, weight: FloatArray, precision: FloatArray) -> FloatArray:
-        """Curvature in the form of `Layout.zeros`, from the documents' weights."""
+        """Return the curvature in the form of `Layout.zeros`, from the documents' weights."""
         at, outer = self.layout, self.layout.zeros()
         weighted = self.design * weight[:, None]
         outer[: at.n_global, : at.n_global] = self.design.T @ weighted

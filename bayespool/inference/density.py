@@ -11,10 +11,12 @@ from scipy.special import expit, logit
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.errors import InputError
-from bayespool.inference.arrow import Arrow, Factor, Layout, ParameterPositions
-from bayespool.inference.cells import NODES, SHARES, IntegratedLikelihood, add_cells, draw_effects, integrate
-from bayespool.inference.kernels import (
+from bayespool.inference.arrow import (
+    Arrow,
     Design,
+    Factor,
+    Layout,
+    ParameterPositions,
     add_own,
     add_product,
     add_slope,
@@ -26,8 +28,9 @@ from bayespool.inference.kernels import (
     sum_chances,
     variances,
 )
-from bayespool.models.priors import log_density_of_coefficient, log_density_of_scale
-from bayespool.models.structure import Block, LinearPredictor, Structure
+from bayespool.inference.cells import NODES, SHARES, IntegratedLikelihood, add_cells, draw_effects, integrate
+from bayespool.models.formulas import Block, LinearPredictor, Structure
+from bayespool.models.priors import coefficient_log_density, scale_log_density
 
 _MAX_LOG_ODDS = 2**22  # held at a time for draws of cells
 
@@ -51,7 +54,7 @@ class Rows:
         self._design, self._layout = _design(predictor, rows, places), places.layout
 
     def predict(self, x: FloatArray, gaussian: Factor) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the log odds under a Gaussian about x, two arrays of shape (row,)."""
+        """Return mean and variance of the log odds under a Gaussian about x, two arrays of shape (row,)."""
         return linear_predictor(self._design, x), _variances(
             self._design, gaussian.covariance(), self._layout
         )
@@ -65,7 +68,7 @@ class Rows:
         start: npt.NDArray[np.intp],
         run: npt.NDArray[np.intp],
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Totals of counts by run for shifts of all log odds, with the derivatives of the totals.
+        """Return totals of counts by run for shifts of all log odds, with the derivatives of the totals.
 
         Parameters
         ----------
@@ -129,15 +132,15 @@ class PreparedBlock:
             of_rows = np.repeat(effects, np.diff(self.start), axis=0)
             if self.is_product or (of_rows != self.designs[0].effects).any():
                 raise InputError(
-                    "effects of cells go with a linear predictor whose other effects are one cell's"
+                    "cell effects require a linear predictor whose other effects are constant within cells"
                 )
 
     def predictors(self, x: FloatArray) -> FloatArray:
-        """Values of the linear predictors, shape (predictor, observation)."""
+        """Return values of the linear predictors, shape (predictor, observation)."""
         return np.array([linear_predictor(design, x) for design in self.designs])
 
     def total(self, x: FloatArray, tau: float) -> FloatArray:
-        """Gradient of the expected sum of successes, shape (parameter,)."""
+        """Return the gradient of the expected sum of successes, shape (parameter,)."""
         z, gradient = self.predictors(x), np.zeros(self.layout.size)
         eta, first = z[0], np.ones_like(z)
         if self.is_product:
@@ -149,7 +152,7 @@ class PreparedBlock:
         return gradient
 
     def log_likelihood(self, x: FloatArray, tau: float) -> float:
-        """Log likelihood at x, with the scale τ of the effects of cells."""
+        """Return log likelihood at x, with the scale τ of the effects of cells."""
         z = self.predictors(x)
         if self.cell is not None:
             return self._integrate(z[0], tau).log_likelihood
@@ -178,7 +181,7 @@ class PreparedBlock:
             drawn[some, np.searchsorted(kept, cells)] = effects_of_cells
 
     def nodes(self, x: FloatArray, covariance: FloatArray) -> list[tuple[float, FloatArray]]:
-        """Weights and predictors of a cubature over the Gaussian about x, of degree 3, or 5 with one."""
+        """Return weights and predictors of a cubature over the Gaussian about x, of degree 3 or 5."""
         z, at = self.predictors(x), self.layout
         n_predictors = len(z)
         variance = np.empty((z.shape[1], n_predictors, n_predictors))
@@ -250,7 +253,7 @@ class PreparedBlock:
 
 
 def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatArray:
-    """Variances of the rows of a design, shape (observation,)."""
+    """Return variances of the rows of a design, shape (observation,)."""
     of_owners = owners_covariances(design, covariance)
     return np.asarray(variances(design, covariance, of_owners, layout.n_global))
 
@@ -258,7 +261,7 @@ def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatA
 def _binomial_terms(
     eta: FloatArray, successes: FloatArray, trials: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Log likelihood of counts in log odds η, its derivative and minus its second, shape (observation,)."""
+    """Return log likelihood of counts in log odds η, its derivative and minus its second, (observation,)."""
     small = np.exp(-np.abs(eta))  # numpy's exp and log are several times as fast as those of a compiled loop
     larger = 1 / (1 + small)
     smaller = small * larger
@@ -268,7 +271,7 @@ def _binomial_terms(
 
 
 def _design(predictor: LinearPredictor, rows: IndexArray, places: ParameterPositions) -> Design:
-    """Design of some rows of a predictor."""
+    """Return the design of some rows of a predictor."""
     n, order = len(rows), np.arange(places.layout.size)
     columns = [order[places.slices[name]] for name in predictor.coefficients]
     parts = [np.asarray(v, dtype=float)[rows] for v in predictor.coefficients.values()]
@@ -329,11 +332,11 @@ class Density:
         self.scales, self.layout = self.places.scales, self.places.layout
         self.slices, self.sums = self.places.slices, self.places.sums
         self._priors = {
-            n: log_density_of_coefficient(n, c.prior, shift=c.shift, logit=c.logit)
+            n: coefficient_log_density(n, c.prior, shift=c.shift, logit=c.logit)
             for n, c in structure.coefficients.items()
         }
         scale_priors = {
-            n: log_density_of_scale(f"sigma_{n}", group.scale) for n, group in structure.groups.items()
+            n: scale_log_density(f"sigma_{n}", group.scale) for n, group in structure.groups.items()
         }
         self._scale_priors = [scale_priors[name] for name in self.scales]
         self._blocks = [
@@ -348,7 +351,7 @@ class Density:
         return self.layout.size
 
     def start(self, near: Mapping[str, FloatArray] | None = None) -> tuple[FloatArray, FloatArray]:
-        """A point x, shape (parameter,), and log scales θ, shape (scale,), to start from.
+        """Return a point x, shape (parameter,), and log scales θ, shape (scale,), to start from.
 
         Coefficients are at the center of their priors, effects zero and scales 0.74; or all are at the means
         of ``near``, draws by name of the variable.
@@ -371,7 +374,7 @@ class Density:
         return x, theta
 
     def log_density(self, x: FloatArray, theta: FloatArray) -> float:
-        """Log density at (x, θ) with the Jacobian of log scales and logits, up to a constant."""
+        """Return log density at (x, θ) with the Jacobian of log scales and logits, up to a constant."""
         return self._prior(x, theta)[0] + sum(
             block.log_likelihood(x, self._tau(theta)) for block in self._blocks
         )
@@ -379,7 +382,7 @@ class Density:
     def expand(
         self, x: FloatArray, theta: FloatArray, *, expected: bool = False
     ) -> tuple[float, FloatArray, Arrow]:
-        """`log_density`, its gradient in x, and the negative Hessian.
+        """Return `log_density`, its gradient in x, and the negative Hessian.
 
         With ``expected`` the likelihood's part of the Hessian is its Fisher information, positive
         semidefinite.
@@ -394,7 +397,7 @@ class Density:
     def mean_derivatives(
         self, x: FloatArray, theta: FloatArray, gaussian: Factor
     ) -> tuple[float, FloatArray, Arrow]:
-        """`expand` of the quadratic that has the density's mean value, gradient and Hessian.
+        """Return `expand` of the quadratic that has the density's mean value, gradient and Hessian.
 
         Means are over the Gaussian about x.
         """
@@ -407,11 +410,11 @@ class Density:
         return value, gradient, Arrow(self.layout, outer + self._prior_hessian(diagonal))
 
     def log_prior_of_scales(self, theta: FloatArray) -> Any:
-        """Log density of log scales alone, shape (...), for θ of shape (scale, ...)."""
+        """Return log density of log scales alone, shape (...), for θ of shape (scale, ...)."""
         return sum(prior(at) for prior, at in zip(self._scale_priors, theta, strict=True))
 
     def prior_curvature(self, theta: FloatArray) -> FloatArray:
-        """Part of the negative Hessian in x from the effects' priors, in the form of `Layout.zeros`."""
+        """Return the negative Hessian in x of the effects' priors, in the form of `Layout.zeros`."""
         diagonal = np.zeros(self.size)
         for g, name in enumerate(self.scales):
             if name in self.slices:
@@ -419,7 +422,7 @@ class Density:
         return self._prior_hessian(diagonal)
 
     def drift(self, x: FloatArray, theta: FloatArray, curvature: Factor) -> FloatArray:
-        """Derivative of the mode x in θ, shape (scale, parameter)."""
+        """Return the derivative of the mode x in θ, shape (scale, parameter)."""
         drift = np.zeros((len(self.scales), self.size))
         for g, name in enumerate(self.scales):
             if name in self.slices:
@@ -434,11 +437,11 @@ class Density:
         return drift
 
     def totals(self, x: FloatArray, theta: FloatArray) -> list[FloatArray]:
-        """Gradient at x of the expected total of each block's counts, each of shape (parameter,)."""
+        """Return gradient at x of the expected total of each block's counts, each of shape (parameter,)."""
         return [block.total(x, self._tau(theta)) for block in self._blocks]
 
     def draw_cells(self, x: FloatArray, theta: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Effects of cells given draws of all other parameters, shape (draw, kept cell)."""
+        """Return effects of cells given draws of all other parameters, shape (draw, kept cell)."""
         name = self.structure.cells
         assert name is not None
         group, tau = self.structure.groups[name], np.exp(theta[:, self.scales.index(name)])
@@ -450,12 +453,12 @@ class Density:
         return drawn
 
     def _tau(self, theta: FloatArray) -> float:
-        """Scale of the effects of cells."""
+        """Return the scale of the effects of cells."""
         name = self.structure.cells
         return float(np.exp(theta[self.scales.index(name)])) if name in self.scales else 0.0
 
     def _prior(self, x: FloatArray, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Log density of the priors, its gradient in x, and the diagonal of the negative Hessian."""
+        """Return log density of the priors, its gradient in x, and the diagonal of the negative Hessian."""
         value, gradient, diagonal = 0.0, np.empty(self.size), np.empty(self.size)
         for name, prior in self._priors.items():
             where = self.slices[name]
@@ -479,7 +482,7 @@ class Density:
         return value, gradient, diagonal
 
     def _prior_hessian(self, diagonal: FloatArray) -> FloatArray:
-        """Negative Hessian of the priors in the form of `Layout.zeros`."""
+        """Return negative Hessian of the priors in the form of `Layout.zeros`."""
         at = self.layout
         outer = at.zeros()
         np.einsum("ii->i", outer[: at.n_global, : at.n_global])[:] = diagonal[: at.n_global]

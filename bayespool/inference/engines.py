@@ -35,14 +35,9 @@ class Engine(Protocol):
         """Name of the engine in settings and diagnostics, an attribute of the class."""
 
     def fit(
-        self,
-        spec: ModelSpec,
-        evidence: Evidence,
-        random_seed: int,
-        *,
-        known: Sequence[int] | None = None,
+        self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
-        """Draws of all variables of a model given evidence.
+        """Draw all variables of a model given evidence.
 
         Parameters
         ----------
@@ -76,7 +71,7 @@ ENGINES: dict[str, type[Any]] = {engine.name: engine for engine in (Laplace, NUT
 
 
 def register_engine(engine: Class) -> Class:
-    """Class decorator that registers an engine by its ``name``.
+    """Return the class decorator that registers an engine by its ``name``.
 
     ``draws``, ``tune``, ``chains``, ``target_accept`` and ``progress`` of an estimator become its settings,
     where it has fields of these names. ``del ENGINES[name]`` removes it. An unknown citation, or a name that
@@ -92,19 +87,19 @@ def register_engine(engine: Class) -> Class:
 
 
 def engine_named(name: str) -> type[Any]:
-    """Class of an engine out of `ENGINES`; InputError if there is none."""
+    """Return the class of an engine out of `ENGINES`; InputError if there is none."""
     if name not in ENGINES:
         raise InputError(f"no engine {name!r}", hint=known_names(name, ENGINES))
     return ENGINES[name]
 
 
 def is_independent(name: str) -> bool:
-    """Whether an engine's draws are independent of each other; False for an unknown name."""
+    """Return whether an engine's draws are independent of each other; False for an unknown name."""
     return bool(getattr(ENGINES.get(name), "independent", False))
 
 
 def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
-    """An engine with those settings that it has; with ``relay`` followed by the one that takes over."""
+    """Make an engine with those settings that it has; with ``relay`` followed by the one that takes over."""
     cls = engine_named(name)
     names = {f.name for f in dataclasses.fields(cls) if f.init}
     engine: Engine = cls(**{key: value for key, value in settings.items() if key in names})

@@ -21,7 +21,7 @@ MIN_ESS = 400.0
 
 
 def diagnose(tree: Any, *, engine: str) -> Diagnostics:
-    """R-hat, effective sample sizes and divergences (Vehtari et al. 2021, Bayesian Analysis 16(2))."""
+    """Return R-hat, effective sample sizes and divergences (Vehtari et al. 2021, Bayesian Analysis 16(2))."""
     import arviz_stats
 
     posterior = tree["posterior"].to_dataset()
@@ -114,7 +114,7 @@ class Fit:
         return n_chains, n_draws
 
     def draws(self) -> dict[str, npt.NDArray[np.float64]]:
-        """Draws by variable, one chain after the other, shape (draw, ...)."""
+        """Return draws by variable, one chain after the other, shape (draw, ...)."""
         return {
             name: values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
             for name, values in self.variables.items()

@@ -40,8 +40,8 @@ _DENSITY_POWER = 0.1  # of a density against distance in the choice of nodes
 _AXIS_WEIGHT = 3.0  # of functions of one coordinate relative to those of all
 
 
-def lay_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
-    """Points that fill space evenly, shape (point, dimension), and log densities of them, shape (point,)."""
+def design_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
+    """Return points that fill space evenly, (point, dimension), and log densities of them, shape (point,)."""
     # exponential to the left of zero, normal to the right
     ratio = 2.0
     for _ in range(40):
@@ -61,19 +61,19 @@ def lay_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
 
 
 def axis_points(n_dims: int) -> FloatArray:
-    """Two points on each axis, a cubature of degree 3 for a standard normal, shape (point, dimension)."""
+    """Return two points on each axis, a cubature of degree 3 for a standard normal, (point, dimension)."""
     return np.asarray(
         np.sqrt(n_dims) * np.repeat(np.eye(n_dims), 2, axis=0) * np.tile([1.0, -1.0], n_dims)[:, None]
     )
 
 
-def straightened(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
-    """Coordinates in which modes depend smoothly on log scales θ, in standard deviations, (point, scale)."""
+def standardize_skew(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
+    """Transform log scales θ to coordinates that modes depend on smoothly, in standard deviations."""
     return 2 * np.log1p(np.expm1(theta - mode) / 2) / spread
 
 
 def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
-    """Indices of up to n points far from each other and from zero, farthest first; shape (point,)."""
+    """Return indices of up to n points far from each other and from zero, farthest first; shape (point,)."""
     distance: FloatArray = (points**2).sum(axis=1)
     chosen: list[int] = []
     while len(chosen) < min(n, len(points)) and distance.max() > 0:
@@ -83,13 +83,13 @@ def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
 
 
 def choose_next(points: FloatArray, nodes: FloatArray, log_density: FloatArray) -> int:
-    """Index of the point that is far from all nodes, weighted toward high log density."""
+    """Return the index of the point that is far from all nodes, weighted toward high log density."""
     distance: FloatArray = np.sqrt(((points[:, None] - nodes) ** 2).sum(axis=2)).min(axis=1)
     return int(np.argmax(distance * np.exp(_DENSITY_POWER * (log_density - log_density.max()))))
 
 
 def interpolate(points: FloatArray, nodes: FloatArray, *, by_axis: bool) -> FloatArray:
-    """Weight of each node in the value at each point, shape (point, node); rows sum to 1."""
+    """Return the weight of each node in the value at each point, shape (point, node); rows sum to 1."""
     # Cubic radial basis functions about the nodes and a plane (Duchon 1977, Splines minimizing
     # rotation-invariant semi-norms in Sobolev spaces), exact at the nodes; with too few nodes distances and a
     # constant. ``by_axis`` adds cubic functions of each coordinate.
@@ -134,7 +134,7 @@ class PosteriorMode(NamedTuple):
 def find_scales(
     density: Density, theta: FloatArray, x: FloatArray
 ) -> tuple[FloatArray, PosteriorMode, FloatArray, FloatArray]:
-    """Mode of θ's marginal, x's mode there, its drift with θ, and standard deviations of θ."""
+    """Return the mode of θ's marginal, x's mode there, its drift with θ, and standard deviations of θ."""
     # Newton's method on each scale alone: log scales are hardly correlated
     unit, bent = np.eye(len(theta)) * _LOG_SCALE_STEP, np.zeros((len(theta), len(x)))
     for _ in range(40):  # each step moves a scale that a prior holds near zero by half a unit
@@ -159,11 +159,11 @@ def find_scales(
 def find_mode(
     density: Density, theta: FloatArray, x: FloatArray, tolerance: float = _MODE_TOLERANCE
 ) -> PosteriorMode:
-    """Mode of x given θ; the last step gains less than half of ``tolerance`` in log density."""
+    """Return the mode of x given θ; the last step gains less than half of ``tolerance`` in log density."""
     value, gradient, curvature = density.expand(x, theta)
     converged = False
     for _ in range(100):
-        curvature, gaussian, exact = factor_of(density, theta, x, curvature)
+        curvature, gaussian, exact = factorize(density, theta, x, curvature)
         step = gaussian.solve(gradient)
         gain = float(gradient @ step)
         if gain < tolerance:
@@ -191,7 +191,7 @@ def find_modes(
     drift: FloatArray,
     n: int,
 ) -> tuple[list[int], list[PosteriorMode]]:
-    """Positions of up to n points in θ, and the modes there."""
+    """Return positions of up to n points in θ, and the modes there."""
     # ``straight`` are coordinates of the points in which x depends smoothly on θ, zero at ``middle``, and
     # ``drift`` its derivative in them. If there are more points than n, the first nodes are far from each
     # other, the others far from these where θ is likely by then.
@@ -219,7 +219,7 @@ def find_modes(
 def find_center(
     density: Density, theta: FloatArray, x: FloatArray, gaussian: Factor, n_steps: int
 ) -> tuple[FloatArray, Factor, Arrow | None, float]:
-    """Mean, Gaussian, curvature and log marginal after steps to the best Gaussian given θ."""
+    """Return mean, Gaussian, curvature and log marginal after steps to the best Gaussian given θ."""
     # The best by Kullback–Leibler divergence. The log marginal, mean log density plus entropy, is a lower
     # bound, nearer to the truth than Laplace's where the density is skewed or flat, as of topics without a
     # relevant document. Without a step it is NaN, and there is no curvature.
@@ -239,7 +239,7 @@ def find_center(
 def _is_better(
     new: tuple[float, FloatArray, Arrow], value: float, gradient: FloatArray, step: FloatArray
 ) -> bool:
-    """Whether a point is higher, or about as high and near the maximum along the step."""
+    """Return whether a point is higher, or about as high and near the maximum along the step."""
     # integrals over cells are not exact to the last digits
     if new[0] >= value - 1e-9:
         return True
@@ -247,10 +247,10 @@ def _is_better(
     return bool(new[0] >= lowest and 2 * abs(float(new[1] @ step)) <= float(gradient @ step))
 
 
-def factor_of(
+def factorize(
     density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow
 ) -> tuple[Arrow, Factor, bool]:
-    """The curvature and its Gaussian, exact or else expected, and whether a mode may be there."""
+    """Return the curvature and its Gaussian, exact or else expected, and whether a mode may be there."""
     try:
         return curvature, curvature.factor(density.sums), True
     except LinAlgError:  # not positive: Fisher's scoring
@@ -299,14 +299,9 @@ class Laplace:
             raise InputError(f"draws, chains and n_points must be at least 1: {self}")
 
     def fit(
-        self,
-        spec: ModelSpec,
-        evidence: Evidence,
-        random_seed: int,
-        *,
-        known: Sequence[int] | None = None,
+        self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
-        """Independent draws, in one chain, from the approximate posterior of a model, see `Engine.fit`.
+        """Draw independently, in one chain, from the approximate posterior, see `Engine.fit`.
 
         Warns
         -----
@@ -378,7 +373,7 @@ class Approximation:
     converged: bool  # every mode was found and every curvature is positive
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
-        """Draws of x, shape (draw, parameter), of θ, shape (draw, scale), and of the point, shape (draw,)."""
+        """Draw x, shape (draw, parameter), of θ, shape (draw, scale), and of the point, shape (draw,)."""
         # θ by systematic draws, the deviation of x from its mean there by the nearest Gaussian
         position = (rng.permutation(n) + rng.random()) / n
         drawn = np.searchsorted(np.cumsum(self.chance), position).clip(max=len(self.chance) - 1)
@@ -389,7 +384,7 @@ class Approximation:
         return x, self.many[drawn], point
 
     def gaussian_at(self, k: int) -> Factor:
-        """The Gaussian about the mean at a point."""
+        """Return the Gaussian about the mean at a point."""
         density = self.density
         between = np.tensordot(self.shares[k], self.likelihood, axes=1)
         try:
@@ -407,7 +402,7 @@ class Approximation:
         return int(np.argmax(self.weight))
 
     def interval_error(self) -> float:
-        """Largest error of an end of a 95 % interval of a total, as a share of its width; NaN if unknown."""
+        """Return the largest error of a 95 % interval of a total, as a share of its width; NaN if unknown."""
         # the density of a total: height of its ridge over the curvature across it (Tierney & Kadane 1986)
         density, theta = self.density, self.theta[self.best]
         mean, gaussian = find_center(density, theta, self.mean[self.best], self.gaussian_at(self.best), 1)[:2]
@@ -417,7 +412,10 @@ class Approximation:
             spread = np.sqrt(float(direction @ toward))
             if not spread > 0:
                 continue
-            log_height = [_ridge(density, theta, mean + s * toward / spread, direction) for s in _TOTAL_GRID]
+            log_height = [
+                _profile_log_density(density, theta, mean + s * toward / spread, direction)
+                for s in _TOTAL_GRID
+            ]
             worst = float(np.maximum(worst, _quantile_error(np.array(log_height))))
         return worst
 
@@ -425,7 +423,7 @@ class Approximation:
 def approximate(
     density: Density, *, n_points: int = 32, near: Mapping[str, FloatArray] | None = None
 ) -> Approximation:
-    """Nested Laplace approximation of a density; ``near`` are draws of a fit to nearly the same data."""
+    """Approximate a density by nested Laplace; ``near`` are draws of a fit to nearly the same data."""
     n_scales = len(density.scales)
     x, theta = density.start(near)
     if n_scales == 0:
@@ -435,7 +433,7 @@ def approximate(
         return Approximation(density, nodes, one[0], mean, nodes, likelihood, one, *many, middle.is_fine)
     if near is None:
         theta, middle, drift, spread = find_scales(density, theta, x)
-        standard, log_placed = lay_points(max(_N_SCALE_POINTS, n_points * n_scales), n_scales)
+        standard, log_placed = design_points(max(_N_SCALE_POINTS, n_points * n_scales), n_scales)
     else:
         middle = find_mode(density, theta, x, COARSE_TOLERANCE)
         drift = density.drift(middle.x, theta, middle.gaussian)
@@ -446,7 +444,7 @@ def approximate(
         standard = axis_points(n_scales)  # two points for each scale
         log_placed = np.zeros(len(standard))
     points = theta + standard * spread
-    straight = straightened(points, theta, spread)
+    straight = standardize_skew(points, theta, spread)
     few = slice(len(points) if near is not None else n_points * n_scales)  # points with a Gaussian
     candidates, n_centered = np.arange(len(points))[few], 1 if near is not None else len(points[few]) + 1
     n_nodes = len(candidates)
@@ -491,7 +489,7 @@ def approximate(
 def _means(
     density: Density, modes: list[PosteriorMode], nodes: FloatArray, at_nodes: FloatArray, n_centered: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Means of x at nodes, negative Hessians without the effects' priors, and log marginals of θ."""
+    """Return means of x at nodes, negative Hessians without the effects' priors, and log marginals of θ."""
     # computed at the first nodes, whose offsets from mode, curvature and Laplace's marginal are interpolated
     mean, curvature = np.array([mode.x for mode in modes]), np.array([mode.curvature.outer for mode in modes])
     log_marginal, gained = np.array([mode.log_marginal for mode in modes]), np.zeros(len(modes[:n_centered]))
@@ -515,11 +513,11 @@ def _means(
     return mean, curvature, log_marginal
 
 
-def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
-    """Log density of direction·x, up to a constant; NaN where none is found with a positive curvature."""
+def _profile_log_density(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
+    """Return the log density of direction·x, up to a constant; NaN without a positive curvature."""
     for _ in range(8):
         value, gradient, curvature = density.expand(x, theta)
-        _, gaussian, exact = factor_of(density, theta, x, curvature)
+        _, gaussian, exact = factorize(density, theta, x, curvature)
         toward, step = gaussian.solve(direction), gaussian.solve(gradient)
         across = float(direction @ toward)
         step = step - toward * (float(direction @ step) / across)
@@ -530,7 +528,7 @@ def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatA
 
 
 def _quantile_error(log_height: FloatArray) -> float:
-    """Error of a normal's 95 % interval, as a share of its width, from log densities at `_TOTAL_GRID`."""
+    """Return the error of a normal's 95 % interval, as a share of its width, from those at `_TOTAL_GRID`."""
     if not np.isfinite(log_height).all():
         return float("nan")
     s = np.linspace(-5, 5, 2001)

@@ -58,15 +58,12 @@ class NUTS:
             )
 
     def fit(
-        self,
-        spec: ModelSpec,
-        evidence: Evidence,
-        random_seed: int,
-        *,
-        known: Sequence[int] | None = None,
+        self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
-        """Draws from the posterior of a model, see `Engine.fit` and `CompiledModel.sample`."""
-        graph, coords = spec.graph(evidence), evidence.coords
+        """Draw from the posterior of a model, see `Engine.fit` and `CompiledModel.sample`."""
+        from bayespool.models.graphs import build_graph  # imports PyMC
+
+        graph, coords = build_graph(spec, evidence), evidence.coords
         key = repr(spec), graph.str_repr(), tuple((dim, len(values)) for dim, values in coords.items())
         if key not in self._compiled:
             self._compiled[key] = self.compile(graph)
@@ -82,7 +79,7 @@ class NUTS:
         return dataclasses.replace(fit, coords=coords)
 
     def compile(self, model: pm.Model) -> CompiledModel:
-        """The model ready to be sampled, also with other data of the same coordinates."""
+        """Return the model ready to be sampled, also with other data of the same coordinates."""
         import nutpie
 
         with warnings.catch_warnings():
@@ -105,7 +102,7 @@ class CompiledModel:
         kept: Mapping[str, npt.NDArray[Any]] | None = None,
         called: str | None = None,
     ) -> Fit:
-        """Posterior draws.
+        """Return the posterior draws.
 
         Parameters
         ----------
@@ -178,19 +175,19 @@ class CompiledModel:
 
 
 def _data_names(compiled: Any) -> list[str]:
-    """Names of the data that the density depends on."""
+    """Return names of the data that the density depends on."""
     if hasattr(compiled, "shared_var_keys"):  # nutpie 0.16.11, whose shared_data goes by other keys
         return [variable.name for variable in compiled.shared_var_keys]
     return list(compiled.shared_data)
 
 
 def _is_samplers_own(name: str) -> bool:
-    """Whether a variable is what the sampler moves in, with signs and scales that the model does not have."""
+    """Return whether a variable is the sampler's own, with signs or scales that the model lacks."""
     return name.endswith("__") or name.startswith("standard_")
 
 
 def _fit(tree: Any, diagnostics: Diagnostics) -> Fit:
-    """A fit from a trace."""
+    """Return a fit from a trace."""
     posterior = tree["posterior"].to_dataset()
     names = [str(name) for name in posterior.data_vars]
     dims = {name: tuple(str(d) for d in posterior[name].dims[2:]) for name in names}

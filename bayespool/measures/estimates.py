@@ -300,8 +300,8 @@ class Estimates(ReprHTMLMixin):
             columns |= {
                 f"{self.method}_{end}": v.ravel() for end, v in zip(("lower", "upper"), ends, strict=True)
             }
-        of_runs = {"std": None if self.draws is not None else self.std, "distance": self.distance}
-        for name, values in (of_runs | {"new_kind": self.new_kind}).items():
+        run_columns = {"std": None if self.draws is not None else self.std, "distance": self.distance}
+        for name, values in (run_columns | {"new_kind": self.new_kind}).items():
             if values is not None and not per_topic:
                 columns[f"{self.method}_{name}"] = values
         return columns

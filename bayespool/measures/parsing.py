@@ -252,8 +252,8 @@ def _parse_text(text: str) -> _ParsedText:
 
 def _read_other_writing(text: str) -> _ParsedText | None:
     """Return a measure as trec_eval, ranx or mteb write it; None for any other text."""
-    if of_ranx := _RANX_RBP.fullmatch(text):
-        return _ParsedText("RBP", None, {"p": float(f"0.{of_ranx['p']}"), **_threshold(of_ranx)})
+    if ranx_match := _RANX_RBP.fullmatch(text):
+        return _ParsedText("RBP", None, {"p": float(f"0.{ranx_match['p']}"), **_threshold(ranx_match)})
     plain = _BURGES.sub(r"\g<name>", text)
     formula = {} if plain == text else {"dcg": "exp-log2"}
     other = _OTHER_WRITING.fullmatch(plain)

@@ -25,24 +25,24 @@ class Population:
     ----------
     lower, upper : ndarray of float, shape (run,)
         Ends of the equal-tailed interval of each run's mean over the population of topics.
-    of_topics, of_unjudged : ndarray of float, shape (run,)
+    topic_part, unjudged_part : ndarray of float, shape (run,)
         Variance of the mean that is due to the choice of topics and to unjudged documents.
     has_draws : bool
         Whether unjudged documents are uncertain, too; else the interval is a bootstrap's over topics alone,
-        and ``of_unjudged`` is NaN.
+        and ``unjudged_part`` is NaN.
     """
 
     lower: FloatArray
     upper: FloatArray
-    of_topics: FloatArray
-    of_unjudged: FloatArray
+    topic_part: FloatArray
+    unjudged_part: FloatArray
     has_draws: bool
 
     @property
     def unjudged_share(self) -> FloatArray:
         """Share of the variance that is due to unjudged documents, shape (run,); NaN without variance."""
         with np.errstate(invalid="ignore"):
-            share: FloatArray = self.of_unjudged / (self.of_unjudged + self.of_topics)
+            share: FloatArray = self.unjudged_part / (self.unjudged_part + self.topic_part)
         return share
 
 
@@ -95,14 +95,14 @@ def estimate_population(
     seed, (least, most) = key_of(random_seed, estimates.measure), estimates.measure.range
     if estimates.draws is None:
         means, has_draws = _resampled(estimates.per_topic, seed), False
-        of_topics = estimates.per_topic.var(axis=1, ddof=1) / estimates.per_topic.shape[1]
-        of_unjudged = np.full_like(of_topics, np.nan)
+        topic_part = estimates.per_topic.var(axis=1, ddof=1) / estimates.per_topic.shape[1]
+        unjudged_part = np.full_like(topic_part, np.nan)
     else:
         values, has_draws = estimates.draws, True
         means = population_draws(values.amount, random_seed=seed) / values.unit
-        of_unjudged, of_topics = values.std() ** 2, topic_variance(values.amount) / values.unit**2
+        unjudged_part, topic_part = values.std() ** 2, topic_variance(values.amount) / values.unit**2
     lower, upper = (np.clip(end, least, most) for end in equal_tailed_interval(means, ci_prob))
-    return Population(lower, upper, of_topics, of_unjudged, has_draws)
+    return Population(lower, upper, topic_part, unjudged_part, has_draws)
 
 
 def _resampled(per_topic: FloatArray, seed: int) -> FloatArray:
@@ -120,8 +120,8 @@ def topic_variance(draws: AnyArray) -> FloatArray:
     """
     n_topics = draws.shape[-1]
     refuse_one_topic(n_topics)
-    of_draws = [draw.var(axis=1, ddof=1) for draw in draws]  # one at a time, for memory
-    return np.asarray(np.mean(of_draws, axis=0) / n_topics)
+    variances = [draw.var(axis=1, ddof=1) for draw in draws]  # one at a time, for memory
+    return np.asarray(np.mean(variances, axis=0) / n_topics)
 
 
 def refuse_one_topic(n_topics: int) -> None:
@@ -242,10 +242,10 @@ def unjudged_share(drawn: npt.NDArray[np.number], exchanged: npt.NDArray[np.numb
     """
     pairs = exchanged_pairs(len(drawn))
     own, other = np.moveaxis(drawn[pairs], 1, 0), np.moveaxis(exchanged, 1, 0)  # each by first and second
-    of_unjudged = ((own[0] - other[0]) * (other[1] - own[1])).sum(axis=0) / 2
-    of_assessor = ((own[0] - other[1]) ** 2 + (own[1] - other[0]) ** 2).sum(axis=0) / 4
-    of_unjudged = np.maximum(of_unjudged, 0.0)
-    total = of_unjudged + of_assessor
-    share = np.divide(of_unjudged, total, out=np.zeros(total.shape), where=total > 0)
+    unjudged_part = ((own[0] - other[0]) * (other[1] - own[1])).sum(axis=0) / 2
+    assessor_part = ((own[0] - other[1]) ** 2 + (own[1] - other[0]) ** 2).sum(axis=0) / 4
+    unjudged_part = np.maximum(unjudged_part, 0.0)
+    total = unjudged_part + assessor_part
+    share = np.divide(unjudged_part, total, out=np.zeros(total.shape), where=total > 0)
     varies: BoolArray = drawn.max(axis=0) > drawn.min(axis=0)
     return np.where(varies, share, np.nan)

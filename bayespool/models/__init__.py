@@ -1,31 +1,5 @@
 """Declarations of hierarchical models, their evidence and priors, and what engines derive from them."""
 
-from bayespool.models.documents import EVIDENCE_SLOPES
-from bayespool.models.evidence import LinearEvidence, gather_documents, gather_evidence
-from bayespool.models.formulas import Chances, Effect, Linear, document_log_odds
-from bayespool.models.priors import Prior, draw_prior, parse_prior
-from bayespool.models.registry import MODEL_NAMES, MODELS, model_named, own_models
-from bayespool.models.spec import Evidence, ModelSpec
-from bayespool.models.structure import Structure, draw_priors
+import lazy_loader
 
-__all__ = [
-    "EVIDENCE_SLOPES",
-    "MODELS",
-    "MODEL_NAMES",
-    "Chances",
-    "Effect",
-    "Evidence",
-    "Linear",
-    "LinearEvidence",
-    "ModelSpec",
-    "Prior",
-    "Structure",
-    "document_log_odds",
-    "draw_prior",
-    "draw_priors",
-    "gather_documents",
-    "gather_evidence",
-    "model_named",
-    "own_models",
-    "parse_prior",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

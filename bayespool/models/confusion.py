@@ -1,7 +1,7 @@
-r"""How levels of relevance change from one assessor to another: the model and its priors.
+r"""Model and priors of the changes of levels of relevance from one assessor to another.
 
 Of a document :math:`d` of topic :math:`t` that the first assessor puts at level :math:`a`, and of which the
-second says that it reaches a level, the log odds that it reaches the next one too, the rung :math:`k`, are
+second says that it reaches a level, the log odds that it reaches the next one, threshold :math:`k`, are
 
 .. math::
 
@@ -44,7 +44,7 @@ _HINT = "write '95 5; 30 70': of 100 documents at the lowest level 5 change, of 
 
 
 def parse_confusion(given: str | Sequence[Sequence[float]] | None) -> Confusion:
-    """Documents by level of the first assessor (rows) and of the second, ascending.
+    """Return documents by level of the first assessor (rows) and of the second, ascending.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def parse_confusion(given: str | Sequence[Sequence[float]] | None) -> Confusion:
 
 
 def prior_counts(stated: Confusion, levels: Sequence[int]) -> npt.NDArray[np.float64]:
-    """Documents of the prior, shape (level, level); an `InputError` if those stated are of other levels."""
+    """Return documents of the prior, (level, level); an `InputError` if those stated are of other levels."""
     if stated and len(stated) != len(levels):
         raise InputError(
             f"confusion of {len(stated)} levels, and the judgments have {len(levels)}: "

@@ -46,19 +46,19 @@ class ModelEvidence:
 
     @property
     def much_judged(self) -> bool:
-        """Whether topics and runs have at least 20 judged documents on average."""
+        """True if topics and runs have at least 20 judged documents on average."""
         return int(self.n_judged.sum()) >= 20 * max(len(self.query_ids), len(self.run_ids))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
+        """Return all arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
         return {
             f.name: value
             for f in dataclasses.fields(self)
             if isinstance(value := getattr(self, f.name), np.ndarray)
         }
 
-    def of_organizations(self, kept: npt.NDArray[np.bool_]) -> ModelEvidence:
-        """Evidence with hidden documents of the organizations in a mask of shape (organization,); judgments
+    def select_organizations(self, kept: npt.NDArray[np.bool_]) -> ModelEvidence:
+        """Select hidden documents of the organizations in a mask of shape (organization,); judgments
         of other runs stay, as those of a run to score do.
         """
         rows = kept[self.hidden_organization]
@@ -79,7 +79,7 @@ def gather_evidence(
     contributing: Sequence[str] = (),
     without: Sequence[str] = (),
 ) -> ModelEvidence:
-    """Evidence at one cutoff.
+    """Return evidence at one cutoff.
 
     Parameters
     ----------
@@ -177,12 +177,12 @@ class LinearEvidence:
 
     @property
     def much_judged(self) -> bool:
-        """Whether topics have at least ten relevant and ten nonrelevant hidden documents on average."""
+        """True if topics have at least ten relevant and ten nonrelevant hidden documents on average."""
         relevant, n = int(self.n_hidden_relevant.sum()), int(self.n_hidden.sum())
         return min(relevant, n - relevant) >= 10 * len(self.query_ids)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
+        """Return arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
         names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
         arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
         return arrays | {"rotation": self.rotation, "hidden_organization_topic": self.cell}
@@ -198,13 +198,13 @@ class LinearEvidence:
         return np.linalg.eigh((self.predictors * self.n_hidden[:, None]).T @ self.predictors)[1]
 
     def standardize(self, table: DocumentTable) -> FloatArray:
-        """Predictors of other documents on the scale of these, shape (document, predictor)."""
+        """Return predictors of other documents on the scale of these, shape (document, predictor)."""
         standard: FloatArray = (table.columns(self.predictor_names) - self.center) / self.unit
         standard[np.isnan(standard)] = 0.0  # without a label: an average document
         return standard
 
-    def of_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
-        """Evidence of the organizations in a mask of shape (organization,)."""
+    def select_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
+        """Return evidence of the organizations in a mask of shape (organization,)."""
         rows = kept[self.organization]
         names = tuple(name for name, keep in zip(self.organizations, kept, strict=True) if keep)
         return dataclasses.replace(
@@ -226,7 +226,7 @@ def gather_documents(
     *,
     without: tuple[str, ...] = (),
 ) -> LinearEvidence:
-    """Evidence from hidden documents with some predictors.
+    """Return evidence from hidden documents with some predictors.
 
     Parameters
     ----------
@@ -274,6 +274,6 @@ def gather_documents(
 
 
 def _means(columns: FloatArray) -> FloatArray:
-    """Means of columns over the rows that have a value, 0 where none has, shape (column,)."""
+    """Return means of columns over the rows that have a value, 0 where none has, shape (column,)."""
     there = ~np.isnan(columns)
     return np.asarray(np.where(there, columns, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))

@@ -1,16 +1,17 @@
-"""Formulas of log odds: coefficients, slopes and effects of groups, by name."""
+"""Formulas of log odds: as declared by name, and as numbers on evidence for the Laplace engine."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.special import expit, logit
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.compiled import compiled
-from bayespool.models.priors import CORRELATION, FREEDOM, SCALE, Prior, parse_prior
+from bayespool.models.priors import CORRELATION, FREEDOM, SCALE, Prior, draw_prior, parse_prior
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Effect:
         Of their standard deviation; a string such as ``HalfNormal(0.5)`` becomes a prior.
     freedom, correlation : Prior or str
         For effects of organizations: priors of the degrees of freedom of the t distribution of a new one's,
-        and of its correlation with that on the rung of relevance below.
+        and of its correlation with that on the threshold of relevance below.
     centered : bool
         Whether the sampler sees effects themselves, not standardized ones, where much is judged. The model is
         the same.
@@ -132,14 +133,14 @@ def evaluate(
     residual: FloatArray | float,
     source: Any,
 ) -> FloatArray:
-    """Log odds by a formula and the effects in it, shape (draw, document or 1); see `ModelSpec.log_odds`."""
+    """Return log odds by a formula and the effects in it, (draw, document or 1); see `ModelSpec.log_odds`."""
     if isinstance(formula, Linear):
         total = np.zeros((1, 1))
         for name in formula.intercepts:
             total = total + draws[name][source][:, None]
         for name in formula.effects:
             if name in effects:
-                total = total + _of_groups(draws[f"{name}_effect"], at[effects[name]], source)
+                total = total + _group_effects(draws[f"{name}_effect"], at[effects[name]], source)
         if formula.slopes is None:
             return total
         assert predictors is not None
@@ -157,13 +158,13 @@ def evaluate(
     return np.asarray(np.log(p) - np.log1p(-p) + of(formula.effect))
 
 
-def _of_groups(values: FloatArray, group: Any, source: Any) -> FloatArray:
-    """Effects of one group or of several, shape (draw, 1 or observation)."""
+def _group_effects(values: FloatArray, group: Any, source: Any) -> FloatArray:
+    """Return effects of one group or of several, shape (draw, 1 or observation)."""
     return np.asarray(values[source, group][:, None] if np.ndim(group) == 0 else values[source][:, group])
 
 
 def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:
-    """Log odds, shape (draw, document), to the bit the same whatever other draws and documents there are.
+    """Return log odds, (draw, document), to the bit the same whatever other draws and documents there are.
 
     Parameters
     ----------
@@ -186,3 +187,113 @@ def _add_slopes(beta: FloatArray, predictors: FloatArray, log_odds: FloatArray) 
             slope = beta[i, k]
             for j in range(log_odds.shape[1]):
                 log_odds[i, j] += slope * predictors[k, j]
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A coefficient, or a vector of them with one prior, which is of the coefficient less ``shift``."""
+
+    prior: Prior
+    size: int | None = None  # length of the vector; None for a scalar
+    dim: str | None = None  # name of the vector's coordinate
+    logit: bool = False  # the prior is on (0, 1), and the predictors use the logit
+    shift: float | FloatArray = 0.0  # shape (size,)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Effects of a grouping factor with a scale of their own; they sum to zero but for cells and slopes."""
+
+    scale: Prior
+    size: int
+    dim: str
+    # each within one group of every other factor; many and small, so that the engine integrates them
+    is_cell: bool = False
+    is_slope: bool = False  # a vector of slopes for each group of another factor, group by group
+    kept: IndexArray | None = None  # cells whose effects to return, ascending; None for all
+
+
+@dataclass(frozen=True, slots=True)
+class Varying:
+    """Differences of a vector of coefficients by group; ``group`` is of shape (observation,)."""
+
+    name: str  # of the factor
+    coefficient: str  # of the vector
+    group: IndexArray
+
+
+@dataclass(frozen=True, slots=True)
+class LinearPredictor:
+    """One linear predictor of a block."""
+
+    # multipliers of the coefficients, shape (observation,) or (observation, size)
+    coefficients: Mapping[str, FloatArray] = field(default_factory=dict)
+    groups: Mapping[str, IndexArray] = field(default_factory=dict)  # shape (observation,)
+    varying: Varying | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A chance (1 − Δ)·C·π + Δ·E with an effect added to its logit; without Δ it is C·π."""
+
+    residual: FloatArray | None = None  # Δ, shape (observation,)
+
+    def log_odds(self, z: Sequence[FloatArray]) -> FloatArray:
+        """Return the logit of the chance plus the effect, from predictors of logit π, C, E and the effect."""
+        chance = expit(z[0]) * expit(z[1])
+        if self.residual is not None:
+            chance = (1 - self.residual) * chance + self.residual * expit(z[2])
+        chance = np.clip(chance, 1e-12, 1 - 1e-12)
+        return logit(chance) + z[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Counts k ~ Binomial(n, p), shape (observation,), with logit p by ``link``, or the only predictor."""
+
+    successes: IndexArray
+    trials: IndexArray
+    predictors: tuple[LinearPredictor, ...]
+    link: Product | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """Coefficients, groups and blocks of a model.
+
+    Attributes
+    ----------
+    coefficients : mapping of str to Coefficient
+    groups : mapping of str to Group
+        By the name of the factor: its effects are ``<name>_effect``, its scale ``sigma_<name>``.
+    blocks : tuple of Block
+    """
+
+    coefficients: Mapping[str, Coefficient]
+    groups: Mapping[str, Group]
+    blocks: tuple[Block, ...]
+
+    @property
+    def cells(self) -> str | None:
+        """Name of the factor whose groups are cells, if there is one."""
+        return next((name for name, group in self.groups.items() if group.is_cell), None)
+
+    @property
+    def slopes(self) -> str | None:
+        """Name of the factor whose effects are slopes, if there is one."""
+        return next((name for name, group in self.groups.items() if group.is_slope), None)
+
+
+def draw_priors(structure: Structure, n: int, rng: np.random.Generator) -> dict[str, FloatArray]:
+    """Return ``n`` prior draws of all variables, named as in a fit, each of shape (draw, ...)."""
+    draws = {}
+    for name, coefficient in structure.coefficients.items():
+        shape = n if coefficient.size is None else (n, coefficient.size)
+        draws[name] = coefficient.shift + draw_prior(coefficient.prior, shape, rng)
+    for name, group in structure.groups.items():
+        sigma, size = draw_prior(group.scale, n, rng), group.size if group.kept is None else len(group.kept)
+        effect = sigma[:, None] * rng.normal(size=(n, size))
+        if not group.is_cell and not group.is_slope and size:  # effects of a factor sum to zero
+            effect -= effect.mean(axis=1, keepdims=True)
+        draws |= {f"sigma_{name}": sigma, f"{name}_effect": effect}
+    return draws

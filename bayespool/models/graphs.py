@@ -12,14 +12,14 @@ import pytensor.tensor as pt
 
 from bayespool.models.evidence import LinearEvidence
 from bayespool.models.formulas import Chances, Formula, Linear
-from bayespool.models.priors import PARAMETERS, Prior
+from bayespool.models.priors import FAMILIES, Prior
 from bayespool.models.spec import OBSERVED, Evidence, ModelSpec
 
 _TWO_SIDED = MappingProxyType({"HalfCauchy": "Cauchy", "HalfNormal": "Normal"})
 
 
 def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
-    """Effects ``name_effect`` of a grouping factor, with dims ``(dims,)``, and their scale ``sigma_name``."""
+    """Add effects ``name_effect`` of a grouping factor with these dims, and their scale ``sigma_name``."""
     # Effects of topics, runs and organizations sum to zero. This makes the intercept the mean over these
     # groups, and sample tens of times better than effects that compete with it. A group outside the data has
     # the effect N(0, σ·√(1 + 1/J)), J groups. Centered effects sample better where each group has much data,
@@ -37,11 +37,11 @@ def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
 
 
 def _scale_or_its_negative(name: str, scale: Prior) -> Any:
-    """Factor of standardized effects, whose absolute value is the scale ``sigma_name``."""
+    """Return the factor of standardized effects, whose absolute value is the scale ``sigma_name``."""
     # With either sign the effects have the same distribution. A scale near zero is then the middle of what is
     # sampled, which the sampler passes through; log σ has a long tail there, which it seldom leaves.
     distribution = _TWO_SIDED.get(scale.distribution)
-    if distribution is None or len(scale.args) != len(PARAMETERS[scale.distribution]):
+    if distribution is None or len(scale.args) != len(FAMILIES[scale.distribution].parameters):
         return scale.variable(f"sigma_{name}")
     symmetric = Prior(distribution, (0.0, *scale.args))
     signed = symmetric.variable(f"standard_sigma_{name}")
@@ -50,12 +50,12 @@ def _scale_or_its_negative(name: str, scale: Prior) -> Any:
 
 
 def log_odds(p: Any) -> Any:
-    """log(p / (1 − p))."""
+    """Return log(p / (1 − p))."""
     return pt.log(p) - pt.log1p(-p)
 
 
 def binomial(name: str, logit_p: Any, n: Any, observed: Any) -> None:
-    """Observed counts k ~ Binomial(n, p) given logit p, at a quarter of the cost of ``pm.Binomial``."""
+    """Add counts k ~ Binomial(n, p) given logit p, at a quarter of the cost of ``pm.Binomial``."""
 
     def logp(value: Any, eta: Any, trials: Any) -> Any:  # k·η − n·softplus(η), without the coefficient
         return value * eta - trials * pt.softplus(eta)
@@ -68,7 +68,7 @@ def binomial(name: str, logit_p: Any, n: Any, observed: Any) -> None:
 
 
 def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
-    """PyMC graph of a model, whose ``pm.Data`` are the evidence's arrays."""
+    """Return the PyMC graph of a model, whose ``pm.Data`` are the evidence's arrays."""
     with pm.Model(coords=evidence.coords) as model:
         data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
         coefficients, effects = {}, {}
@@ -97,7 +97,7 @@ def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
         def logit(formula: Formula, of: str) -> Any:
             if isinstance(formula, Linear):
                 return linear(formula, of)
-            return _logit_of_chances(formula, of, linear, coefficients, data)
+            return _chances_logit(formula, of, linear, coefficients, data)
 
         for of, formula in spec.likelihoods.items():
             successes, trials = (data[name] for name in OBSERVED[of])
@@ -105,7 +105,7 @@ def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
     return model
 
 
-def _logit_of_chances(
+def _chances_logit(
     formula: Chances, of: str, linear: Any, coefficients: Mapping[str, Any], data: Mapping[str, Any]
 ) -> Any:
     chance = coefficients[formula.factor] * pt.sigmoid(linear(formula.precision, of))
@@ -116,7 +116,7 @@ def _logit_of_chances(
 
 
 def _slopes(name: str, prior: Prior, evidence: LinearEvidence, rotation: Any) -> Any:
-    """Expected slopes plus deviations, sampled along directions in which the predictors are uncorrelated."""
+    """Add expected slopes plus deviations, sampled along directions of uncorrelated predictors."""
     if prior.distribution == "Normal" and len(prior.args) == 2:  # a rotation leaves this prior unchanged
         center, scale = prior.args
         standard = pm.Normal(f"standard_{name}", shape=len(evidence.predictor_names))

@@ -14,26 +14,6 @@ from scipy.special import betaln, expit
 from bayespool.arrays import FloatArray
 from bayespool.errors import InputError, did_you_mean, known_names
 
-PARAMETERS = MappingProxyType(
-    {
-        "Beta": ("alpha", "beta"),
-        "Cauchy": ("alpha", "beta"),
-        "Exponential": ("lam",),
-        "Gamma": ("alpha", "beta"),
-        "HalfCauchy": ("beta",),
-        "HalfNormal": ("sigma",),
-        "HalfStudentT": ("nu", "sigma"),
-        "InverseGamma": ("alpha", "beta"),
-        "Laplace": ("mu", "b"),
-        "LogNormal": ("mu", "sigma"),
-        "Logistic": ("mu", "s"),
-        "Normal": ("mu", "sigma"),
-        "StudentT": ("nu", "mu", "sigma"),
-        "Uniform": ("lower", "upper"),
-    }
-)
-"""PyMC's names of parameters, in its order, of the distributions in `bayespool.models.priors`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Prior:
@@ -59,7 +39,7 @@ class Prior:
         return f"{self.distribution}({', '.join(f'{a:g}' for a in self.args)})"
 
     def variable(self, name: str, **kwargs: Any) -> Any:
-        """A random variable of this distribution in the current PyMC model, with dims or shape in ``kwargs``.
+        """Add a variable of this distribution to the current PyMC model, with dims or shape in ``kwargs``.
 
         A distribution that PyMC lacks, or that does not take these parameters, is an `InputError`.
         """
@@ -72,25 +52,25 @@ class Prior:
             ) from error
 
     def check_distribution(self, name: str) -> Any:
-        """Class of the distribution in PyMC; `InputError` for the variable ``name`` if there is none."""
+        """Return the distribution's class in PyMC; `InputError` for the variable ``name`` if none is."""
         import pymc as pm
 
         distribution = getattr(pm, self.distribution, None)
         if not (isinstance(distribution, type) and issubclass(distribution, pm.Continuous)):
             raise InputError(
                 f"prior of {name}: PyMC has no continuous distribution {self.distribution!r}",
-                hint=did_you_mean(self.distribution, PARAMETERS) or None,
+                hint=did_you_mean(self.distribution, FAMILIES) or None,
             )
         return distribution
 
 
 def parse_prior(text: str | Prior) -> Prior:
-    """The prior of a string such as ``Normal(-2.2, 1.5)``.
+    """Return the prior of a string such as ``Normal(-2.2, 1.5)``.
 
     Parameters
     ----------
     text : str or Prior
-        A distribution of PyMC with numbers in PyMC's order. Those of `PARAMETERS` also take PyMC's names.
+        A distribution of PyMC with numbers in PyMC's order. Those of `FAMILIES` also take PyMC's names.
 
     Raises
     ------
@@ -123,17 +103,17 @@ def parse_prior(text: str | Prior) -> Prior:
 
 
 def _in_order(distribution: str, n_given: int, named: dict[str, float]) -> tuple[float, ...]:
-    """Named parameters in PyMC's order, after ``n_given`` unnamed ones."""
-    if distribution not in PARAMETERS:
+    """Return named parameters in PyMC's order, after ``n_given`` unnamed ones."""
+    if distribution not in FAMILIES:
         raise InputError(
             f"the parameters of {distribution} are not known by name",
-            hint=known_names(distribution, PARAMETERS, before="others go in PyMC's order; by name: "),
+            hint=known_names(distribution, FAMILIES, before="others go in PyMC's order; by name: "),
         )
-    left = PARAMETERS[distribution][n_given:]
-    if set(left) != set(named):
-        form = f"{distribution}({', '.join(PARAMETERS[distribution])})"
+    parameters = FAMILIES[distribution].parameters
+    if set(parameters[n_given:]) != set(named):
+        form = f"{distribution}({', '.join(parameters)})"
         raise InputError(f"a prior {distribution} with {', '.join(named)}", hint=f"write {form}, all of them")
-    return tuple(named[name] for name in left)
+    return tuple(named[name] for name in parameters[n_given:])
 
 
 LOG_ODDS = Prior("Normal", (-2.2, 1.5))
@@ -149,17 +129,17 @@ SLOPE = Prior("Normal", (0.0, 1.0))
 SCALE = Prior("HalfNormal", (1.0,))
 """Standard deviation between groups: a factor of e in the odds is ordinary, e² rare."""
 VARYING = Prior("HalfNormal", (0.5,))
-"""The same of an organization's slopes, in standard deviations of slopes over collections."""
+"""Standard deviation of an organization's slopes, in standard deviations of slopes over collections."""
 SLOPE_BELOW_POOL = Prior("Normal", (-0.05, 0.2))
 """Slope on log(rank / pool depth) below the pool, beside a predictor of ranks (research/decisions)."""
 STEEPER_BELOW_POOL = Prior("Normal", (-0.2, 0.25))
-"""The same of models without such a predictor, beside the slope of hidden documents within rankings."""
+"""Prior of this slope without a predictor of ranks, beside that of hidden documents within rankings."""
 TOPICS_BELOW_POOL = Prior("HalfNormal", (0.4,))
 """Standard deviation of topics about this slope."""
 FREEDOM = Prior("Gamma", (2.0, 0.1))
 """Degrees of freedom of new organizations' effects: 95 % between 2.4 and 56 (Juárez & Steel 2010)."""
 CORRELATION = Prior("Uniform", (0.0, 1.0))
-"""Correlation of an organization's effect with that on the rung of relevance below."""
+"""Correlation of an organization's effect with that on the threshold of relevance below."""
 
 
 Derivatives = tuple[FloatArray, FloatArray, FloatArray]
@@ -167,13 +147,15 @@ Derivatives = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A family of priors, with PyMC's name and parameters."""
+    """Family of priors: PyMC's names of its parameters in PyMC's order, its draws and its densities."""
 
     parameters: tuple[str, ...]
     draw: Callable[..., FloatArray]  # of a generator, a size and the parameters
     positive: tuple[str, ...] = ()  # parameters that must be positive
     coefficient: Callable[..., Derivatives] | None = None  # log density of a coefficient, with derivatives
-    of_logit: Callable[..., Derivatives] | None = None  # the same of the logit of a coefficient on (0, 1)
+    logit_density: Callable[..., Derivatives] | None = (
+        None  # the same of the logit of a coefficient on (0, 1)
+    )
     log_scale: Callable[..., float] | None = None  # log density of log σ
 
 
@@ -188,28 +170,33 @@ def _logistic(x: FloatArray, mean: float, scale: float) -> Derivatives:
     return -z - 2 * np.logaddexp(0, -z), (1 - 2 * p) / scale, -2 * p * (1 - p) / scale**2
 
 
-def _logit_of_beta(x: FloatArray, a: float, b: float) -> Derivatives:
+def _beta_logit(x: FloatArray, a: float, b: float) -> Derivatives:
     p = expit(x)
     value = -a * np.logaddexp(0, -x) - b * np.logaddexp(0, x) - betaln(a, b)
     return value, a - (a + b) * p, -(a + b) * p * (1 - p)
 
 
-_LOCATION, _SCALE = ("mean", "scale"), ("scale",)
+_LOCATION, _SCALE = ("mu", "sigma"), ("sigma",)
 
 FAMILIES = MappingProxyType(
     {
         "Beta": Family(
-            ("a", "b"), lambda rng, n, a, b: rng.beta(a, b, n), ("a", "b"), of_logit=_logit_of_beta
+            ("alpha", "beta"),
+            lambda rng, n, a, b: rng.beta(a, b, n),
+            ("alpha", "beta"),
+            logit_density=_beta_logit,
         ),
-        "Cauchy": Family(_LOCATION, lambda rng, n, m, s: m + s * rng.standard_cauchy(n), _SCALE),
+        "Cauchy": Family(("alpha", "beta"), lambda rng, n, m, s: m + s * rng.standard_cauchy(n), ("beta",)),
         "Exponential": Family(
-            ("rate",),
+            ("lam",),
             lambda rng, n, rate: rng.exponential(1 / rate, n),
-            ("rate",),
+            ("lam",),
             log_scale=lambda theta, rate: theta - rate * np.exp(theta),
         ),
-        "Gamma": Family(("a", "rate"), lambda rng, n, a, rate: rng.gamma(a, 1 / rate, n), ("a", "rate")),
-        "HalfCauchy": Family(_SCALE, lambda rng, n, s: np.abs(s * rng.standard_cauchy(n)), _SCALE),
+        "Gamma": Family(
+            ("alpha", "beta"), lambda rng, n, a, rate: rng.gamma(a, 1 / rate, n), ("alpha", "beta")
+        ),
+        "HalfCauchy": Family(("beta",), lambda rng, n, s: np.abs(s * rng.standard_cauchy(n)), ("beta",)),
         "HalfNormal": Family(
             _SCALE,
             lambda rng, n, s: np.abs(rng.normal(0, s, n)),
@@ -217,19 +204,19 @@ FAMILIES = MappingProxyType(
             log_scale=lambda theta, s: theta - 0.5 * (np.exp(theta) / s) ** 2,
         ),
         "HalfStudentT": Family(
-            ("nu", "scale"), lambda rng, n, nu, s: np.abs(s * rng.standard_t(nu, n)), ("nu", "scale")
+            ("nu", "sigma"), lambda rng, n, nu, s: np.abs(s * rng.standard_t(nu, n)), ("nu", "sigma")
         ),
-        "InverseGamma": Family(("a", "b"), lambda rng, n, a, b: 1 / rng.gamma(a, 1 / b, n), ("a", "b")),
-        "Laplace": Family(_LOCATION, lambda rng, n, m, s: rng.laplace(m, s, n), _SCALE),
+        "InverseGamma": Family(
+            ("alpha", "beta"), lambda rng, n, a, b: 1 / rng.gamma(a, 1 / b, n), ("alpha", "beta")
+        ),
+        "Laplace": Family(("mu", "b"), lambda rng, n, m, s: rng.laplace(m, s, n), ("b",)),
         "LogNormal": Family(_LOCATION, lambda rng, n, m, s: rng.lognormal(m, s, n), _SCALE),
         "Logistic": Family(
-            _LOCATION, lambda rng, n, m, s: rng.logistic(m, s, n), _SCALE, coefficient=_logistic
+            ("mu", "s"), lambda rng, n, m, s: rng.logistic(m, s, n), ("s",), coefficient=_logistic
         ),
         "Normal": Family(_LOCATION, lambda rng, n, m, s: rng.normal(m, s, n), _SCALE, coefficient=_normal),
         "StudentT": Family(
-            ("nu", "mean", "scale"),
-            lambda rng, n, nu, m, s: m + s * rng.standard_t(nu, n),
-            ("nu", "scale"),
+            ("nu", "mu", "sigma"), lambda rng, n, nu, m, s: m + s * rng.standard_t(nu, n), ("nu", "sigma")
         ),
         "Uniform": Family(("lower", "upper"), lambda rng, n, low, high: rng.uniform(low, high, n)),
     }
@@ -238,7 +225,7 @@ FAMILIES = MappingProxyType(
 
 
 def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-    """Draws from one prior; an unknown distribution or a wrong number of parameters is an `InputError`.
+    """Draw from one prior; an unknown distribution or a wrong number of parameters is an `InputError`.
 
     Examples
     --------
@@ -257,14 +244,14 @@ def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generat
     return family.draw(rng, size, *prior.args)
 
 
-def log_density_of_coefficient(
+def coefficient_log_density(
     name: str, prior: Prior, *, shift: float | FloatArray = 0.0, logit: bool = False
 ) -> Callable[[FloatArray], Derivatives]:
-    """Log density of a coefficient less ``shift``, or of its logit, with two derivatives, shape (value,)."""
+    """Return log density of a coefficient less ``shift``, or of its logit, with two derivatives, (value,)."""
     family = FAMILIES.get(prior.distribution)
-    density = None if family is None else family.of_logit if logit else family.coefficient
+    density = None if family is None else family.logit_density if logit else family.coefficient
     if density is None:
-        kinds = [n for n, f in FAMILIES.items() if (f.of_logit if logit else f.coefficient) is not None]
+        kinds = [n for n, f in FAMILIES.items() if (f.logit_density if logit else f.coefficient) is not None]
         raise _unknown(name, prior, sorted(kinds, reverse=True))
     args = _checked(name, prior)
     if logit:
@@ -272,8 +259,8 @@ def log_density_of_coefficient(
     return lambda x: density(x - shift, *args)
 
 
-def log_density_of_scale(name: str, prior: Prior) -> Callable[[float], float]:
-    """Log density of log σ under the prior of σ, up to a constant."""
+def scale_log_density(name: str, prior: Prior) -> Callable[[float], float]:
+    """Return log density of log σ under the prior of σ, up to a constant."""
     family = FAMILIES.get(prior.distribution)
     density = None if family is None else family.log_scale
     if density is None:
@@ -317,11 +304,11 @@ def refuse_no_density(name: str, prior: Prior, engine: str) -> None:
         if prior.distribution not in FAMILIES:
             prior.check_distribution(name)
     elif name.startswith("sigma_"):
-        log_density_of_scale(name, prior)
-    elif (family := FAMILIES.get(prior.distribution)) is not None and family.of_logit is not None:
-        log_density_of_coefficient(name, prior, logit=True)
+        scale_log_density(name, prior)
+    elif (family := FAMILIES.get(prior.distribution)) is not None and family.logit_density is not None:
+        coefficient_log_density(name, prior, logit=True)
     else:
-        log_density_of_coefficient(name, prior)
+        coefficient_log_density(name, prior)
 
 
 def _unknown(name: str, prior: Prior, kinds: list[str]) -> InputError:
@@ -333,7 +320,7 @@ def _unknown(name: str, prior: Prior, kinds: list[str]) -> InputError:
 
 
 def _checked(name: str, prior: Prior) -> tuple[float, ...]:
-    """Parameters of a density; refuse a wrong number, or values outside their range."""
+    """Return parameters of a density; refuse a wrong number, or values outside their range."""
     family = FAMILIES[prior.distribution]
     values = dict(zip(family.parameters, prior.args, strict=False))
     if len(prior.args) != len(family.parameters) or not all(values[p] > 0 for p in family.positive):

@@ -1,21 +1,322 @@
-"""Registry of models by name."""
+"""The package's models, one declaration with its priors each, and the registry of models by name."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator, Mapping
+
 from bayespool.errors import InputError, known_names
-from bayespool.models.documents import EVIDENCE, RANKINGS
-from bayespool.models.published import ANTI_PRECISION, BACKGROUND, INTERPOLATED, ODDS_RATIO, RATIO, SMOOTHED
+from bayespool.evidence import PREDICTORS
+from bayespool.evidence.predictors import evidence_predictors
+from bayespool.models.formulas import Chances, Effect, Linear
+from bayespool.models.priors import (
+    FACTOR,
+    LOG_ODDS,
+    LOG_RATIO,
+    PRECISION,
+    SLOPE,
+    SLOPE_BELOW_POOL,
+    VARYING,
+    Prior,
+)
 from bayespool.models.spec import ModelSpec
+from bayespool.names import POSTERIOR_ESTIMATORS
+
+RATIO: ModelSpec = ModelSpec(
+    name="ratio",
+    description=POSTERIOR_ESTIMATORS["posterior-ratio"],
+    source="after Webber & Park 2009",
+    citations=("webber-park-2009",),
+    evidence="documents",
+    coefficients={"mu": LOG_ODDS, "beta": SLOPE},
+    effects={
+        "topic": Effect("topic", centered=True),
+        "organization": Effect("organization"),
+        "interaction": Effect("organization_topic"),
+        "slope": Effect("organization_predictor", VARYING),
+    },
+    hidden=Linear("mu", "beta", ("topic", "organization", "interaction", "slope")),
+    predictors={"precision": (0.7, 0.3), "run_precision": (1.3, 0.7)},
+)
+r"""Hierarchical form of Webber & Park's (2009) adjustments, with the judged precision of the run.
+
+.. math::
+
+    k_{rq} \sim \mathrm{Binomial}(v_{rq}, \rho_{rq}), \qquad
+    \operatorname{logit} \rho_{rq} = \mu + \mathrm{topic}_q + \mathrm{organization}_{o(r)}
+    + \mathrm{interaction}_{o(r)q} + (\beta_1 + \mathrm{slope}_{o(r)1}) \mathrm{precision}_{rq}
+    + (\beta_2 + \mathrm{slope}_{o(r)2}) \mathrm{precision}_{r}
+
+The unjudged count is the auxiliary variable of a ratio estimator: the correction of a topic is ρ times the
+unjudged documents. Without a judged document of the run to score it is the Bayesian form of the systems
+adjustment.
+
+``mu`` is the mean logit over these topics and organizations at average predictors, with the prior
+`LOG_ODDS`; ``beta`` the difference of slopes from the expected ones, in standard
+deviations. ``interaction`` is the effect of an organization on a topic, ``slope`` the difference of its
+slopes from the common ones.
+"""
+
+
+BACKGROUND: ModelSpec = ModelSpec(
+    name="background",
+    description=POSTERIOR_ESTIMATORS["posterior-background"],
+    source="after Ravana & Moffat 2010",
+    citations=("ravana-moffat-2010",),
+    evidence="counts",
+    coefficients={"mu": LOG_ODDS},
+    effects={"topic": Effect("topic"), "organization": Effect("organization")},
+    hidden=Linear("mu", effects=("topic", "organization")),
+)
+r"""Hierarchical form of the background correction X_B = B + Δ·E (Ravana & Moffat 2010).
+
+.. math::
+
+    k_{oq} \sim \mathrm{Binomial}(v_{oq}, E_{oq}), \qquad
+    \operatorname{logit} E_{oq} = \mu + \mathrm{topic}_q + \mathrm{organization}_o
+
+``mu`` is the mean logit over these topics and organizations; 95 % of its prior is between 1 % and 68 %.
+"""
+
+
+_PRECISION = Linear("a", effects=("topic", "run"))
+INTERPOLATED: ModelSpec = ModelSpec(
+    name="interpolated",
+    description=POSTERIOR_ESTIMATORS["posterior-interpolated"],
+    source="after Ravana & Moffat 2010",
+    citations=("ravana-moffat-2010",),
+    evidence="counts",
+    coefficients={"a": PRECISION, "c": FACTOR},
+    effects={
+        "topic": Effect("topic", centered=True),
+        "run": Effect("run", centered=True),
+        "organization": Effect("organization"),
+    },
+    judged=_PRECISION,
+    hidden=Chances(_PRECISION, factor="c"),
+)
+r"""Hierarchical form of the interpolated correction X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010): an
+unjudged document is C times as likely to be relevant as the judged ones of the run and topic.
+
+.. math::
+
+    n^{\mathrm{rel}}_{rq} \sim \mathrm{Binomial}(n^{\mathrm{judged}}_{rq}, \pi_{rq}), \qquad
+    \operatorname{logit} \pi_{rq} = a + \mathrm{topic}_q + \mathrm{run}_r
+
+.. math::
+
+    k_{rq} \sim \mathrm{Binomial}(v_{rq}, p_{rq}), \qquad
+    \operatorname{logit} p_{rq} = \operatorname{logit}(C\,\pi_{rq}) + \mathrm{organization}_{o(r)}
+
+Judged documents of all runs, those to score included, inform π; hidden documents of the pooled runs inform C
+and the effects of organizations. ``a`` is the mean logit precision of judged documents, a priori between 3 %
+and 92 %. The prior of ``c``, Beta(2, 2.5), covers the published constants 0.42 and 0.91 (Ravana & Moffat
+2010, §4).
+"""
+
+
+ODDS_RATIO: ModelSpec = ModelSpec(
+    name="odds_ratio",
+    description=POSTERIOR_ESTIMATORS["posterior-odds-ratio"],
+    source="after Ravana & Moffat 2010",
+    citations=("ravana-moffat-2010",),
+    evidence="counts",
+    coefficients={"a": PRECISION, "log_ratio": LOG_RATIO},
+    effects={
+        "topic": Effect("topic", centered=True),
+        "run": Effect("run", centered=True),
+        "organization": Effect("organization"),
+    },
+    judged=Linear("a", effects=("topic", "run")),
+    hidden=Linear(("a", "log_ratio"), effects=("topic", "run", "organization")),
+)
+r"""Interpolated correction (Ravana & Moffat 2010) on the scale of odds: the odds of an unjudged document are
+a constant times those of the judged ones of the run and topic.
+
+.. math::
+
+    n^{\mathrm{rel}}_{rq} \sim \mathrm{Binomial}(n^{\mathrm{judged}}_{rq}, \pi_{rq}), \qquad
+    \operatorname{logit} \pi_{rq} = a + \mathrm{topic}_q + \mathrm{run}_r
+
+.. math::
+
+    k_{rq} \sim \mathrm{Binomial}(v_{rq}, p_{rq}), \qquad
+    \operatorname{logit} p_{rq} = \operatorname{logit} \pi_{rq} + \log \omega + \mathrm{organization}_{o(r)}
+
+The ratio of odds ω differs less between collections than the ratio of chances C, which cannot exceed 1/π. The
+combined estimator therefore uses this model where no pool informs either.
+
+``a`` is the mean logit precision of judged documents. ``log_ratio`` is log ω: −1.3 to −1.7 on five
+collections with shallow pools, −2.2 and −3.0 on TREC-2 and TREC-8, whose pools are deep.
+"""
+
+
+SMOOTHED: ModelSpec = ModelSpec(
+    name="smoothed",
+    description=POSTERIOR_ESTIMATORS["posterior-smoothed"],
+    source="after Ravana & Moffat 2010",
+    citations=("ravana-moffat-2010",),
+    evidence="counts",
+    coefficients={"a": PRECISION, "c": FACTOR, "mu": Prior("Normal", (-2.8, 1.0))},
+    effects={
+        "topic": Effect("topic", centered=True),
+        "run": Effect("run", centered=True),
+        "background": Effect("topic"),
+        "organization": Effect("organization"),
+    },
+    judged=_PRECISION,
+    hidden=Chances(_PRECISION, factor="c", background=Linear("mu", effects=("background",))),
+)
+r"""Hierarchical form of the smoothed correction X_M = B + C·Δ·B + Δ²·E (Ravana & Moffat 2010): interpolated
+where much of the top is judged, background where little is.
+
+.. math::
+
+    n^{\mathrm{rel}}_{rq} \sim \mathrm{Binomial}(n^{\mathrm{judged}}_{rq}, \pi_{rq}), \qquad
+    \operatorname{logit} \pi_{rq} = a + \mathrm{topic}_q + \mathrm{run}_r
+
+.. math::
+
+    k_{rq} \sim \mathrm{Binomial}(v_{rq}, p_{rq}), \qquad \operatorname{logit} p_{rq} =
+    \operatorname{logit}\bigl((1 - \Delta_{rq})\,C\,\pi_{rq} + \Delta_{rq} E_q\bigr) +
+    \mathrm{organization}_{o(r)}, \qquad \operatorname{logit} E_q = \mu + \mathrm{background}_q
+
+Δ of a pooled run is that with its organization held out. ``a`` and ``c`` are those of
+`INTERPOLATED`. ``mu`` is the mean logit of the background chance E over these topics. 95 %
+of Normal(−2.8, 1) is between 0.8 % and 31 %: published constants are 1 % to 5 % for newswire and web, higher
+for domain collections.
+"""
+
+
+ANTI_PRECISION: ModelSpec = dataclasses.replace(
+    RATIO,
+    name="anti_precision",
+    description=POSTERIOR_ESTIMATORS["posterior-anti-precision"],
+    source="after Lipani et al. 2015",
+    citations=("lipani-lupu-hanbury-2015",),
+    predictors={"delta_precision": (-3.0, 5.0), "delta_antiprecision": (-3.0, 5.0), "precision": (0.7, 0.3)},
+)
+r"""Hierarchical form of the anti-precision correction (Lipani et al. 2015).
+
+.. math::
+
+    k_{rq} \sim \mathrm{Binomial}(v_{rq}, p_{rq}), \qquad
+    \operatorname{logit} p_{rq} = \mu + \mathrm{topic}_q + \mathrm{organization}_{o(r)}
+    + \mathrm{interaction}_{o(r)q} + (\beta_1 + \mathrm{slope}_{o(r)1}) \Delta P_{rq}
+    + (\beta_2 + \mathrm{slope}_{o(r)2}) \Delta \bar P_{rq}
+    + (\beta_3 + \mathrm{slope}_{o(r)3}) \mathrm{precision}_{rq}
+
+ΔP and ΔP̄ are the changes of the pooled runs' P@n and P̄@n on the topic when they are composed with the run
+(§3.2). The paper corrects by the change of their unjudged share, −ΔP − ΔP̄, where composition helps (λ > 0);
+the model estimates a slope for each. Effects and priors are those of `RATIO`.
+"""
+
+
+class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
+    """Expected slopes of the predictors registered at the time of the look-up."""
+
+    def __getitem__(self, name: str) -> tuple[float, float]:
+        slope = PREDICTORS[name].slope
+        if slope is None:
+            raise KeyError(name)
+        return slope
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(evidence_predictors())
+
+    def __len__(self) -> int:
+        return len(evidence_predictors())
+
+
+# those of the package's predictors are from research/decisions/priors.py
+EVIDENCE_SLOPES: Mapping[str, tuple[float, float]] = _EvidenceSlopes()
+"""Prior mean and standard deviation of the evidence model's slopes, per unit of the predictor's own scale."""
+EVIDENCE: ModelSpec = dataclasses.replace(
+    RATIO,
+    name="evidence",
+    description=POSTERIOR_ESTIMATORS["posterior-evidence"],
+    source="",
+    citations=(),
+    predictors=EVIDENCE_SLOPES,
+    below_pool=SLOPE_BELOW_POOL,
+)
+r"""Evidence model: one Bernoulli trial per hidden document, by its ranks in runs.
+
+.. math::
+
+    \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)}
+    + \mathrm{interaction}_{o(d)q(d)} + (\beta + \mathrm{slope}_{o(d)}) \cdot x_d
+
+x_d are the predictors of `bayespool.evidence.PREDICTORS` that have an expected slope. Effects and priors are
+those of `RATIO`.
+"""
+
+
+RANKINGS: ModelSpec = dataclasses.replace(
+    RATIO,
+    name="rankings",
+    description=POSTERIOR_ESTIMATORS["posterior-rankings"],
+    source="",
+    citations=(),
+    predictors={  # from research/decisions/priors.py
+        "learned_fusion": (0.9, 0.2),
+        "run_skill": (2.0, 0.6),
+        "run_slope": (1.2, 0.4),
+        "log_rank": (-0.1, 0.15),
+        "run_precision": (0.5, 0.3),
+        "log_best_rank": (-0.2, 0.1),
+        "local_precision": (0.5, 0.25),
+        "run_unjudged": (0.1, 0.1),
+    },
+    below_pool=SLOPE_BELOW_POOL,
+    # the fusion leaves topics little to differ by: their scale may be 0
+    effects={**RATIO.effects, "topic": Effect("topic")},
+)
+r"""Rankings model: one Bernoulli trial per hidden document, by what the judged documents teach of rankings.
+
+.. math::
+
+    \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)}
+    + \mathrm{interaction}_{o(d)q(d)} + (\beta + \mathrm{slope}_{o(d)}) \cdot x_d
+
+It is `EVIDENCE` with other predictors. The first of x_d are the log odds that
+`bayespool.evidence.learned_fusion` learns from *which* runs retrieve the document, whose slope would be 1 if
+documents of the run were like those that others retrieve; two more are what the run knows beyond that.
+"""
+
+
+LOTS: ModelSpec = ModelSpec(
+    name="lots",
+    description="documents left out by lot, by the judged ones of the sample",
+    evidence="documents",
+    coefficients={"mu": Prior("Normal", (-1.0, 1.5)), "beta": SLOPE},
+    effects={
+        "topic": Effect("topic"),
+        "organization": Effect("organization"),
+        "interaction": Effect("organization_topic"),
+    },
+    hidden=Linear("mu", "beta", ("topic", "organization", "interaction")),
+    predictors={"log_rank": (-0.3, 0.3), "log_rate": (0.6, 0.7)},
+)
+r"""Model of documents that were left out of a sample by lot, which learns from those of the sample.
+
+.. math::
+
+    \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{run}_{r(d)}
+    + \mathrm{interaction}_{r(d)q(d)} + \beta \cdot (\log \mathrm{rank}_d, \log \mathrm{rate}_d)
+
+A judged document of the sample and an unjudged one of the same stratum are exchangeable, whichever run
+retrieves them. Each run is an organization of its own here; the rate is that at which the document's stratum
+was sampled: strata of likely documents are sampled more.
+"""
+
 
 _MODELS = (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE, RANKINGS)
 _PACKAGE_MODELS = {spec.name: spec for spec in _MODELS}
-
 MODELS: dict[str, ModelSpec] = dict(_PACKAGE_MODELS)
 """Every model by name, registered ones after the package's."""
-
 MODEL_NAMES: tuple[str, ...] = tuple(_PACKAGE_MODELS)
 """Names of the package's models."""
-
 _RESERVED_NAMES = ("combined",)  # name of the mixture of models
 
 
@@ -27,12 +328,12 @@ def add_model(spec: ModelSpec) -> None:
 
 
 def model_named(name: str) -> ModelSpec:
-    """A model out of `MODELS`; `InputError` if none has the name."""
+    """Return a model out of `MODELS`; `InputError` if none has the name."""
     if name not in MODELS:
         raise InputError(f"no model {name!r}", hint=known_names(name, MODELS))
     return MODELS[name]
 
 
 def own_models() -> dict[str, ModelSpec]:
-    """Registered models that are not the package's."""
+    """Return registered models that are not the package's."""
     return {name: spec for name, spec in MODELS.items() if spec != _PACKAGE_MODELS.get(name)}

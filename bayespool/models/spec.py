@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,20 +16,29 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 from bayespool.models.evidence import LinearEvidence, ModelEvidence
-from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
+from bayespool.models.formulas import (
+    Block,
+    Chances,
+    Coefficient,
+    Effect,
+    Formula,
+    Group,
+    Linear,
+    LinearPredictor,
+    Product,
+    Structure,
+    Varying,
+    evaluate,
+)
 from bayespool.models.priors import (
     STEEPER_BELOW_POOL,
     TOPICS_BELOW_POOL,
     Prior,
-    log_density_of_coefficient,
-    log_density_of_scale,
+    coefficient_log_density,
     parse_prior,
     refuse_negative_scale,
+    scale_log_density,
 )
-from bayespool.models.structure import Block, Coefficient, Group, LinearPredictor, Product, Structure, Varying
-
-if TYPE_CHECKING:
-    import pymc as pm
 
 Evidence: TypeAlias = LinearEvidence | ModelEvidence
 EvidenceKind = Literal["documents", "counts"]
@@ -61,7 +70,7 @@ _EXAMPLES = MappingProxyType(
 
 
 def _is_pair(values: object) -> bool:
-    """Whether the values are two numbers."""
+    """Return whether the values are two numbers."""
     return isinstance(values, tuple | list) and [isinstance(x, int | float) for x in values] == [True, True]
 
 
@@ -146,7 +155,7 @@ class ModelSpec:
         return partial(type(self), **values), ()
 
     def _fault(self) -> str:
-        """Message on the first mistake in the declaration, or an empty string."""
+        """Return the message on the first mistake in the declaration, or an empty string."""
         if not re.fullmatch(_NAME, self.name):
             return "its name has lower-case letters, digits and underscores between them"
         if self.evidence not in get_args(EvidenceKind):
@@ -159,7 +168,7 @@ class ModelSpec:
         if isinstance(self.predictors, MappingProxyType) and (
             wrong := [name for name, about in self.predictors.items() if not _is_pair(about)]
         ):
-            return f"predictor {wrong[0]} has an expected slope and how far it may be off, such as (1.0, 0.5)"
+            return f"predictor {wrong[0]} needs (mean, standard deviation) of its slope, such as (1.0, 0.5)"
         linear = [part for formula in self.likelihoods.values() for part in formula.parts]
         for kind, declared, used in (
             ("coefficient", self.coefficients, [name for part in linear for name in part.coefficients]),
@@ -217,7 +226,7 @@ class ModelSpec:
         return (*self.coefficients, *(f"sigma_{name}" for name in self.effects))
 
     def with_priors(self, priors: Mapping[str, str | Prior]) -> ModelSpec:
-        """The model with other priors; names that it does not have are ignored.
+        """Return the model with other priors; names that it does not have are ignored.
 
         Examples
         --------
@@ -243,10 +252,10 @@ class ModelSpec:
         """
         for name, text in priors.items():
             if name in self.coefficients:
-                log_density_of_coefficient(name, parse_prior(text), logit=name in self._factors)
+                coefficient_log_density(name, parse_prior(text), logit=name in self._factors)
             elif name in self.prior_names:
                 refuse_negative_scale(name, prior := parse_prior(text))
-                log_density_of_scale(name, prior)
+                scale_log_density(name, prior)
 
     @property
     def _factors(self) -> list[str]:
@@ -254,7 +263,7 @@ class ModelSpec:
         return [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]
 
     def structure(self, evidence: Evidence, known: Sequence[int] | None = None) -> Structure:
-        """The model of this evidence for the Laplace engine, and for draws from the priors.
+        """Return the model of this evidence for the Laplace engine, and for draws from the priors.
 
         ``known`` are organizations, as indices, whose effects on topics to return; by default all.
         """
@@ -298,12 +307,6 @@ class ModelSpec:
             link = Product(None if formula.background is None else arrays[f"{of}_residual"])
         return Block(successes, trials, tuple(predictor(part) for part in formula.parts), link)
 
-    def graph(self, evidence: Evidence) -> pm.Model:
-        """The model of this evidence as a ``pymc.Model``, see `bayespool.models.graphs.build_graph`."""
-        from bayespool.models.graphs import build_graph
-
-        return build_graph(self, evidence)
-
     def log_odds(
         self,
         draws: Mapping[str, FloatArray],
@@ -313,7 +316,7 @@ class ModelSpec:
         residual: FloatArray | float = 0.0,
         source: Any = slice(None),
     ) -> FloatArray:
-        """Log odds that hidden or unjudged documents are relevant, without the effect of their organization.
+        """Return log odds that hidden or unjudged documents are relevant, without organizations' effects.
 
         They have the shape (draw, document), and are to the bit the same whatever other draws and documents
         there are.
@@ -339,7 +342,7 @@ class ModelSpec:
     def log_odds_of_rows(
         self, evidence: Evidence, draws: Mapping[str, FloatArray], row: Any = slice(None)
     ) -> FloatArray:
-        """`log_odds` of some rows of hidden documents in the evidence, shape (draw, row)."""
+        """Return `log_odds` of some rows of hidden documents in the evidence, shape (draw, row)."""
         arrays = evidence.arrays()
         dims = {effect.dim for effect in self.effects.values()} - _NEW_RUN_DIMS | {"topic"}
         at = {dim: arrays[f"hidden_{dim}"][row] for dim in dims}

@@ -313,8 +313,8 @@ def plot_predictive(
 ) -> Axes:
     """Draw predicted and observed values of runs whose organizations were held out, a row per run.
 
-    Gray: the prior interval. Thin and thick: the interval after learning from other organizations, and its
-    central 50 %. Dot: observed. Runs with nothing hidden are left out.
+    Thin and thick: the interval learned from other organizations, and its central 50 %. Dot: observed. Runs
+    with nothing hidden are left out.
 
     Parameters
     ----------
@@ -327,13 +327,9 @@ def plot_predictive(
     axes = axes_or_new(ax)
     whole, half = (prediction.to_frame(prob).sort_values("value", kind="stable") for prob in (ci_prob, 0.5))
     rows = np.arange(len(whole))
-    for frame, which, color, width, label in (
-        (whole, "prior_", "0.75", 1.2, f"before learning, {level(ci_prob)}"),
-        (whole, "", POSTERIOR, 1.6, f"held out, {level(ci_prob)}"),
-        (half, "", POSTERIOR, 4.5, f"held out, {level(0.5)}"),
-    ):
-        low, high = frame[f"{which}lower"], frame[f"{which}upper"]
-        axes.hlines(rows, low, high, color=color, lw=width, label=label)
+    for frame, width, prob in ((whole, 1.6, ci_prob), (half, 4.5, 0.5)):
+        label = f"held out, {level(prob)}"
+        axes.hlines(rows, frame["lower"], frame["upper"], color=POSTERIOR, lw=width, label=label)
     axes.plot(whole["value"], rows, "o", color="black", ms=3.2, label="observed")
     axes.set_yticks(rows, whole["run_id"].map(literal).tolist() if label_runs else [], fontsize=6.5)
     axes.set_ylim(-0.7, len(whole) - 0.3)

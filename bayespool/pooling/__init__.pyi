@@ -8,19 +8,18 @@ from .bandits import (
 )
 from .by_rank import RRF as RRF, Depth as Depth, DiscountedGain as DiscountedGain, Take as Take
 from .choosing import (
-    Chosen as Chosen,
     Contributions as Contributions,
     Membership as Membership,
+    PoolSelection as PoolSelection,
     Shares as Shares,
-    choice_frame as choice_frame,
     choose as choose,
-    contributions_of as contributions_of,
-    contributions_to as contributions_to,
+    count_contributions as count_contributions,
     equal_shares as equal_shares,
-    inclusion_of_topic as inclusion_of_topic,
-    judged_by as judged_by,
-    order_of_topic as order_of_topic,
-    qrels_of_choice as qrels_of_choice,
+    inclusion_probabilities as inclusion_probabilities,
+    judging_order as judging_order,
+    restrict_judgments as restrict_judgments,
+    selection_frame as selection_frame,
+    selection_qrels as selection_qrels,
 )
 from .discovery import (
     PoolReport as PoolReport,

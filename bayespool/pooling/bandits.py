@@ -23,10 +23,10 @@ class Bandit(Adaptive):
 
     @abstractmethod
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Number of the rule, whether counts are over whole lists, constant epsilon (or −1), c and d."""
+        """Return the number of the rule, whether counts are over whole lists, epsilon (or −1), c and d."""
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The first ``n`` documents in the order of their first draws."""
+        """Return the first ``n`` documents in the order of their first draws."""
         start, run, _ = topic.postings
         return _draw(topic.document, start, run, relevant, n, *self.policy(), rng)
 
@@ -51,7 +51,7 @@ class MaxMean(Bandit):
     counts: Literal["list", "drawn"] = "list"
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Rule of the posterior mean."""
+        """Return the rule of the posterior mean."""
         return _MAX_MEAN, self.counts == "list", -1.0, 0.0, 1.0
 
 
@@ -74,7 +74,7 @@ class Thompson(Bandit):
     counts: Literal["list", "drawn"] = "list"
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Rule of a draw from the posterior."""
+        """Return the rule of a draw from the posterior."""
         return _THOMPSON, self.counts == "list", -1.0, 0.0, 1.0
 
 
@@ -121,7 +121,7 @@ class EpsilonGreedy(Bandit):
             )
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Rule of the mean of the draws."""
+        """Return the rule of the mean of the draws."""
         epsilon = -1.0 if self.epsilon is None else float(self.epsilon)
         return _EPSILON_GREEDY, False, epsilon, float(self.c), float(self.d)
 
@@ -147,7 +147,7 @@ class Ucb1Tuned(Bandit):
     """
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Rule of the upper confidence bound."""
+        """Return the rule of the upper confidence bound."""
         return _UCB1_TUNED, False, -1.0, 0.0, 1.0
 
 
@@ -165,7 +165,7 @@ def _draw(
     d: float,
     rng: np.random.Generator,
 ) -> IntArray:
-    """Documents by a bandit's policy, shape (n,)."""
+    """Return documents by a bandit's policy, shape (n,)."""
     # A document that another run has brought is drawn again, but not judged again. Exhausted runs leave; ties
     # are broken at random.
     n_runs, depth = document.shape
@@ -257,7 +257,7 @@ class Hedge(Adaptive):
             raise InputError(f"hedge: beta is {self.beta}", hint="give a number above 0 and below 1")
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The first ``n`` documents by gain, each given the judgments before."""
+        """Return the first ``n`` documents by gain, each given the judgments before."""
         start, run, rank = topic.postings
         missing = _gain_of_missing((topic.document >= 0).sum(axis=1), len(topic))
         extra = np.log(max(len(topic), 1)) - np.log(rank) - missing[run]
@@ -270,7 +270,10 @@ class Hedge(Adaptive):
 
 
 def _gain_of_missing(length: npt.NDArray[np.integer], n_documents: int) -> FloatArray:
-    """Each run's gain from a document that it does not retrieve, 0 where it retrieves all; shape (run,)."""
+    """Return each run's gain from a document that it does not retrieve, 0 where it retrieves all.
+
+    Shape (run,).
+    """
     logs = np.append(0.0, np.cumsum(np.log(np.arange(1, n_documents + 1))))
     n_left = n_documents - length
     mean = (logs[-1] - logs[length]) / np.maximum(n_left, 1)
@@ -287,7 +290,7 @@ def _follow(
     n: int,
     log_beta: float,
 ) -> IntArray:
-    """Documents by hedge, shape (n,), the first of equal values."""
+    """Return documents by hedge, shape (n,), the first of equal values."""
     # ``more`` is the gain above ``missing``, which adds the same to all documents, so that a value sums only
     # over the runs that retrieve the document
     order = np.empty(n, dtype=np.int32)
@@ -332,13 +335,13 @@ class MoveToFront(Adaptive):
     """
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The first ``n`` documents in the order in which runs yield them."""
+        """Return the first ``n`` documents in the order in which runs yield them."""
         return _read_runs(topic.document, relevant, n, rng)
 
 
 @compiled
 def _read_runs(document: IntArray, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-    """Documents by move-to-front, shape (n,)."""
+    """Return documents by move-to-front, shape (n,)."""
     n_runs, depth = document.shape
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(len(relevant), dtype=np.bool_)

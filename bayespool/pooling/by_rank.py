@@ -20,7 +20,7 @@ class Take(FixedOrder):
     topics_compare = True
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Negative best ranks, shape (document,)."""
+        """Return negative best ranks, shape (document,)."""
         return -topic.best_rank.astype(float)
 
 
@@ -44,7 +44,7 @@ class Depth(Take):
             raise InputError(f"a depth of {self.k}", hint="give 1 or more")
 
     def size(self, topic: TopicRankings) -> int:
-        """Number of documents within the first k ranks of any run."""
+        """Return the number of documents within the first k ranks of any run."""
         return int((topic.best_rank <= self.k).sum())
 
 
@@ -56,7 +56,7 @@ class DiscountedGain(FixedOrder):
     topics_compare = True
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Sums of discounts, shape (document,)."""
+        """Return sums of discounts, shape (document,)."""
         return topic.total(1 / np.log2(np.arange(2, topic.document.shape[1] + 2)))
 
 
@@ -80,5 +80,5 @@ class RRF(FixedOrder):
             raise InputError(f"reciprocal rank fusion with k = {self.k}", hint="give 0 or more")
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Sums of reciprocals, shape (document,)."""
+        """Return sums of reciprocals, shape (document,)."""
         return topic.total(1 / (self.k + np.arange(1.0, topic.document.shape[1] + 1)))

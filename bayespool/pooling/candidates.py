@@ -46,8 +46,8 @@ class CandidatePool:
     n_holes: int
 
     @property
-    def balance(self) -> int:
-        """Judgments explained, less three for each unjudged document: what the choice among pools is by."""
+    def score(self) -> int:
+        """Judgments explained, less three for each unjudged document, by which pools are chosen."""
         return self.n_explained - COST * self.n_holes
 
     def __str__(self) -> str:
@@ -55,13 +55,13 @@ class CandidatePool:
         return f"{counted(len(self.runs), 'run')} to depth {self.depth} with {unjudged} unjudged"
 
     def of(self, collection: Collection) -> Collection:
-        """The collection with this pool."""
+        """Return the collection with this pool."""
         pooled = np.zeros(len(collection.run_ids), dtype=bool)
         pooled[list(self.runs)] = True
         return collection.with_pool(pooled, self.depth)
 
     def held_out(self, collection: Collection) -> tuple[int, float]:
-        """Judged documents that one organization alone brought, and the share of relevant ones (or NaN)."""
+        """Count documents that one organization alone brought, with their relevant share or NaN."""
         pooled = self.of(collection)
         alone = pooled.judged & (sole_contributor(pooled) >= 0)
         return int(alone.sum()), float(np.mean(collection.relevance[alone] > 0)) if alone.any() else np.nan
@@ -70,7 +70,7 @@ class CandidatePool:
 def candidate_pools(
     collection: Collection, index: OrderArray, *, depth: int | None = None, shares: Sequence[float] = SHARES
 ) -> list[CandidatePool]:
-    """Candidate pools of some runs, the best first; empty if none explains three judgments per hole.
+    """Return candidate pools of some runs, the best first; empty if none explains three judgments per hole.
 
     For each share the search goes in turns: runs that keep to the share down to a depth, then the depth at
     which those runs' pool is best, until neither changes.
@@ -121,14 +121,14 @@ def candidate_pools(
                 n_explained, n_holes = int(explained[last]), int(holes[last])
                 candidates[at, runs] = CandidatePool(at, share, positions, n_explained, n_holes)
                 before, at = at, at if depth is not None else best_depth(runs)
-    good = [each for each in candidates.values() if each.balance > 0]
-    return sorted(good, key=lambda each: (-each.balance, -len(each.runs), -each.depth))
+    good = [each for each in candidates.values() if each.score > 0]
+    return sorted(good, key=lambda each: (-each.score, -len(each.runs), -each.depth))
 
 
-def alternative_to(candidates: Sequence[CandidatePool]) -> CandidatePool | None:
-    """The best candidate whose depth or number of runs differs by more than a tenth, if it is nearly as good.
+def find_alternative(candidates: Sequence[CandidatePool]) -> CandidatePool | None:
+    """Return the best candidate of another depth or number of runs, if it is nearly as good.
 
-    Nothing is as good as a pool without an unjudged document.
+    Another one differs by more than a tenth. Nothing is as good as a pool without an unjudged document.
     """
     if not candidates or not candidates[0].n_holes:
         return None
@@ -136,29 +136,35 @@ def alternative_to(candidates: Sequence[CandidatePool]) -> CandidatePool | None:
     for other in candidates[1:]:
         sizes = ((len(other.runs), len(chosen.runs)), (other.depth, chosen.depth))
         is_another = any(abs(one - best) > _ANOTHER * best for one, best in sizes)
-        if is_another and other.balance >= _NEAR * chosen.balance:
+        if is_another and other.score >= _NEAR * chosen.score:
             return other
     return None
 
 
 def missing_pairs(collection: Collection) -> BoolArray:
-    """Pairs outside the pool by the judgments, shape (pair + 1,); the last is that of −1, no document."""
+    """Return pairs outside the pool by the judgments, shape (pair + 1,).
+
+    The last is that of −1, no document.
+    """
     return np.append(collection.relevance == UNJUDGED, False)
 
 
-def _starts(within: BoolArray, of_all: int) -> list[int]:
-    """Commonest deepest ranks down to which runs keep to a share, and the best depth of all runs."""
+def _starts(within: BoolArray, common_depth: int) -> list[int]:
+    """Return commonest deepest ranks down to which runs keep to a share, and the best depth of all runs."""
     n_ranks = within.shape[1]
     deepest = np.where(within.any(axis=1), n_ranks - within[:, ::-1].argmax(axis=1), 0)
     depths, n_runs = np.unique(deepest[deepest > 0], return_counts=True)
     common = depths[np.argsort(-n_runs, kind="stable")][:_N_STARTS].tolist()
-    return list(dict.fromkeys([*common, of_all]))
+    return list(dict.fromkeys([*common, common_depth]))
 
 
 def _counts(
     collection: Collection, index: OrderArray, missing: BoolArray, share: float, depth: int
 ) -> tuple[OrderArray, OrderArray]:
-    """Documents and missing ones down to each rank, shape (run, rank), to where no run keeps to a share."""
+    """Return documents and missing ones down to each rank.
+
+    Shape (run, rank), to where no run keeps to a share.
+    """
     n_ranks, asked = collection.document.shape[2], max(_LEAST_RANKS, 2 * depth)
     while True:
         last = min(asked, n_ranks)
@@ -193,12 +199,15 @@ class _Entries:
             inside = (rank < n_ranks) & (document >= 0)
             pair = document[inside]
             parts.append((pair, rank[inside], np.full(len(pair), row, dtype=np.int32)))
-        pair, rank, of_run = (np.concatenate(each) for each in zip(*parts, strict=True))
+        pair, rank, rows = (np.concatenate(each) for each in zip(*parts, strict=True))
         order = np.argsort(-rank, kind="stable")
-        return cls(pair[order], rank[order], of_run[order], len(collection.relevance), n_ranks)
+        return cls(pair[order], rank[order], rows[order], len(collection.relevance), n_ranks)
 
     def explained_and_holes(self, rows: tuple[int, ...], missing: BoolArray) -> tuple[OrderArray, OrderArray]:
-        """Judged and unjudged pairs that some runs have down to each rank, two arrays of shape (rank,)."""
+        """Return judged and unjudged pairs that some runs have down to each rank.
+
+        Two arrays of shape (rank,).
+        """
         is_asked = np.zeros(int(self.row.max(initial=-1)) + 1, dtype=bool)
         is_asked[list(rows)] = True
         among = is_asked[self.row]
@@ -224,7 +233,7 @@ _USUAL_BELOW = 0.4  # share of lone documents below the pool that is unjudged, w
 
 @dataclass(frozen=True, kw_only=True)
 class PoolPlausibility:
-    """What speaks for a pool and against it.
+    """Evidence for a pool and against it.
 
     A document that one organization alone retrieved down to the pool depth is judged because of that
     organization. Where runs were not pooled, it is judged hardly more often than one below the depth.
@@ -272,7 +281,7 @@ class PoolPlausibility:
 
     @classmethod
     def of(cls, collection: Collection, candidates: OrderArray) -> PoolPlausibility:
-        """Plausibility of a collection's pool, that of runs to a depth, among candidates."""
+        """Return the plausibility of a collection's pool, that of runs to a depth, among candidates."""
         missing, inside = collection.relevance == UNJUDGED, collection.in_pool()
         pooled, depth = np.flatnonzero(collection.pooled), collection.pool_depth
         depths = np.zeros(len(collection.run_ids), dtype=np.int32)

@@ -27,7 +27,7 @@ Shares = Literal["equal", "global"]
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class PoolSelection:
     """Documents to judge.
 
     Attributes
@@ -92,12 +92,10 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> IndexArra
 
 
 def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | None = None) -> None:
-    """Refuse a budget below 1, none where the strategy and the stopping rule need one, and a rule for a
-    sample (`InputError`).
-    """
+    """Raise `InputError` for a budget below 1, a lacking budget, or a stopping rule for a sample."""
     if stop is not None and isinstance(strategy, Sampling):
         raise InputError(
-            f"{strategy.name!r} draws a sample, which a stopping rule would spoil", hint="give a budget alone"
+            f"{strategy.name!r} is a random sample; a stopping rule would bias it", hint="give a budget alone"
         )
     if budget is None and stop is None and strategy.needs_budget:
         raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
@@ -108,25 +106,25 @@ def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | No
 def _global_shares(
     strategy: Strategy, topics: list[TopicRankings], n_documents: npt.NDArray[np.integer], budget: int
 ) -> IndexArray:
-    """Documents of each topic, of those with the largest values over all topics, shape (topic,)."""
+    """Return documents of each topic, of those with the largest values over all topics, shape (topic,)."""
     if not (isinstance(strategy, FixedOrder) and strategy.topics_compare):
         raise InputError(
-            f"the values of {strategy.name!r} say nothing across topics", hint="give topics equal shares"
+            f"values of {strategy.name!r} are not comparable across topics", hint="give topics equal shares"
         )
     parts = []
     for topic, n in zip(topics, n_documents, strict=True):
         value, order = strategy.values_in_order(topic)
         parts.append((value[:n], topic.best_rank[order[:n]], topic.lot[order[:n]]))
     value, best_rank, lot = (np.concatenate(column) for column in zip(*parts, strict=True))
-    of_topic = np.repeat(np.arange(len(topics)), n_documents)
-    taken = of_topic[np.lexsort((lot, best_rank, -value))[:budget]]
+    topic_index = np.repeat(np.arange(len(topics)), n_documents)
+    taken = topic_index[np.lexsort((lot, best_rank, -value))[:budget]]
     return np.bincount(taken, minlength=len(topics))
 
 
-def shares_of(
+def topic_shares(
     strategy: Strategy, topics: list[TopicRankings], budget: int | None, shares: Shares = "equal"
 ) -> IndexArray:
-    """Number of documents of each topic that a strategy judges, shape (topic,)."""
+    """Return the number of documents of each topic that a strategy judges, shape (topic,)."""
     sizes = [(strategy.size(topic), len(topic)) for topic in topics]
     n = np.array([n_there if size is None else min(size, n_there) for size, n_there in sizes])
     if budget is None:
@@ -134,7 +132,7 @@ def shares_of(
     return _global_shares(strategy, topics, n, budget) if shares == "global" else equal_shares(n, budget)
 
 
-def order_of_topic(
+def judging_order(
     strategy: Strategy,
     topic: TopicRankings,
     relevance: LevelArray,
@@ -143,7 +141,7 @@ def order_of_topic(
     rel: int = 1,
     random_seed: int = 1,
 ) -> IntArray:
-    """Pair codes of the first n documents of a topic in the order of judging, shape (n,).
+    """Return pair codes of the first n documents of a topic in the order of judging, shape (n,).
 
     Parameters
     ----------
@@ -192,7 +190,7 @@ def _check_order(order: npt.NDArray[np.generic], strategy: Strategy, topic: Topi
     )
 
 
-def inclusion_of_topic(
+def inclusion_probabilities(
     strategy: Strategy,
     topic: TopicRankings,
     relevance: LevelArray,
@@ -201,14 +199,14 @@ def inclusion_of_topic(
     rel: int = 1,
     random_seed: int = 1,
 ) -> FloatArray:
-    """Inclusion probability of each chosen document, 1 if the strategy is not a sample, shape (n,).
+    """Return inclusion probability of each chosen document, 1 if the strategy is not a sample, shape (n,).
 
     Parameters
     ----------
     strategy, topic, relevance, rel, random_seed
-        As for `order_of_topic`.
+        As for `judging_order`.
     pairs : ndarray of int32, shape (n,)
-        Result of `order_of_topic`.
+        Result of `judging_order`.
     """
     if not isinstance(strategy, Sampling):
         return np.ones(len(pairs))
@@ -229,7 +227,7 @@ def choose(
     random_seed: int = 1,
     labels: LevelArray | None = None,
     stop: str | StoppingRule | None = None,
-) -> Chosen:
+) -> PoolSelection:
     """Choose the documents that a strategy judges, for a budget or its own size.
 
     Parameters
@@ -280,9 +278,9 @@ def choose(
         raise InputError("no run contributes", hint="name runs of the pool")
     relevance = collection.relevance if labels is None else labels
     topics = list(retrieved_by(collection, index, depth=depth, random_seed=random_seed))
-    n = shares_of(chosen, topics, budget, shares)
+    n = topic_shares(chosen, topics, budget, shares)
     pairs = [
-        order_of_topic(chosen, topic, relevance, int(k), rel=rel, random_seed=random_seed)
+        judging_order(chosen, topic, relevance, int(k), rel=rel, random_seed=random_seed)
         for topic, k in zip(topics, n, strict=True)
     ]
     n_documents = np.array([len(topic) for topic in topics])
@@ -292,11 +290,13 @@ def choose(
             for p, n_there in zip(pairs, n_documents.tolist(), strict=True)
         ]
     inclusion = [
-        inclusion_of_topic(chosen, topic, relevance, p, rel=rel, random_seed=random_seed)
+        inclusion_probabilities(chosen, topic, relevance, p, rel=rel, random_seed=random_seed)
         for topic, p in zip(topics, pairs, strict=True)
     ]
     start = np.append(0, np.cumsum([len(p) for p in pairs]))
-    return Chosen(chosen, budget, np.concatenate(pairs), start, np.concatenate(inclusion), rule, n_documents)
+    return PoolSelection(
+        chosen, budget, np.concatenate(pairs), start, np.concatenate(inclusion), rule, n_documents
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,7 +342,7 @@ class Membership:
     def of(
         cls, collection: Collection, run_index: OrderArray, names: Sequence[str], depth: int | None = None
     ) -> Membership:
-        """Membership of runs down to a depth, each under the name of its contributor."""
+        """Return the membership of runs down to a depth, each under the name of its contributor."""
         distinct = tuple(dict.fromkeys(names))
         has = np.zeros((len(distinct), len(collection.relevance) + 1), dtype=bool)
         for run, name in zip(run_index, names, strict=True):
@@ -352,7 +352,7 @@ class Membership:
         return cls(distinct, n_runs, pair, has[:, pair])
 
     def contributions(self, collection: Collection, pooled: BoolArray) -> Contributions:
-        """Contributions to the documents that are pooled, a mask of shape (pair,)."""
+        """Return contributions to the documents that are pooled, a mask of shape (pair,)."""
         inside = pooled[self.pair]
         has = self.has[:, inside]
         return Contributions(
@@ -366,38 +366,15 @@ class Membership:
         )
 
 
-def contributions_to(
-    collection: Collection,
-    pooled: BoolArray,
-    run_index: OrderArray,
-    names: Sequence[str],
-    *,
-    depth: int | None = None,
+def count_contributions(
+    collection: Collection, chosen: PoolSelection, *, depth: int | None = None
 ) -> Contributions:
-    """Count what contributors have in a pool, in the order in which their names first come.
-
-    Parameters
-    ----------
-    collection : Collection
-    pooled : ndarray of bool, shape (pair,)
-        The documents of the pool.
-    run_index : ndarray of int
-        The contributing runs.
-    names : sequence of str
-        Contributor of each of these runs.
-    depth : int, optional
-        Maximum rank of a run that may be judged.
-    """
-    return Membership.of(collection, run_index, names, depth).contributions(collection, pooled)
-
-
-def contributions_of(collection: Collection, chosen: Chosen, *, depth: int | None = None) -> Contributions:
     """Count what each organization has among the chosen documents, in the order of names.
 
     Parameters
     ----------
     collection : Collection
-    chosen : Chosen
+    chosen : PoolSelection
         By `choose`, from all pooled runs.
     depth : int, optional
         The depth of that choice.
@@ -407,7 +384,7 @@ def contributions_of(collection: Collection, chosen: Chosen, *, depth: int | Non
     >>> from bayespool import load_example
     >>> from bayespool.pooling import choose
     >>> example = load_example()
-    >>> contributions = contributions_of(example, choose(example, "take", 200))
+    >>> contributions = count_contributions(example, choose(example, "take", 200))
     >>> contributions.names[:2], contributions.n_documents[:2].tolist(), contributions.n_alone[:2].tolist()
     (('coast', 'delta'), [197, 186], [0, 0])
     """
@@ -416,18 +393,19 @@ def contributions_of(collection: Collection, chosen: Chosen, *, depth: int | Non
     index = np.flatnonzero(collection.pooled)
     names = [collection.organizations[o] for o in collection.organization[index]]
     by_name = np.argsort(np.array(names), kind="stable")
-    return contributions_to(collection, pooled, index[by_name], [names[i] for i in by_name], depth=depth)
+    members = Membership.of(collection, index[by_name], [names[i] for i in by_name], depth)
+    return members.contributions(collection, pooled)
 
 
-def judged_by(collection: Collection, chosen: Chosen) -> Collection:
-    """The collection with only the chosen documents judged.
+def restrict_judgments(collection: Collection, chosen: PoolSelection) -> Collection:
+    """Return the collection with only the chosen documents judged.
 
     Examples
     --------
     >>> from bayespool import load_example
     >>> from bayespool.pooling import choose
     >>> example = load_example()
-    >>> int(judged_by(example, choose(example, "take", 200)).judged.sum())
+    >>> int(restrict_judgments(example, choose(example, "take", 200)).judged.sum())
     200
     """
     gone = np.ones(len(collection.relevance), dtype=bool)
@@ -435,8 +413,8 @@ def judged_by(collection: Collection, chosen: Chosen) -> Collection:
     return collection.without_judgments(gone)
 
 
-def qrels_of_choice(collection: Collection, chosen: Chosen) -> Qrels:
-    """Chosen documents in the order of judging, topic by topic, with the collection's judgments.
+def selection_qrels(collection: Collection, chosen: PoolSelection) -> Qrels:
+    """Return chosen documents in the order of judging, topic by topic, with the collection's judgments.
 
     A document without a judgment has relevance −1: in the pool and not judged.
 
@@ -445,7 +423,7 @@ def qrels_of_choice(collection: Collection, chosen: Chosen) -> Qrels:
     >>> from bayespool import load_example
     >>> from bayespool.pooling import choose
     >>> example = load_example()
-    >>> qrels_of_choice(example, choose(example, "take", 200))
+    >>> selection_qrels(example, choose(example, "take", 200))
     <Qrels: 200 judgments, 20 topics>
     """
     topic = np.repeat(np.arange(len(collection.query_ids), dtype=np.int32), np.diff(chosen.start))
@@ -456,13 +434,13 @@ def qrels_of_choice(collection: Collection, chosen: Chosen) -> Qrels:
     )
 
 
-def choice_frame(collection: Collection, chosen: Chosen, *, relevance: bool = True) -> pd.DataFrame:
-    """Chosen documents with their inclusion probabilities.
+def selection_frame(collection: Collection, chosen: PoolSelection, *, relevance: bool = True) -> pd.DataFrame:
+    """Return chosen documents with their inclusion probabilities.
 
     Parameters
     ----------
     collection : Collection
-    chosen : Chosen
+    chosen : PoolSelection
     relevance : bool, default True
         Whether to add the collection's judgments.
 
@@ -478,7 +456,7 @@ def choice_frame(collection: Collection, chosen: Chosen, *, relevance: bool = Tr
     >>> from bayespool import load_example
     >>> from bayespool.pooling import choose
     >>> example = load_example()
-    >>> frame = choice_frame(example, choose(example, "uniform", 200), relevance=False)
+    >>> frame = selection_frame(example, choose(example, "uniform", 200), relevance=False)
     >>> list(frame.columns), len(frame)
     (['query_id', 'doc_id', 'order', 'inclusion'], 200)
     """

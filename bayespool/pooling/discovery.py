@@ -25,8 +25,8 @@ from bayespool.pooling.candidates import (
     SHARES,
     CandidatePool,
     PoolPlausibility,
-    alternative_to,
     candidate_pools,
+    find_alternative,
     missing_pairs,
 )
 from bayespool.pooling.pools import StrategyPool
@@ -122,20 +122,20 @@ class PoolReport:
         )
 
     @property
-    def doubt(self) -> str:
-        """Reasons to doubt the pool in one text; empty without any."""
+    def warning_text(self) -> str:
+        """Reasons to doubt the pool in one text, or ''."""
         return f"the pool is in doubt: {'; '.join(self.doubts)}" if self.doubts else ""
 
     @property
-    def _other(self) -> str:
+    def _alternative_text(self) -> str:
         return f"another pool explains the judgments nearly as well: {self.alternative}"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before quoting a result: doubt of the pool, another that may have been, audits."""
+        """Notes to read before quoting a result: doubt of the pool, another possible pool, audits."""
         return (
-            *[self.doubt] * bool(self.doubt),
-            *[self._other] * bool(self.alternative),
+            *[self.warning_text] * bool(self.warning_text),
+            *[self._alternative_text] * bool(self.alternative),
             *self.scope,
             *[SPARSE_NOTE] * self.is_sparse,
             *self.audits,
@@ -144,8 +144,8 @@ class PoolReport:
         )
 
     def text(self) -> str:
-        """The report, and another pool that may have been: what reading the collection does not warn of."""
-        return "\n  ".join([str(self), *self.scope, *[self._other] * bool(self.alternative)])
+        """Return the report and another possible pool: everything of which reading does not warn."""
+        return "\n  ".join([str(self), *self.scope, *[self._alternative_text] * bool(self.alternative)])
 
 
 def describe_pool(collection: Collection) -> PoolReport:
@@ -256,33 +256,35 @@ def discover_pool(
     index = collection.run_index(candidates)
     n_runs, share, alternative, why = len(collection.run_ids), 0.0, None, ""
     if pooled_run_ids is not None:
-        runs = index if are_all(pooled_run_ids) else collection.run_index(pooled_run_ids)
-        of_pool = depth or _depth_of(collection, runs, rule)
-        if of_pool == 0 and len(runs):
+        runs = index if means_all(pooled_run_ids) else collection.run_index(pooled_run_ids)
+        pool_depth = depth or _find_depth(collection, runs, rule)
+        if pool_depth == 0 and len(runs):
             hint = "give the depth (known_depth, --known-depth)"
             raise InputError("the judgments do not show the depth of the named runs' pool", hint=hint)
     elif rule == "skipping" or (max_holes is not None and (max_holes >= 1 or max_holes == 0)):
-        of_pool = depth or _depth_of(collection, index, rule)
-        reached = min(of_pool, int(collection.length[index].max(initial=0)))  # a stated depth may be larger
+        pool_depth = depth or _find_depth(collection, index, rule)
+        reached = min(
+            pool_depth, int(collection.length[index].max(initial=0))
+        )  # a stated depth may be larger
         n_holes = reached // 10 if max_holes is None else max_holes
         runs = index[_is_pooled(collection, index, reached, n_holes, rule)]
     else:
         pools = candidate_pools(
             collection, index, depth=depth, shares=SHARES if max_holes is None else (max_holes,)
         )
-        of_pool, runs = 0, index[:0]
+        pool_depth, runs = 0, index[:0]
         is_asked = depth is not None or max_holes is not None  # then the user answers for the pool
-        believed = pools if is_asked else _plausible(pools, collection, index)
+        believed = pools if is_asked else _plausible_pools(pools, collection, index)
         if believed:
-            of_pool, runs, share = believed[0].depth, np.array(believed[0].runs), believed[0].share
-            alternative = alternative_to(believed)
+            pool_depth, runs, share = believed[0].depth, np.array(believed[0].runs), believed[0].share
+            alternative = find_alternative(believed)
         elif pools:
-            why = _objections(pools[0], collection, index)
+            why = _objection_text(pools[0], collection, index)
     pooled = np.zeros(n_runs, dtype=bool)
-    pooled[runs] = of_pool > 0
-    of_pool = of_pool if pooled.any() else 0
-    other = "" if alternative is None else _as_option(alternative, collection)
-    discovered = collection.with_pool(pooled, DepthPool(of_pool, (of_pool,) * n_runs, other))
+    pooled[runs] = pool_depth > 0
+    pool_depth = pool_depth if pooled.any() else 0
+    other = "" if alternative is None else _option_text(alternative, collection)
+    discovered = collection.with_pool(pooled, DepthPool(pool_depth, (pool_depth,) * n_runs, other))
     if pooled.any() and depth is None and max_holes is None and pooled_run_ids is None and rule == "leading":
         discovered = _with_other_depths(discovered, index, max(share, _MAX_MISSING_SHARE))
     if discovered.pooled.any():
@@ -295,39 +297,42 @@ def discover_pool(
     return discovered
 
 
-def _plausible(pools: list[CandidatePool], collection: Collection, index: OrderArray) -> list[CandidatePool]:
-    """Candidates from the best one on that is a pool, if it is half as good as the best of all."""
+def _plausible_pools(
+    pools: list[CandidatePool], collection: Collection, index: OrderArray
+) -> list[CandidatePool]:
+    """Return candidates from the best one on that is a pool, if it is half as good as the best of all."""
     for i, pool in enumerate(pools):
-        if 2 * pool.balance < pools[0].balance:
+        if 2 * pool.score < pools[0].score:
             break
         if not PoolPlausibility.of(pool.of(collection), index).objections:
             return pools[i:]
     return []
 
 
-def _objections(pool: CandidatePool, collection: Collection, index: OrderArray) -> str:
-    """The best candidate, and why it is no pool."""
+def _objection_text(pool: CandidatePool, collection: Collection, index: OrderArray) -> str:
+    """Return the best candidate, and why it is no pool."""
     reasons = "; ".join(PoolPlausibility.of(pool.of(collection), index).objections)
     return f"the best candidate is {counted(len(pool.runs), 'run')} to depth {pool.depth}, but {reasons}"
 
 
-def are_all(pooled_run_ids: Iterable[str]) -> bool:
-    """Whether all candidates are meant, in place of names of runs."""
+def means_all(pooled_run_ids: Iterable[str]) -> bool:
+    """Return whether all candidates are meant, in place of names of runs."""
     return pooled_run_ids in ("all", ("all",), ["all"])
 
 
 def warn_of_doubt(report: PoolReport) -> None:
-    """Warn (`PoolWarning`) of what there is to doubt of a pool."""
-    if report.doubt:
+    """Warn (`PoolWarning`) of reasons to doubt a pool."""
+    if report.warning_text:
         hint = "are runs of the campaign missing, or is its depth another one? bayespool pool --describe"
-        warn_caller(f"{report.doubt} ({report}); {hint} compares pools", PoolWarning)
+        warn_caller(f"{report.warning_text} ({report}); {hint} compares pools", PoolWarning)
 
 
 def _with_other_depths(collection: Collection, candidates: OrderArray, share: float) -> Collection:
     """Add runs with depths of their own (step 4 of docs/files.md)."""
     common = collection.pool_depth
     depths = np.full(len(collection.run_ids), common, dtype=np.int32)
-    missing, own, n_ranks = missing_pairs(collection), _outside(collection), collection.document.shape[2]
+    missing, n_ranks = missing_pairs(collection), collection.document.shape[2]
+    outside = np.append(~collection.in_pool(), False)  # the last is that of −1, no document
     for run in candidates:
         top, end = (common, n_ranks) if collection.pooled[run] else (0, min(common, n_ranks))
         n_documents, n_missing, n_own, n_own_missing = np.zeros((4, n_ranks), dtype=np.intp)
@@ -335,8 +340,8 @@ def _with_other_depths(collection: Collection, candidates: OrderArray, share: fl
             document = collection.document[run, topics, :depth]
             n_documents[:depth] += (document >= 0).sum(axis=0)
             n_missing[:depth] += missing[document].sum(axis=0)
-            n_own[:depth] += own[document].sum(axis=0)
-            n_own_missing[:depth] += (own & missing)[document].sum(axis=0)
+            n_own[:depth] += outside[document].sum(axis=0)
+            n_own_missing[:depth] += (outside & missing)[document].sum(axis=0)
         balance = np.append(0, np.cumsum((n_own - 5 * n_own_missing)[top:end]))
         depth = top + int(balance.argmax())
         within, below = slice(top, depth), slice(depth, min(end, max(2 * depth - top, common)))
@@ -349,15 +354,15 @@ def _with_other_depths(collection: Collection, candidates: OrderArray, share: fl
     tiers, n_runs = np.unique(depths, return_counts=True)
     depths[~np.isin(depths, tiers[n_runs >= _MIN_RUNS_PER_TIER])] = common
     pooled = collection.pooled | (depths != common)
-    of_pooled, n_runs = np.unique(depths[pooled], return_counts=True)
-    common = int(of_pooled[n_runs == n_runs.max()].max())  # what would be judged of other runs, too
+    pooled_depths, n_runs = np.unique(depths[pooled], return_counts=True)
+    common = int(pooled_depths[n_runs == n_runs.max()].max())  # what would be judged of other runs, too
     depths[~pooled] = common
     alternative = collection.pool.alternative if isinstance(collection.pool, DepthPool) else ""
     return collection.with_pool(pooled, DepthPool(common, tuple(depths.tolist()), alternative))
 
 
-def _as_option(pool: CandidatePool, collection: Collection) -> str:
-    """Another pool in words, with what it explains and how to choose it."""
+def _option_text(pool: CandidatePool, collection: Collection) -> str:
+    """Return another pool in words, with what it explains and how to choose it."""
     n_judged = int((~missing_pairs(collection)[:-1]).sum())
     return (
         f"{pool} explain {percent(pool.n_explained / n_judged)} of the judgments: "
@@ -365,22 +370,17 @@ def _as_option(pool: CandidatePool, collection: Collection) -> str:
     )
 
 
-def _outside(collection: Collection) -> BoolArray:
-    """Pairs that no pooled run contributed, shape (pair + 1,); the last is that of −1, no document."""
-    return np.append(~collection.in_pool(), False)
-
-
-def take_out(
+def unpool_runs(
     collection: Collection, names: str | Iterable[str], *, by: Literal["organization", "run"] = "organization"
 ) -> tuple[Collection, dict[str, str]]:
-    """The collection without some runs or organizations in its pool; what left, by run to score."""
+    """Return the collection without some runs or organizations in its pool; what left, by run to score."""
     if by not in ("organization", "run"):
         raise InputError(f"cannot take out by {by!r}", hint="organization or run")
     members: dict[str, list[str]] = {}
     for run, organization in zip(collection.run_ids, collection.organization.tolist(), strict=True):
         members.setdefault(collection.organizations[organization], []).append(run)
     home = {run: organization for organization, runs in members.items() for run in runs}
-    gone: dict[str, list[str]] = {}
+    leaving_runs: dict[str, list[str]] = {}
     taken: dict[str, str] = {}
     for name in (names,) if isinstance(names, str) else names:
         if name in home and name in members and members[name] != [name]:
@@ -402,23 +402,26 @@ def take_out(
             organization = home.get(name, name)
             unit, leaving = f"organization {organization}", members[organization]
             scored = [name] if name in home else leaving
-        gone[unit] = leaving
+        leaving_runs[unit] = leaving
         taken |= dict.fromkeys(scored, unit)
     pooled = set(collection.pooled_run_ids)
-    for unit, leaving in gone.items():
+    for unit, leaving in leaving_runs.items():
         if not pooled.intersection(leaving):
             raise InputError(
                 f"{unit} is not in the pool", hint="name the files of its runs as the runs to score"
             )
-    return collection.unpool([run for leaving in gone.values() for run in leaving]), taken
+    return collection.unpool([run for leaving in leaving_runs.values() for run in leaving]), taken
 
 
-def _depth_of(collection: Collection, index: OrderArray, rule: PoolRule) -> int:
-    """Depth of a pool of some of these runs, or of all that are named; 0 if judgments do not show it."""
+def _find_depth(collection: Collection, index: OrderArray, rule: PoolRule) -> int:
+    """Return the depth of a pool of some of these runs, or of all that are named.
+
+    0 if judgments do not show it.
+    """
     if not len(index):
         return 0
     if rule == "skipping":
-        n_leading = _leading(collection, index, max_holes=0).ravel()
+        n_leading = _count_leading(collection, index, max_holes=0).ravel()
         depths, frequency = np.unique(n_leading[n_leading > 0], return_counts=True)
         return int(depths[frequency == frequency.max()].max()) if len(depths) else 0
     pools = candidate_pools(collection, index)
@@ -432,17 +435,20 @@ def _is_pooled(
         return np.zeros(len(index), dtype=bool)
     length = collection.length[index]
     if rule == "leading":
-        within = np.asarray(_leading(collection, index, max_holes) >= np.minimum(length, depth))
+        within = np.asarray(_count_leading(collection, index, max_holes) >= np.minimum(length, depth))
     else:
-        present = _leading(collection, index, max_holes, present_only=True)
+        present = _count_leading(collection, index, max_holes, present_only=True)
         within = np.asarray((present >= depth) | (10 * (length - present) <= depth))
     return np.asarray(within.all(axis=1))
 
 
-def _leading(
+def _count_leading(
     collection: Collection, index: OrderArray, max_holes: float, *, present_only: bool = False
 ) -> IntArray:
-    """Documents, or those in the pool, before one is missing after ``max_holes``, shape (run, topic)."""
+    """Return documents, or those in the pool, before one is missing after ``max_holes``.
+
+    Shape (run, topic).
+    """
     missing = missing_pairs(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
     for row, run in enumerate(index):
@@ -470,7 +476,7 @@ class Misfit:
 
     @property
     def is_large(self) -> bool:
-        """Whether either number is above 1 % of the documents chosen, and above 1."""
+        """Return whether either number is above 1 % of the documents chosen, and above 1."""
         return max(self.n_unjudged, self.n_others) > max(1, _MAX_MISFIT_SHARE * self.n_chosen)
 
     def __str__(self) -> str:
@@ -482,8 +488,11 @@ class Misfit:
         return ", ".join(parts * bool(self.n_unjudged) + [others] * bool(self.n_others))
 
 
-def misfit_of(collection: Collection) -> Misfit | None:
-    """Differences between a collection's judgments and its pool; None where no strategy made the pool."""
+def strategy_misfit(collection: Collection) -> Misfit | None:
+    """Return differences between a collection's judgments and its pool.
+
+    None where no strategy made the pool.
+    """
     pool = collection.pool
     if not isinstance(pool, StrategyPool):
         return None
@@ -500,7 +509,7 @@ def misfit_of(collection: Collection) -> Misfit | None:
 
 def warn_of_misfit(collection: Collection) -> bool:
     """Warn the caller's caller (`StatedPoolWarning`) if the misfit is large, and return whether it is."""
-    misfit = misfit_of(collection)
+    misfit = strategy_misfit(collection)
     if misfit is None or not misfit.is_large:
         return False
     rest = "; corrections for samples give no value" if misfit.is_sample else ""

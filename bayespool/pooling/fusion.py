@@ -43,15 +43,15 @@ class Fusion(FixedOrder):
 
     @property
     def needs_scores(self) -> bool:
-        """Whether it reads the scores of the runs."""
+        """Return whether it reads the scores of the runs."""
         return self.normalization != "rank"
 
     @abstractmethod
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Value of each document, shape (document,)."""
+        """Return the value of each document, shape (document,)."""
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Combined scores, shape (document,)."""
+        """Return combined scores, shape (document,)."""
         is_ranked = topic.document >= 0
         document, score = topic.document[is_ranked], self._normalized(topic)[is_ranked]
         # by score within a document: sums do not depend on the order of runs
@@ -62,7 +62,7 @@ class Fusion(FixedOrder):
         )
 
     def _normalized(self, topic: TopicRankings) -> FloatArray:
-        """Scores from 0 to 1 where a run retrieves a document, shape (run, rank)."""
+        """Return scores from 0 to 1 where a run retrieves a document, shape (run, rank)."""
         is_ranked = topic.document >= 0
         if self.normalization == "rank":
             lower = np.arange(is_ranked.shape[1]) / np.maximum(topic.length, 1)[:, None]
@@ -88,12 +88,12 @@ class DocumentScores:
     n_runs: int
 
     def total(self) -> FloatArray:
-        """Sum of the scores of each document, shape (document,)."""
+        """Return the sum of the scores of each document, shape (document,)."""
         total = np.bincount(self.document, weights=self.score, minlength=len(self.n))
         return np.asarray(total, dtype=np.float64)
 
     def n_positive(self) -> IntArray:
-        """Number of positive scores of each document, shape (document,)."""
+        """Return the number of positive scores of each document, shape (document,)."""
         return np.bincount(self.document[self.score > 0], minlength=len(self.n)).astype(np.int32)
 
     def at(self, place: IntArray, n: IntArray) -> FloatArray:
@@ -103,7 +103,10 @@ class DocumentScores:
         return np.where(behind < 0, 0, self.score[start + np.maximum(behind, 0)])
 
     def counted(self, missing: Literal["left out", "zero"]) -> IntArray:
-        """Number of scores of each document, shape (document,), those of missing runs left out or zero."""
+        """Return the number of scores of each document.
+
+        Shape (document,), those of missing runs left out or zero.
+        """
         return self.n if missing == "left out" else np.full_like(self.n, self.n_runs)
 
 
@@ -113,7 +116,7 @@ class CombMax(Fusion):
     """Documents by the largest of their scores; settings are those of `Fusion`."""
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Largest scores."""
+        """Return the largest scores."""
         return scores.at(scores.n - 1, scores.n)
 
 
@@ -132,7 +135,7 @@ class CombMin(Fusion):
     missing: Literal["left out", "zero"] = "left out"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Smallest scores."""
+        """Return the smallest scores."""
         return scores.at(np.zeros_like(scores.n), scores.counted(self.missing))
 
 
@@ -152,7 +155,7 @@ class CombMed(Fusion):
     missing: Literal["left out", "zero"] = "left out"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Median scores."""
+        """Return the median scores."""
         n = scores.counted(self.missing)
         return (scores.at((n - 1) // 2, n) + scores.at(n // 2, n)) / 2
 
@@ -163,7 +166,7 @@ class CombSum(Fusion):
     """Documents by the sum of their scores; settings are those of `Fusion`."""
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Sums of scores."""
+        """Return sums of scores."""
         return scores.total()
 
 
@@ -182,7 +185,7 @@ class CombAnz(Fusion):
     count: Literal["positive", "retrieved"] = "positive"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Mean scores."""
+        """Return the mean scores."""
         n = scores.n_positive() if self.count == "positive" else scores.n
         return scores.total() / np.maximum(n, 1)
 
@@ -202,7 +205,7 @@ class CombMnz(Fusion):
     count: Literal["retrieved", "positive"] = "retrieved"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Sums of scores times their number."""
+        """Return sums of scores times their number."""
         return scores.total() * (scores.n_positive() if self.count == "positive" else scores.n)
 
 
@@ -234,7 +237,7 @@ class Borda(FixedOrder):
             raise InputError(f"{self.n_candidates} candidates", hint="give 0 for as many as are retrieved")
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Negative sums of ranks, shape (document,)."""
+        """Return negative sums of ranks, shape (document,)."""
         length = topic.length.astype(float)
         n = max(self.n_candidates, len(topic))
         absent = {"mean": (n + length + 1) / 2, "next": length + 1, "nothing": 0 * length}[self.missing]
@@ -273,7 +276,7 @@ class Condorcet(FixedOrder):
     ties: Literal["best rank", "lot"] = "best rank"
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Negative positions in the sorted order, shape (document,)."""
+        """Return negative positions in the sorted order, shape (document,)."""
         rank = np.ascontiguousarray(np.where(topic.rank > 0, topic.rank, _ABSENT).T)
         by_lot = np.argsort(topic.lot, kind="stable").astype(np.int32)
         first = topic.by_best_rank if self.ties == "best rank" else by_lot
@@ -284,7 +287,7 @@ class Condorcet(FixedOrder):
 
 @compiled
 def _by_majority(rank: IntArray, order: IntArray, missing_loses: bool) -> IntArray:
-    """Documents merge-sorted by majorities of ``rank`` (document, run) from a first order, stable."""
+    """Return documents merge-sorted by majorities of ``rank`` (document, run) from a first order, stable."""
     n, n_runs = rank.shape
     now, then = order.copy(), np.empty_like(order)
     width = 1

@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -48,9 +48,9 @@ from bayespool.options import MAX_FILE_SIZE, Option, ReadingSettings, options_of
 from bayespool.pooling.choosing import Shares
 from bayespool.pooling.discovery import (
     PoolRule,
-    are_all,
     describe_pool,
     discover_pool,
+    means_all,
     warn_of_doubt,
     warn_of_misfit,
 )
@@ -61,6 +61,34 @@ from bayespool.tables.formatting import counted
 
 _LABELED_RANKS = 10  # of runs to score, which a judge labels before all others
 _MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
+
+
+class ReadOptions(TypedDict, total=False):
+    """Arguments of `read_collection` that `bayespool.score` takes with runs and judgments."""
+
+    pool: Runs | None
+    organizations: Organizations | None
+    own_judgments: Judgments | None
+    second_assessors: Judgments | None
+    judges: Judges | None
+    order: Order
+    run_id: Literal["file", "tag"]
+    negative: Negative
+    exclude: Exclude | None
+    topics: Topics
+    each_its_own: bool
+    known_depth: int | None
+    max_holes: float | None
+    pooled_run_ids: Iterable[str] | None
+    pool_rule: PoolRule
+    pool_strategy: str | Strategy | None
+    pool_budget: int | None
+    pool_run_depth: int | None
+    pool_shares: Shares
+    pool_rel: int
+    pool_seed: int
+    strict: bool
+    max_file_size: int
 
 
 def read_collection(
@@ -218,7 +246,7 @@ def read_collection(
         )
     read = list(dict.fromkeys([*own, *pooled]))
     given_run_ids, pool_ids = ([run.run_id for run in part] for part in (own, pooled))
-    organization_of = _organization_by_run(organizations, [run.run_id for run in read], pool_ids, reading)
+    organization_of = _read_organizations(organizations, [run.run_id for run in read], pool_ids, reading)
     collection = finish_collection(
         encoding,
         read,
@@ -254,7 +282,7 @@ def read_collection(
             rule=pool_rule,
         )
     else:
-        named = pool_ids if pooled_run_ids is None or are_all(pooled_run_ids) else pooled_run_ids
+        named = pool_ids if pooled_run_ids is None or means_all(pooled_run_ids) else pooled_run_ids
         collection = pool_of_strategy(collection, plan, pooled_run_ids=named)
         if not warn_of_misfit(collection):
             warn_of_doubt(describe_pool(collection))
@@ -301,7 +329,7 @@ def read_contributors(
     building: dict[str, Any] = {
         "organizations": None
         if organizations is None
-        else _organization_by_run(organizations, run_ids, run_ids, reading),
+        else _read_organizations(organizations, run_ids, run_ids, reading),
         "order": order,
         "pooled_run_ids": run_ids,
         "scores": scores,
@@ -349,11 +377,11 @@ def _plan(
     excludes: Mapping[str, float | None],
     **options: Unpack[PlanOptions],
 ) -> PoolPlan | None:
-    """Plan of a pool if a strategy is given; refuse options that have no effect."""
+    """Return the plan of a pool if a strategy is given; refuse options that have no effect."""
     if strategy is not None:
         for idle in (name for name, value in excludes.items() if value is not None):
             raise InputError(
-                f"{_flag(idle)} is of a pool that is discovered, and pool_strategy is given",
+                f"{_flag(idle)} cannot be combined with pool_strategy",
                 hint="leave one of the two out",
             )
         return PoolPlan.of(strategy, budget, **options)
@@ -362,8 +390,8 @@ def _plan(
         if value != defaults[name]:
             idle = "pool_seed" if name == "random_seed" else f"pool_{name}"
             raise InputError(
-                f"{_flag(idle)} is of a pool that a strategy made, and none is named",
-                hint="give pool_strategy (--pool-strategy), too",
+                f"{_flag(idle)} needs pool_strategy",
+                hint="name the strategy that made the pool (--pool-strategy)",
             )
     return None
 
@@ -372,7 +400,7 @@ def _flag(name: str) -> str:
     return f"{name} (--{name.replace('_', '-')})"
 
 
-def _organization_by_run(
+def _read_organizations(
     organizations: Organizations | None, run_ids: list[str], pool_ids: list[str], reading: Reading
 ) -> dict[str, str]:
     if organizations is None:
@@ -385,7 +413,7 @@ def _organization_by_run(
         return {}
     sources = organizations if isinstance(organizations, list | tuple) else [organizations]
     path = next((str(part) for part in sources if isinstance(part, str | Path)), None)
-    organization_of = _by_run_id(gather_organizations(organizations, reading=reading), run_ids)
+    organization_of = _replace_file_names(gather_organizations(organizations, reading=reading), run_ids)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
         which = f"{counted(len(unknown), 'listed run')} {'was' if len(unknown) == 1 else 'were'}"
@@ -400,15 +428,16 @@ def _organization_by_run(
     return organization_of
 
 
-def _by_run_id(organization_of: Mapping[str, str], run_ids: list[str]) -> dict[str, str]:
-    """Organizations with names of files, such as ``final.txt``, replaced by the runs' ids, where none of the
-    runs has that very name and the list does not have the id itself.
+def _replace_file_names(organization_of: Mapping[str, str], run_ids: list[str]) -> dict[str, str]:
+    """Return organizations with names of files, such as ``final.txt``, replaced by ids of runs.
+
+    A name stays where a run has that very name, or the list has the id itself.
     """
     known, by_run = set(run_ids), dict[str, str]()
     for listed, organization in organization_of.items():
-        of_file = run_id_from_name(listed)
-        is_file = listed not in known and of_file in known and of_file not in organization_of
-        run_id = of_file if is_file else listed
+        file_run_id = run_id_from_name(listed)
+        is_file = listed not in known and file_run_id in known and file_run_id not in organization_of
+        run_id = file_run_id if is_file else listed
         if by_run.setdefault(run_id, organization) != organization:
             raise InputError(
                 f"run {run_id!r}, by the names of its files, belongs to {organization!r} and to "
@@ -482,7 +511,7 @@ def read_collections(
     {'example': 21}
     """
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    described = [_described(Path(path)) for path in files]
+    described = [_read_description(Path(path)) for path in files]
     check_collection_names(name for name, _ in described)
     shared, collections = (settings or ReadingSettings()).keywords(), {}
     for path, (name, arguments) in zip(files, described, strict=True):
@@ -513,8 +542,8 @@ def check_collection_names(names: Iterable[str]) -> None:
         known.add(name.casefold())
 
 
-def _described(path: Path) -> tuple[str, dict[str, Any]]:
-    """Name and arguments in a file."""
+def _read_description(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the name and arguments in a file."""
     given, line_of = read_toml(path)
     for key, example in _NEEDED.items():
         if key not in given:
@@ -529,7 +558,7 @@ def _described(path: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _argument(key: str, value: Any, folder: Path) -> Any:
-    """Argument of `read_collection` of a key's value."""
+    """Return the argument of `read_collection` of a key's value."""
     if key not in _OPTIONS:
         raise InputError(f"unknown key {key!r}", hint=known_names(key, _OPTIONS))
     option = _OPTIONS[key]
@@ -555,7 +584,7 @@ def _argument(key: str, value: Any, folder: Path) -> Any:
 
 
 def _path(key: str, value: str, folder: Path) -> str:
-    """Path of a file, folder or pattern, relative to a folder; the name of a data set as it is."""
+    """Return the path of a file, folder or pattern, relative to a folder; the name of a data set as it is."""
     if irds_name(value) or value in _WORDS.get(key, ()):
         return value
     path = str(folder / Path(value).expanduser())

@@ -16,7 +16,7 @@ from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.samples import Sample
 from bayespool.errors import InputError, known_names
-from bayespool.pooling.choosing import Chosen, Shares, check_budget, choose
+from bayespool.pooling.choosing import PoolSelection, Shares, check_budget, choose
 from bayespool.pooling.registry import parse_strategy, strategy_text
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import Strategy, retrieved_by
@@ -90,7 +90,7 @@ class PoolPlan:
         return dataclasses.replace(plan, **options)
 
     def __str__(self) -> str:
-        """The settings that differ from their defaults."""
+        """Return the settings that differ from their defaults."""
         return ", ".join(
             [
                 strategy_text(self.strategy),
@@ -101,7 +101,7 @@ class PoolPlan:
             ]
         )
 
-    def choose(self, collection: Collection, runs: OrderArray, labels: LevelArray) -> Chosen:
+    def choose(self, collection: Collection, runs: OrderArray, labels: LevelArray) -> PoolSelection:
         """Choose documents of some runs, given ``labels`` of assessors (`bayespool.pooling.choose`)."""
         return choose(
             collection,
@@ -141,7 +141,7 @@ class StrategyPool:
     plan: PoolPlan
     depth: int
     labels: LevelArray
-    _choices: dict[bytes, tuple[BoolArray, Chosen | None]] = field(default_factory=dict, init=False)
+    _choices: dict[bytes, tuple[BoolArray, PoolSelection | None]] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(
@@ -154,7 +154,7 @@ class StrategyPool:
         labels: LevelArray | None = None,
         **options: Unpack[PlanOptions],
     ) -> StrategyPool:
-        """The pool that a strategy makes of some runs of a collection.
+        """Return the pool that a strategy makes of some runs of a collection.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class StrategyPool:
         return {**self.__dict__, "_choices": {}}
 
     def __str__(self) -> str:
-        """The plan's text."""
+        """Return the plan's text."""
         return str(self.plan)
 
     @property
@@ -199,24 +199,24 @@ class StrategyPool:
 
     @property
     def looks_at_judgments(self) -> bool:
-        """Whether the strategy is adaptive."""
+        """Return whether the strategy is adaptive."""
         return self.plan.strategy.is_adaptive
 
     @property
     def is_sample(self) -> bool:
-        """Whether documents are judged with known probabilities."""
+        """Return whether documents are judged with known probabilities."""
         return isinstance(self.plan.strategy, Sampling)
 
     def run_depths(self, runs: Runs) -> IntArray:
-        """The equivalent depth for each run, shape (run,)."""
+        """Return the equivalent depth for each run, shape (run,)."""
         return np.full(len(np.asarray(runs)), self.depth, dtype=np.int32)
 
     def judged(self, collection: Collection, runs: Runs) -> BoolArray:
-        """Documents that the strategy judges of these runs, shape (pair,); none without a run."""
+        """Return documents that the strategy judges of these runs, shape (pair,); none without a run."""
         return self._choose_once(collection, runs)[0]
 
     def inclusion(self, collection: Collection, runs: Runs) -> FloatArray:
-        """Inclusion probability of each judgment, shape (pair,), had exactly these runs contributed.
+        """Return inclusion probability of each judgment, shape (pair,), had exactly these runs contributed.
 
         `Sampling.inclusion` for a document of the sample. 1 for a judgment outside the sample (an added one,
         or one that these runs do not explain) and where the strategy is not a sample. NaN for documents
@@ -229,12 +229,14 @@ class StrategyPool:
         return inclusion
 
     def candidates(self, collection: Collection, runs: Runs) -> BoolArray:
-        """Documents that these runs retrieve within ``run_depth``, shape (pair,)."""
+        """Return documents that these runs retrieve within ``run_depth``, shape (pair,)."""
         depth = self.plan.run_depth or collection.document.shape[2]
         return DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs)
 
     def strata(self, collection: Collection, runs: Runs) -> IntArray | None:
-        """Stratum of each document in the sample from 0, shape (pair,), had exactly these runs contributed.
+        """Return the stratum of each document in the sample from 0.
+
+        Shape (pair,), had exactly these runs contributed.
 
         −1 for a document that none of these runs retrieves within ``run_depth``; None where the strategy
         samples no strata.
@@ -242,14 +244,14 @@ class StrategyPool:
         stratum = np.full(len(collection.relevance), -1, dtype=np.int32)
         index, plan = np.asarray(runs, dtype=np.intp), self.plan
         for topic in retrieved_by(collection, index, depth=plan.run_depth, random_seed=plan.random_seed):
-            of_topic = plan.strategy.stratum(topic) if isinstance(plan.strategy, Sampling) else None
-            if of_topic is None:
+            topic_stratum = plan.strategy.stratum(topic) if isinstance(plan.strategy, Sampling) else None
+            if topic_stratum is None:
                 return None
-            stratum[topic.pair] = of_topic
+            stratum[topic.pair] = topic_stratum
         return stratum
 
     def sample(self, collection: Collection, runs: Runs) -> Sample:
-        """The sample that the strategy draws, had exactly these runs contributed."""
+        """Return the sample that the strategy draws, had exactly these runs contributed."""
         inclusion = np.where(
             self.judged(collection, runs) & collection.judged, self.inclusion(collection, runs), np.nan
         )
@@ -262,8 +264,8 @@ class StrategyPool:
             is_published=False,
         )
 
-    def _choose_once(self, collection: Collection, runs: Runs) -> tuple[BoolArray, Chosen | None]:
-        """Documents that the strategy judges of some runs, chosen once for each set of runs."""
+    def _choose_once(self, collection: Collection, runs: Runs) -> tuple[BoolArray, PoolSelection | None]:
+        """Return documents that the strategy judges of some runs, chosen once for each set of runs."""
         index = np.unique(np.asarray(runs, dtype=np.intp))
         key = hashlib.blake2b(
             repr((tuple(collection.run_ids[r] for r in index), collection.query_ids)).encode(), digest_size=16
@@ -278,7 +280,7 @@ class StrategyPool:
         return self._choices[key]
 
     def known_relevance(self, collection: Collection) -> LevelArray:
-        """Known relevance of each document, shape (pair,)."""
+        """Return known relevance of each document, shape (pair,)."""
         return self.labels
 
     def truncate(self, depth: int) -> StrategyPool:
@@ -289,7 +291,7 @@ class StrategyPool:
         )
 
     def select_runs(self, runs: Runs) -> StrategyPool:
-        """The same pool, since runs are known by their names."""
+        """Return the same pool, since runs are known by their names."""
         return self
 
 
@@ -340,7 +342,10 @@ def with_strategy_pool(
     labels: LevelArray | None = None,
     **options: Unpack[PlanOptions],
 ) -> Collection:
-    """The collection with a pool that a strategy makes of its pooled runs; ``labels`` of shape (pair,)."""
+    """Return the collection with a pool that a strategy makes of its pooled runs.
+
+    ``labels`` of shape (pair,).
+    """
     # Judgments of the former pool outside the new one go; unexplained and added ones stay. ``labels`` default
     # to all judgments, so that an experiment can choose again without some runs.
     pooled = np.flatnonzero(collection.pooled)
@@ -353,7 +358,7 @@ def with_strategy_pool(
 
 
 def _equal_depth(collection: Collection, runs: Runs, size: int) -> int:
-    """Depth of the deepest depth pool of runs that has no more documents than ``size``."""
+    """Return the depth of the deepest depth pool of runs that has no more documents than ``size``."""
     low, high = 0, collection.document.shape[2]
     while low < high:
         middle = (low + high + 1) // 2

@@ -34,7 +34,7 @@ class RBPA(FixedOrder):
         _check(self.p)
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Sums of weights, shape (document,)."""
+        """Return sums of weights, shape (document,)."""
         return topic.total(_weight(topic, self.p))
 
 
@@ -59,7 +59,10 @@ class RBPB(FixedOrder):
         _check(self.p)
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Sums when documents are chosen, shape (document,); they only fall, so that they give the order."""
+        """Return sums when documents are chosen, shape (document,).
+
+        They only fall, so that they give the order.
+        """
         order, value_when_chosen = _one_by_one(
             topic, self.p, np.zeros(len(topic), dtype=bool), len(topic), False
         )
@@ -68,7 +71,7 @@ class RBPB(FixedOrder):
         return value
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The first ``n`` documents, without the values of the others."""
+        """Return the first ``n`` documents, without the values of the others."""
         return _one_by_one(topic, self.p, relevant, n, False)[0]
 
 
@@ -108,7 +111,7 @@ def _weight(topic: TopicRankings, p: float) -> FloatArray:
 def _one_by_one(
     topic: TopicRankings, p: float, relevant: BoolArray, n: int, by_effectiveness: bool
 ) -> tuple[IntArray, FloatArray]:
-    """The first n documents of method B or C, and their sums when chosen, two arrays of shape (n,)."""
+    """Return the first n documents of method B or C, and their sums when chosen, two arrays of shape (n,)."""
     by_best_rank = topic.by_best_rank
     place = np.full(len(topic) + 1, -1, dtype=np.int32)  # the last is that of no document
     place[by_best_rank] = np.arange(len(topic), dtype=np.int32)

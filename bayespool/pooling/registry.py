@@ -55,7 +55,7 @@ _RESERVED = ("all", "paper")  # each is several strategies
 def register_strategy(
     name: str, *, description: str | None = None, source: str | None = None, citations: tuple[str, ...] = ()
 ) -> Callable[[Class], Class]:
-    """Class decorator that registers a strategy under a name, which becomes the class's ``name``.
+    """Return class decorator that registers a strategy under a name, which becomes the class's ``name``.
 
     Place it above ``@dataclass(frozen=True, kw_only=True)``. A subclass of `FixedOrder` defines ``value``,
     one of `Strategy` or `Adaptive` ``order``, and one of `Sampling` ``order`` and ``inclusion``.
@@ -172,7 +172,7 @@ PAPER_STRATEGIES = (
 """Strategies of Lipani et al. (2017): Take@N, which is Depth@k with a budget, and eight others."""
 
 
-def strategies_of(strategies: str | Strategy | Iterable[str | Strategy]) -> tuple[Strategy, ...]:
+def parse_strategies(strategies: str | Strategy | Iterable[str | Strategy]) -> tuple[Strategy, ...]:
     """Parse strategies, each once; ``paper`` means `PAPER_STRATEGIES`, ``all`` every registered one."""
     sets = {"paper": PAPER_STRATEGIES, "all": tuple(STRATEGIES)}
     texts: list[str | Strategy] = []
@@ -184,7 +184,7 @@ def strategies_of(strategies: str | Strategy | Iterable[str | Strategy]) -> tupl
 
 
 def strategy_text(strategy: Strategy) -> str:
-    """Text of a strategy, with the settings that differ from their defaults."""
+    """Return the text of a strategy, with the settings that differ from their defaults."""
     fields = dataclasses.fields(strategy)  # type: ignore[arg-type]
     set_ = [
         f"{f.name}={getattr(strategy, f.name)!r}" for f in fields if getattr(strategy, f.name) != f.default
@@ -203,7 +203,7 @@ class StoppingRule(ABC):
 
     @abstractmethod
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
-        """Whether to stop after each judgment, shape (judged,).
+        """Return whether to stop after each judgment, shape (judged,).
 
         Takes the relevance of judged documents in the order of judging, and the number of documents that
         may be judged in all.
@@ -222,8 +222,8 @@ class NonrelevantRun(StoppingRule):
         _check_whole("n", self.n)
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
-        """Whether the last n documents are nonrelevant."""
-        return np.asarray(_of_last(relevant, self.n) == 0)
+        """Return whether the last n documents are nonrelevant."""
+        return np.asarray(_count_among_last(relevant, self.n) == 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,8 +240,8 @@ class LeastYield(StoppingRule):
         _check_whole("window", self.window)
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
-        """Whether the share is less."""
-        n = _of_last(relevant, self.window)
+        """Return whether the share is less."""
+        n = _count_among_last(relevant, self.window)
         return (n >= 0) & (n < self.share * self.window)
 
 
@@ -259,7 +259,7 @@ class TargetRecall(StoppingRule):
         _check_whole("window", self.window)
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
-        """Whether the estimate is as large."""
+        """Return whether the estimate is as large."""
         return estimated_recall(relevant, n_documents, self.window) >= self.target
 
 
@@ -270,7 +270,9 @@ STOPPING_RULES: Mapping[str, type[StoppingRule]] = MappingProxyType(
 
 
 def estimated_recall(relevant: BoolArray, n_documents: int, window: int = WINDOW) -> FloatArray:
-    """Estimated recall after each judgment, shape (judged,): found / (found + expected among the rest).
+    """Return estimated recall after each judgment.
+
+    Shape (judged,): found / (found + expected among the rest).
 
     The rest is expected to hold as large a share of relevant documents as those judged last. As the yield of
     a good strategy falls, this is mostly less than the recall; it is 1 once the last ones hold none. NaN
@@ -284,7 +286,7 @@ def estimated_recall(relevant: BoolArray, n_documents: int, window: int = WINDOW
     [nan, 0.2, 0.36, 0.5]
     """
     n_relevant, judged = np.cumsum(relevant), np.arange(1, len(relevant) + 1)
-    n_last = _of_last(relevant, window)
+    n_last = _count_among_last(relevant, window)
     expected = np.where(n_last >= 0, n_last / window, np.nan) * (n_documents - judged)
     expected = np.where(judged == n_documents, 0, expected)
     with np.errstate(invalid="ignore"):
@@ -293,7 +295,7 @@ def estimated_recall(relevant: BoolArray, n_documents: int, window: int = WINDOW
 
 
 def stops_at(rule: StoppingRule, relevance: LevelArray, n_documents: int, rel: int = 1) -> int:
-    """Number of documents of a topic to judge under a rule, from their relevance in the order of judging.
+    """Return how many documents of a topic to judge by a rule, given relevance in the order of judging.
 
     A document without a judgment (negative relevance) ends what the rule knows: judging goes on to the last.
 
@@ -326,17 +328,17 @@ def parse_stopping_rule(text: object) -> StoppingRule:
 
 
 def stopping_text(rule: StoppingRule) -> str:
-    """Text of a rule with its settings."""
+    """Return the text of a rule with its settings."""
     settings = ", ".join(f"{name}={value!r}" for name, value in vars(rule).items())
     return f"{rule.name}({settings})"
 
 
-def _of_last(relevant: BoolArray, n: int) -> IndexArray:
-    """Relevant documents among the last n judged, −1 before there are so many; shape (judged,)."""
+def _count_among_last(relevant: BoolArray, n: int) -> IndexArray:
+    """Return relevant documents among the last n judged, −1 before there are so many; shape (judged,)."""
     total = np.append(0, np.cumsum(relevant, dtype=np.int64))
-    of_last = np.full(len(relevant), -1, dtype=np.int64)
-    of_last[n - 1 :] = total[n:] - total[: len(total) - n] if len(relevant) >= n else -1
-    return of_last
+    n_last = np.full(len(relevant), -1, dtype=np.int64)
+    n_last[n - 1 :] = total[n:] - total[: len(total) - n] if len(relevant) >= n else -1
+    return n_last
 
 
 def _check_whole(name: str, n: int) -> None:

@@ -23,14 +23,14 @@ class Sampling(Strategy):
     def inclusion(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Probability that each document is among the first ``n``, shape (document,).
+        """Return the probability that each document is among the first ``n``, shape (document,).
 
         Arguments are those of `order`; ``rng`` is a new one of the same seed, so that both describe the same
         sample.
         """
 
     def stratum(self, topic: TopicRankings) -> IntArray | None:
-        """Stratum of each document from 0, shape (document,); None if strata are not sampled."""
+        """Return the stratum of each document from 0, shape (document,); None if strata are not sampled."""
         return None
 
 
@@ -48,17 +48,17 @@ class Uniform(Sampling):
     """
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The ``n`` documents of the smallest lots."""
+        """Return the ``n`` documents of the smallest lots."""
         return np.argsort(topic.lot, kind="stable")[:n].astype(np.int32)
 
     def inclusion(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Share of documents judged, shape (document,)."""
+        """Return the share of documents judged, shape (document,)."""
         return np.full(len(topic), n / max(len(topic), 1))
 
     def stratum(self, topic: TopicRankings) -> IntArray:
-        """One stratum of all documents, shape (document,)."""
+        """Return one stratum of all documents, shape (document,)."""
         return np.zeros(len(topic), dtype=np.int32)
 
 
@@ -104,11 +104,11 @@ class Stratified(Sampling):
             )
 
     def stratum(self, topic: TopicRankings) -> IntArray:
-        """Number of each document's stratum from 0, shape (document,)."""
+        """Return the number of each document's stratum from 0, shape (document,)."""
         return np.searchsorted(self.depths, topic.best_rank).astype(np.int32)
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The first ``n`` documents, strata in turns, each in the order of its lots."""
+        """Return the first ``n`` documents, strata in turns, each in the order of its lots."""
         stratum = self.stratum(topic)
         by_stratum = np.lexsort((topic.lot, stratum))
         places = self._judging_order(stratum)
@@ -117,7 +117,7 @@ class Stratified(Sampling):
     def inclusion(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Share of each document's stratum that is judged, shape (document,)."""
+        """Return the share of each document's stratum that is judged, shape (document,)."""
         stratum = self.stratum(topic)
         size = np.bincount(stratum, minlength=len(self.rates))
         judged = np.sort(stratum)[self._judging_order(stratum)[:n]]
@@ -125,12 +125,12 @@ class Stratified(Sampling):
         return share[stratum]
 
     def _judging_order(self, stratum: IntArray) -> IndexArray:
-        """Order in which places of documents sorted by stratum are judged, shape (document,)."""
+        """Return the order in which places of documents sorted by stratum are judged, shape (document,)."""
         size = np.bincount(stratum, minlength=len(self.rates))
         n_before = np.concatenate([np.arange(s) for s in size])
-        of_place = np.repeat(np.arange(len(size)), size)
-        level = n_before / (np.array(self.rates)[of_place] * size[of_place])
-        return np.lexsort((of_place, level))
+        place_stratum = np.repeat(np.arange(len(size)), size)
+        level = n_before / (np.array(self.rates)[place_stratum] * size[place_stratum])
+        return np.lexsort((place_stratum, level))
 
 
 StateArray = npt.NDArray[np.int8]
@@ -144,7 +144,10 @@ _EPSILON = 1e-5
 def sampled_states(
     document: IntArray, relevant: BoolArray, judged: BoolArray, pooled: BoolArray
 ) -> StateArray:
-    """State of each rank (`RELEVANT`, …), shape (..., rank), by masks of documents, shape (document,)."""
+    """Return the state of each rank (`RELEVANT`, …), shape (..., rank).
+
+    Masks have the shape (document,).
+    """
     # a judged document is pooled; document number −1 is none
     state = np.where(pooled, NOT_JUDGED, NOT_POOLED)
     state = np.where(judged, np.where(relevant, RELEVANT, NONRELEVANT), state)
@@ -159,7 +162,7 @@ def sampled_ap(
     stratum: IntArray | None = None,
     pair_weight: FloatArray | None = None,
 ) -> FloatArray:
-    """Average precision weighted by inclusion (statAP; Aslam & Pavlu 2007), shape (...)."""
+    """Return average precision weighted by inclusion (statAP; Aslam & Pavlu 2007), shape (...)."""
     # Average precision is the sum of x(i) x(j) / i over all ranks j ≤ i, divided by the number of relevant
     # documents, ``n_relevant``, which is the sum of 1 / inclusion over those judged relevant. A pair with j <
     # i is divided by its joint probability, one with j = i by the inclusion of i. The sum is unbiased, the
@@ -170,15 +173,18 @@ def sampled_ap(
     weight = np.where(hit, 1.0 / np.where(hit, inclusion, 1.0), 0.0)
     above = np.cumsum(weight, axis=-1) - weight
     if stratum is not None and pair_weight is not None:
-        for h, of_pair in enumerate(pair_weight):
+        for h, joint_weight in enumerate(pair_weight):
             inside = np.where(stratum == h, weight, 0.0)
-            above += np.where(stratum == h, (of_pair - 1) * (np.cumsum(inside, axis=-1) - inside), 0.0)
+            above += np.where(stratum == h, (joint_weight - 1) * (np.cumsum(inside, axis=-1) - inside), 0.0)
     rank = np.arange(1, state.shape[-1] + 1)
     return _quotient((weight * (1.0 + above) / rank).sum(axis=-1), n_relevant)
 
 
 def infer_ap(state: StateArray, n_relevant: int | IntArray) -> FloatArray:
-    """Average precision of a uniform sample (infAP; Yilmaz & Aslam 2006), as in trec_eval, shape (...)."""
+    """Return average precision of a uniform sample as in trec_eval, shape (...).
+
+    infAP; Yilmaz & Aslam 2006.
+    """
     # The mean over ``n_relevant`` judged relevant documents of the topic of the precision expected at their
     # rank k, 1/k + (pooled / k) (relevant + ε) / (relevant + not relevant + 2 ε), with counts of ranks above
     # k and ε = 10⁻⁵; 0 without a relevant document.
@@ -196,7 +202,10 @@ def infer_stratified_ap(
     n_judged: npt.NDArray[np.integer],
     n_relevant: npt.NDArray[np.integer],
 ) -> FloatArray:
-    """Average precision of a stratified sample (xinfAP; Yilmaz, Kanoulas & Aslam 2008), shape (...)."""
+    """Return average precision of a stratified sample, shape (...).
+
+    xinfAP; Yilmaz, Kanoulas & Aslam 2008.
+    """
     # The mean over strata of the mean precision expected at their relevant documents, weighted by the
     # estimated number of relevant documents, n_pooled · n_relevant / n_judged; counts have the shape
     # (stratum,). The precision expected at rank k is 1/k + Σ (pooled / k) (relevant + ε) / (judged + 3 ε)
@@ -218,13 +227,13 @@ def infer_stratified_ap(
     return _quotient(total, float((rate * n_relevant).sum()))
 
 
-def _above(of_rank: BoolArray) -> IndexArray:
+def _above(is_counted: BoolArray) -> IndexArray:
     """Count of the ranks above each one, shape (..., rank)."""
-    return np.cumsum(of_rank, axis=-1) - of_rank
+    return np.cumsum(is_counted, axis=-1) - is_counted
 
 
 def _quotient(total: FloatArray, n: float | npt.NDArray[np.integer] | FloatArray) -> FloatArray:
-    """Quotient, 0 where the divisor is 0."""
+    """Return the quotient, 0 where the divisor is 0."""
     is_defined = np.asarray(n) > 0
     return np.where(is_defined, total / np.where(is_defined, n, 1), 0.0)
 
@@ -273,13 +282,13 @@ class ActiveSampling(Sampling):
             raise InputError(f"active-sampling: even is {self.even}", hint="give a share above 0, up to 1")
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The first ``n`` documents in the order of their first draws."""
+        """Return the first ``n`` documents in the order of their first draws."""
         return self._sample(topic, relevant, n, rng)[0]
 
     def inclusion(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """One minus the probability of no draw, shape (document,)."""
+        """Return one minus the probability of no draw, shape (document,)."""
         if n == len(topic):
             return np.ones(n)
         return -np.expm1(self._sample(topic, relevant, n, rng)[1])
@@ -287,7 +296,7 @@ class ActiveSampling(Sampling):
     def _sample(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> tuple[IntArray, FloatArray]:
-        """Documents in order, and the log probability that no draw brings each, shape (document,)."""
+        """Return documents in order, and the log probability that no draw brings each, shape (document,)."""
         start, run, rank = topic.postings
         n_ranks = int(topic.length.max(initial=0))
         tail = np.cumsum(1.0 / np.arange(n_ranks, 0, -1))[::-1]
@@ -316,7 +325,7 @@ def _sample(
     share: float,
     lots: FloatArray,
 ) -> tuple[IntArray, FloatArray]:
-    """Documents by first draw, and log probabilities that each is never drawn."""
+    """Return documents by first draw, and log probabilities that each is never drawn."""
     n_documents = len(relevant)
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(n_documents, dtype=np.bool_)

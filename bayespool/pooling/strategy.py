@@ -76,7 +76,7 @@ class TopicRankings:
         return np.asarray((self.document >= 0).sum(axis=1, dtype=np.int32))
 
     def scores(self) -> npt.NDArray[np.float32]:
-        """Scores of the runs, shape (run, rank); an `InputError` where the collection has none."""
+        """Return scores of the runs, shape (run, rank); an `InputError` where the collection has none."""
         if self.score is None:
             raise InputError(
                 "this pooling strategy needs the scores of the runs",
@@ -85,7 +85,7 @@ class TopicRankings:
         return self.score
 
     def total(self, weight: FloatArray) -> FloatArray:
-        """Sum over the runs that retrieve a document of the weight of its rank, shape (document,).
+        """Return the sum over the runs that retrieve a document of the weight of its rank, shape (document,).
 
         Weights, shape (rank,), are added from the first rank down, so that documents of the same ranks have
         exactly the same total, whichever runs they are from.
@@ -115,14 +115,16 @@ def retrieved_by(
     last = longest(collection.document, run_index)
     for t, query_id in enumerate(collection.query_ids):
         top = slice(last[t] if depth is None else min(depth, last[t]))
-        of_topic = collection.document[run_index, t, top]
-        pair = np.unique(of_topic[of_topic >= 0])
+        topic_documents = collection.document[run_index, t, top]
+        pair = np.unique(topic_documents[topic_documents >= 0])
         ids = collection.doc_ids.take(pair).to_pylist()
         keys = document_keys(random_seed, query_id, ids)
         yield TopicRankings(
             query_id=query_id,
             pair=pair,
-            document=np.where(of_topic >= 0, np.searchsorted(pair, of_topic), -1).astype(np.int32),
+            document=np.where(topic_documents >= 0, np.searchsorted(pair, topic_documents), -1).astype(
+                np.int32
+            ),
             score=None if collection.score is None else collection.score[run_index, t, top],
             lot=(keys >> np.uint64(11)).astype(np.float64) * 2.0**-53,
         )
@@ -146,21 +148,24 @@ class Strategy(ABC):
 
     @property
     def needs_scores(self) -> bool:
-        """Whether it reads the scores of the runs."""
+        """Return whether it reads the scores of the runs."""
         return False
 
     @property
     def needs_budget(self) -> bool:
-        """Whether it needs a budget, having no `size` of its own."""
+        """Return whether it needs a budget, having no `size` of its own."""
         return type(self).size is Strategy.size
 
     def size(self, topic: TopicRankings) -> int | None:
-        """Number of documents of a topic to judge without a budget; None if the strategy needs one."""
+        """Return the number of documents of a topic to judge without a budget.
+
+        None if the strategy needs one.
+        """
         return None
 
     @abstractmethod
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The first ``n`` documents in the order of judging.
+        """Return the first ``n`` documents in the order of judging.
 
         Parameters
         ----------
@@ -195,17 +200,17 @@ class FixedOrder(Strategy):
 
     @abstractmethod
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Value of each document, the largest judged first, shape (document,)."""
+        """Return the value of each document, the largest judged first, shape (document,)."""
 
     def values_in_order(self, topic: TopicRankings) -> tuple[FloatArray, IntArray]:
-        """Values, the largest first, and their documents, two arrays of shape (document,)."""
+        """Return values, the largest first, and their documents, two arrays of shape (document,)."""
         value = self.value(topic)
         order = topic.by_best_rank
         order = order[np.argsort(-value[order], kind="stable")]
         return value[order], order
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The ``n`` documents of the largest values."""
+        """Return the ``n`` documents of the largest values."""
         return self.values_in_order(topic)[1][:n]
 
 

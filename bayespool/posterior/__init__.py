@@ -1,55 +1,8 @@
 """Posterior estimators: evidence → model → draws → completed judgments → `Estimates`."""
 
-from bayespool.models import MODEL_NAMES
-from bayespool.posterior.completion import Completion
-from bayespool.posterior.containers import block_log_odds, fit_container
-from bayespool.posterior.distance import PoolDistance, distance_from_pool, find_kinds, with_kinds
-from bayespool.posterior.estimator import CompletionSettings, PosteriorEstimator, complete
-from bayespool.posterior.mixtures import fit_prepared, held_out_totals, stacking_weights
-from bayespool.posterior.preparation import PreparedModel, ScoringProblem
-from bayespool.posterior.selection import find_selection
-from bayespool.posterior.steps import (
-    FittedModel,
-    Mixture,
-    NewKind,
-    Rung,
-    RungPosterior,
-    new_interaction,
-    new_organization_effect,
-    new_slope_effect,
-    new_slopes,
-    slope_effect,
-)
-from bayespool.posterior.unknowns import Unknowns, find_unknowns
+import lazy_loader
 
-__all__ = [
-    "MODEL_NAMES",
-    "Completion",
-    "CompletionSettings",
-    "FittedModel",
-    "Mixture",
-    "NewKind",
-    "PoolDistance",
-    "PosteriorEstimator",
-    "PreparedModel",
-    "Rung",
-    "RungPosterior",
-    "ScoringProblem",
-    "Unknowns",
-    "block_log_odds",
-    "complete",
-    "distance_from_pool",
-    "find_kinds",
-    "find_selection",
-    "find_unknowns",
-    "fit_container",
-    "fit_prepared",
-    "held_out_totals",
-    "new_interaction",
-    "new_organization_effect",
-    "new_slope_effect",
-    "new_slopes",
-    "slope_effect",
-    "stacking_weights",
-    "with_kinds",
-]
+from bayespool.errors import renamed_names
+
+_getattr, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__ = renamed_names(__name__, {"Rung": "Threshold", "RungPosterior": "ThresholdPosterior"}, _getattr)

@@ -16,8 +16,8 @@ from bayespool.arrays import FloatArray, IndexArray, IntArray, Levels
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.compiled import one_thread
-from bayespool.evidence.ideals import place_of_level, ranked_levels, reach_of_ideal
-from bayespool.evidence.learned_fusion import learned_fusion, worth_of_ranks
+from bayespool.evidence.ideals import ideal_reach, level_index, ranked_levels
+from bayespool.evidence.learned_fusion import learned_fusion, rank_worths
 from bayespool.inference.confusion import ConfusionDraws, Features, JudgedTwice, draw_confusion
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.populations import exchanged_pairs
@@ -25,16 +25,16 @@ from bayespool.models.confusion import Confusion, prior_counts
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.drawing import (
     CELLS,
-    Where,
-    climb,
-    completing,
+    Places,
     count_levels,
     count_levels_by_run,
     draw_levels,
+    draw_relevance,
     in_threads,
-    relevances,
+    make_gain_adder,
+    promote_relevance,
 )
-from bayespool.posterior.steps import Rung, levels_of, rungs_of
+from bayespool.posterior.thresholds import Threshold, find_thresholds, threshold_levels
 from bayespool.randomness import document_keys, key_of, scrambled
 
 Keys = npt.NDArray[np.uint64]
@@ -47,7 +47,7 @@ _MOST_LOG_ODDS = 9.0  # of a draw, which may be far out
 
 @dataclass(frozen=True, eq=False)
 class AnotherAssessor:
-    """What another assessor of the same kind makes of each level, learned from documents judged twice.
+    """Levels that another assessor of the same kind would give, learned from documents judged twice.
 
     Attributes
     ----------
@@ -78,38 +78,40 @@ class AnotherAssessor:
         return self.collection.second.confusion
 
     @cached_property
-    def used(self) -> IndexArray:
+    def observed_levels(self) -> IndexArray:
         """Positions of the levels that the second assessor uses, from 0; of all where none are known."""
-        if self._confusion or not (self.second >= 0).any():
+        if self._confusion or not (self.second_level >= 0).any():
             return np.arange(len(self.levels))
-        return np.union1d(np.arange(min(2, len(self.levels))), self.second[self.second >= 0])
+        return np.union1d(np.arange(min(2, len(self.levels))), self.second_level[self.second_level >= 0])
 
     @cached_property
-    def first(self) -> IndexArray:
+    def first_level(self) -> IndexArray:
         """Level of each document by the first assessor, −1 for none, shape (pair,)."""
-        return place_of_level(np.maximum(self.collection.relevance, np.int16(-1)), self.levels)
+        return level_index(np.maximum(self.collection.relevance, np.int16(-1)), self.levels)
 
     @cached_property
-    def second(self) -> IndexArray:
+    def second_level(self) -> IndexArray:
         """Level of each document by the second assessor, −1 for none, shape (pair,)."""
         assert self.collection.second is not None
-        return place_of_level(np.maximum(self.collection.second.relevance, np.int16(-1)), self.levels)
+        return level_index(np.maximum(self.collection.second.relevance, np.int16(-1)), self.levels)
 
     @cached_property
     def counts(self) -> IndexArray:
         """Documents judged twice by topic, level of the first assessor and of the second."""
-        twice = np.flatnonzero((self.first >= 0) & (self.second >= 0))
+        twice = np.flatnonzero((self.first_level >= 0) & (self.second_level >= 0))
         n = np.zeros((len(self.collection.query_ids), len(self.levels), len(self.levels)), dtype=np.int64)
-        np.add.at(n, (self.collection.pair_topic[twice], self.first[twice], self.second[twice]), 1)
+        np.add.at(
+            n, (self.collection.pair_topic[twice], self.first_level[twice], self.second_level[twice]), 1
+        )
         return n
 
     @cached_property
     def contributor(self) -> IntArray:
         """Organization that alone contributed each judged document, −1 for all others, shape (pair,)."""
-        return np.where(self.first >= 0, sole_contributor(self.collection), np.int32(-1))
+        return np.where(self.first_level >= 0, sole_contributor(self.collection), np.int32(-1))
 
     def features(self, pairs: IndexArray, organization: IntArray) -> Features:
-        """What the chances of documents depend on, beside level and topic.
+        """Return the features that chances of documents depend on, beside level and topic.
 
         ``organization`` is the one that alone has a document, or −1. The log odds of relevance, the first
         feature, are 0 for unjudged documents, where they are drawn.
@@ -117,7 +119,9 @@ class AnotherAssessor:
         mean, spread, of_sum = self._scale
         by_run = self._worth(pairs) - mean
         alone = organization >= 0
-        log_odds = np.where(alone & (self.first[pairs] >= 0), self.standardized(self._log_odds[pairs]), 0.0)
+        log_odds = np.where(
+            alone & (self.first_level[pairs] >= 0), self.standardize(self._log_odds[pairs]), 0.0
+        )
         one_hot = np.eye(len(self.collection.organizations) + 1)[:, :-1]
         return Features(
             free=np.column_stack([log_odds, alone, by_run.sum(axis=1) / of_sum]),
@@ -126,15 +130,15 @@ class AnotherAssessor:
         )
 
     def _worth(self, pairs: IndexArray) -> FloatArray:
-        """1/(1 + rank/10) of documents in all runs, 0 where a run lacks it, shape (document, run)."""
+        """Return 1/(1 + rank/10) of documents in all runs, 0 where a run lacks it, shape (document, run)."""
         of_rank = 1 / (1 + np.arange(self.collection.document.shape[2] + 1) / _HALF_RANK)
         of_rank[0] = 0
-        return worth_of_ranks(self.collection, np.arange(len(self.collection.run_ids)), pairs, of_rank)
+        return rank_worths(self.collection, np.arange(len(self.collection.run_ids)), pairs, of_rank)
 
     @cached_property
     def _scale(self) -> tuple[FloatArray, float, float]:
         """Means and standard deviation of ranks' worth over judged documents, and that of its sum."""
-        of_judged = self._worth(np.flatnonzero(self.first >= 0))
+        of_judged = self._worth(np.flatnonzero(self.first_level >= 0))
         spread = float(np.sqrt(of_judged.var(axis=0).mean())) or 1.0
         return of_judged.mean(axis=0), spread, float(of_judged.sum(axis=1).std()) or 1.0
 
@@ -149,8 +153,8 @@ class AnotherAssessor:
             log_odds[pairs] = learned_fusion(self.collection, rel=self.rel).log_odds(run, topic, pairs)
         return log_odds
 
-    def standardized(self, log_odds: FloatArray) -> FloatArray:
-        """Log odds of relevance less their mean over documents of one contributor, in standard deviations."""
+    def standardize(self, log_odds: FloatArray) -> FloatArray:
+        """Standardize log odds of relevance by their mean and deviation over documents of one contributor."""
         mean, spread = self._scale_of_log_odds
         return (np.clip(log_odds, -_MOST_LOG_ODDS, _MOST_LOG_ODDS) - mean) / spread
 
@@ -164,13 +168,13 @@ class AnotherAssessor:
 
     @cached_property
     def confusion(self) -> ConfusionDraws:
-        """Draws of how levels change, one for each draw of the judgments."""
-        prior = prior_counts(self._confusion, self.levels)[:, self.used]
-        pairs = np.flatnonzero((self.first >= 0) & (self.second >= 0))
+        """Draws of the changes of levels, one for each draw of the judgments."""
+        prior = prior_counts(self._confusion, self.levels)[:, self.observed_levels]
+        pairs = np.flatnonzero((self.first_level >= 0) & (self.second_level >= 0))
         twice = JudgedTwice(
             topic=self.collection.pair_topic[pairs].astype(np.int64),
-            first=self.first[pairs],
-            second=np.searchsorted(self.used, self.second[pairs]),
+            first=self.first_level[pairs],
+            second=np.searchsorted(self.observed_levels, self.second_level[pairs]),
             features=self.features(pairs, self.contributor[pairs]),
             n_topics=len(self.collection.query_ids),
             n_levels=len(self.levels),
@@ -180,13 +184,13 @@ class AnotherAssessor:
             return draw_confusion(twice, prior, self.n_draws, rng)
 
     def shares(self, levels: Sequence[int]) -> FloatArray:
-        """Share of each level among judged documents that reach one of ``levels`` and not the next.
+        """Return share of each level among judged documents that reach one of ``levels`` and not the next.
 
         Shape (class, level). A completion tells no more levels apart than a measure needs.
         """
-        of_class = place_of_level(np.array(self.levels, dtype=np.int16), levels)
+        of_class = level_index(np.array(self.levels, dtype=np.int16), levels)
         shares = np.where(of_class == np.arange(len(levels))[:, None], self._n_judged, 0).astype(float)
-        nearest = place_of_level(np.array(levels, dtype=np.int16), self.levels)
+        nearest = level_index(np.array(levels, dtype=np.int16), self.levels)
         for k in np.flatnonzero(shares.sum(axis=1) == 0):
             shares[k, nearest[k]] = 1
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
@@ -194,9 +198,9 @@ class AnotherAssessor:
     @cached_property
     def _n_judged(self) -> IndexArray:
         """Number of documents at each level of the first assessor, shape (level,)."""
-        return np.bincount(self.first[self.first >= 0], minlength=len(self.levels))
+        return np.bincount(self.first_level[self.first_level >= 0], minlength=len(self.levels))
 
-    def exact(
+    def draw_exact_levels(
         self,
         of_class: npt.NDArray[np.integer],
         levels: Sequence[int],
@@ -223,11 +227,16 @@ class AnotherAssessor:
         ``log_odds`` are those of unjudged documents, standardized, and else 0, shape (draw, document).
         """
         rest = np.zeros(level.shape)
-        of_rung = self.confusion.log_odds(0, topic, level, features, draws, log_odds)
-        block = relevances(of_rung, keys, scrambled(draws), rest)
-        for rung in range(1, len(self.used) - 1):
-            climb(self.confusion.log_odds(rung, topic, level, features, draws, log_odds), rung, rest, block)
-        return self.used.astype(np.uint8)[block]
+        of_threshold = self.confusion.log_odds(0, topic, level, features, draws, log_odds)
+        block = draw_relevance(of_threshold, keys, scrambled(draws), rest)
+        for threshold in range(1, len(self.observed_levels) - 1):
+            promote_relevance(
+                self.confusion.log_odds(threshold, topic, level, features, draws, log_odds),
+                threshold,
+                rest,
+                block,
+            )
+        return self.observed_levels.astype(np.uint8)[block]
 
     @property
     def description(self) -> dict[str, Any]:
@@ -241,7 +250,7 @@ class AnotherAssessor:
         return {"n_twice": n, "n_same": n_same, "changes": changes, "notes": self.notes()}
 
     def notes(self) -> list[str]:
-        """Notes on levels of which few documents are judged twice, and on those that no second one uses."""
+        """Return notes on levels with few documents judged twice, and on levels that no second one uses."""
         n_twice = self.counts.sum(axis=(0, 2))
         few = [
             f"{n} of relevance {level}"
@@ -256,7 +265,7 @@ class AnotherAssessor:
             notes.append(
                 f"few documents are judged twice ({', '.join(few)}): the prior decides at these levels"
             )
-        unused = [str(level) for i, level in enumerate(self.levels) if i not in self.used]
+        unused = [str(level) for i, level in enumerate(self.levels) if i not in self.observed_levels]
         if unused:
             levels = " or ".join(unused)
             notes.append(f"second assessors give no document relevance {levels}: another assessor gives none")
@@ -264,11 +273,11 @@ class AnotherAssessor:
 
 
 def describe_assessors(collection: Collection) -> dict[str, Any]:
-    """Documents of a collection that second assessors judged, too, to quote with a result."""
+    """Return documents of a collection that second assessors judged, too, to quote with a result."""
     return AnotherAssessor(collection, n_draws=1, random_seed=0).description
 
 
-def values_by_another(
+def another_assessor_values(
     completion: Completion,
     another: AnotherAssessor,
     measures: Sequence[Measure],
@@ -277,7 +286,7 @@ def values_by_another(
     *,
     joint: bool = False,
 ) -> tuple[Values, ...]:
-    """Values of the runs if another assessor had judged, one for each measure, shape (draw, run, topic).
+    """Return values of the runs if another assessor had judged, one for each measure, (draw, run, topic).
 
     Parameters
     ----------
@@ -306,17 +315,17 @@ def values_by_another(
     ranked = ranked_levels(collection, u.run_index, depth)
     placed = collection.document[u.run_index, :, :depth]
     starts = np.searchsorted(collection.pair_topic, np.arange(n_topics + 1))
-    ladders: dict[tuple[Rung, ...], list[int]] = {}  # measures that tell the same levels apart
+    groups: dict[tuple[Threshold, ...], list[int]] = {}  # measures that tell the same levels apart
     for i, measure in enumerate(measures):
-        rungs = completion.rungs if joint else rungs_of(collection, measure)
-        ladders.setdefault(rungs, []).append(i)
+        thresholds = completion.thresholds if joint else find_thresholds(collection, measure)
+        groups.setdefault(thresholds, []).append(i)
     completed = np.arange(completion.n_draws) if completed is None else completed
     by = completed if by is None else by
     amounts = [
         np.empty((len(completed), n_runs, n_topics), np.int32 if m.is_exact else np.float64) for m in measures
     ]
 
-    is_judged = (another.first >= 0) | (another.second >= 0)
+    is_judged = (another.first_level >= 0) | (another.second_level >= 0)
     if not any(isinstance(measure, Normalized) for measure in measures):
         is_judged &= np.isin(np.arange(len(is_judged)), placed)
     known = np.union1d(np.flatnonzero(is_judged), u.pair)
@@ -334,29 +343,32 @@ def values_by_another(
         base = ranked[:, t].copy()
         base[where[0], where[1]] = 0
         read = [m.read(ranked[:, t] if m.describes_judgments else base) for m in measures]
-        add = [completing(m, of_measure, where, levels) for m, of_measure in zip(measures, read, strict=True)]
+        add = [
+            make_gain_adder(m, of_measure, where, levels)
+            for m, of_measure in zip(measures, read, strict=True)
+        ]
         ids = collection.doc_ids.take(pa.array(pairs)).to_pylist()
         keys = document_keys(key_of(another.random_seed, _NAME), collection.query_ids[t], ids)
         exact_keys = document_keys(
             key_of(another.random_seed, _NAME, "level"), collection.query_ids[t], ids[len(either) :]
         )
         of_topic = features[np.searchsorted(known, pairs)]
-        decided = another.second[either]
-        cells = completion._cell_effects(t)
+        decided = another.second_level[either]
+        cells = completion.cell_effects(t)
         step = max(1, CELLS // max(1, len(pairs)))
         for start in range(0, len(completed), step):
             chosen, assessors = completed[start : start + step], by[start : start + step]
             of_unknown, log_odds = None, np.zeros((len(chosen), len(pairs)))
             if len(unknown):
-                of_unknown = completion._log_odds(0, t, chosen, cells[0])
-                log_odds[:, len(either) :] = another.standardized(of_unknown[:, drawn])
-            rung = completion._draw(t, chosen, cells, of_unknown)[:, drawn]
+                of_unknown = completion.log_odds(0, t, chosen, cells[0])
+                log_odds[:, len(either) :] = another.standardize(of_unknown[:, drawn])
+            threshold = completion.draw_block(t, chosen, cells, of_unknown)[:, drawn]
             level = np.empty((len(chosen), len(pairs)), dtype=np.int64)
-            level[:, : len(either)] = np.maximum(another.first[either], 0)
-            for rungs, members in ladders.items():
-                of_class = np.minimum(rung, len(rungs))
-                level[:, len(either) :] = another.exact(
-                    of_class, levels_of(collection, rungs), exact_keys, chosen
+            level[:, : len(either)] = np.maximum(another.first_level[either], 0)
+            for thresholds, members in groups.items():
+                of_class = np.minimum(threshold, len(thresholds))
+                level[:, len(either) :] = another.draw_exact_levels(
+                    of_class, threshold_levels(collection, thresholds), exact_keys, chosen
                 )
                 block = another.judge(t, level, of_topic, log_odds, keys, assessors)
                 block[:, np.flatnonzero(decided >= 0)] = decided[decided >= 0]
@@ -372,10 +384,10 @@ def values_by_another(
     return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
 
-def values_and_exchanged(
+def paired_values(
     completion: Completion, another: AnotherAssessor, measures: Sequence[Measure], *, joint: bool = False
 ) -> tuple[tuple[Values, Values], ...]:
-    """Values of `values_by_another`, and those with completions exchanged in `exchanged_pairs`, by measure.
+    """Return `another_assessor_values`, and those with `exchanged_pairs` of completions, by measure.
 
     Their shapes are (draw, run, topic) and (pair, 2, run, topic).
     """
@@ -387,12 +399,12 @@ def values_and_exchanged(
             Values(v.amount[:n], v.unit),
             Values(v.amount[n:].reshape(*pairs.shape, *v.amount.shape[1:]), v.unit),
         )
-        for v in values_by_another(completion, another, measures, completed, by, joint=joint)
+        for v in another_assessor_values(completion, another, measures, completed, by, joint=joint)
     )
 
 
-def _places(placed: npt.NDArray[np.int32], pairs: IndexArray) -> Where:
-    """Run, rank from 0 and position among ``pairs`` of each place of one, from rankings (run, rank)."""
+def _places(placed: npt.NDArray[np.int32], pairs: IndexArray) -> Places:
+    """Find run, rank from 0 and position among ``pairs`` of each place of one in rankings (run, rank)."""
     order = np.argsort(pairs, kind="stable")
     at = np.searchsorted(pairs[order], placed)
     inside = np.minimum(at, max(0, len(pairs) - 1))
@@ -411,9 +423,9 @@ def _tally(
     measure: Normalized,
     levels: tuple[int, ...],
 ) -> Tally:
-    """Documents of a topic's ideal rankings by another assessor, shape (draw, run or 1, 1, level)."""
+    """Return documents of a topic's ideal rankings by another assessor, shape (draw, run or 1, 1, level)."""
     u = completion.unknowns
-    reach = reach_of_ideal(u.collection, measure)
+    reach = ideal_reach(u.collection, measure)
     by_run = measure.ideal == "own" and len(u.run_ids) > 1
     n = np.zeros((len(block), len(u.run_ids) if by_run else 1, len(levels) - 1), dtype=np.int64)
     within = np.arange(block.shape[1]) < n_either

@@ -15,21 +15,22 @@ from bayespool.arrays import FloatArray, Levels
 from bayespool.collection import Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
-from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
+from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
 from bayespool.posterior.distance import PoolDistance
 from bayespool.posterior.drawing import (
     CELLS,
     chances,
-    climb,
-    completing,
     count_levels,
     count_levels_by_run,
+    draw_relevance,
     in_threads,
-    relevances,
+    make_gain_adder,
+    promote_relevance,
 )
 from bayespool.posterior.lots import Lots
-from bayespool.posterior.steps import Rung, RungPosterior, levels_of, rungs_of
+from bayespool.posterior.mixtures import ThresholdPosterior
+from bayespool.posterior.thresholds import Threshold, find_thresholds, threshold_levels
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
 from bayespool.tables.formatting import counted
@@ -59,9 +60,9 @@ class Completion(ReprHTMLMixin):
     unknowns : Unknowns
         The documents, the runs, the collection.
     n_draws : int
-    posteriors : tuple of RungPosterior
-        The rungs between the levels, each with its models; none where nothing is unknown.
-    rungs : tuple of Rung
+    posteriors : tuple of ThresholdPosterior
+        The thresholds between the levels, each with its models; none where nothing is unknown.
+    thresholds : tuple of Threshold
     known : ndarray of int16, shape (unknown,)
         Relevance passed to `observe`; −1 for all others.
     weights : mapping of str to float
@@ -79,8 +80,8 @@ class Completion(ReprHTMLMixin):
 
     unknowns: Unknowns
     n_draws: int
-    posteriors: tuple[RungPosterior, ...]
-    rungs: tuple[Rung, ...]
+    posteriors: tuple[ThresholdPosterior, ...]
+    thresholds: tuple[Threshold, ...]
     known: npt.NDArray[np.int16]
     weights: Mapping[str, float]
     random_seed: int
@@ -100,7 +101,7 @@ class Completion(ReprHTMLMixin):
     @cached_property
     def levels(self) -> tuple[int, ...]:
         """Possible relevance of a document: 0, and the levels that the measures tell apart."""
-        return levels_of(self.unknowns.collection, self.rungs)
+        return threshold_levels(self.unknowns.collection, self.thresholds)
 
     @property
     def fits(self) -> dict[str, Fit]:
@@ -109,7 +110,7 @@ class Completion(ReprHTMLMixin):
         return {name: fit for p in (*self.posteriors, *of_lots) for name, fit in p.fits.items()}
 
     def block(self, topic: int, draws: slice | npt.NDArray[np.intp] = slice(None)) -> Levels:
-        """Draws of a topic's unknown documents as indices into ``levels``, uint8, shape (draw, unknown).
+        """Draw a topic's unknown documents as indices into ``levels``, uint8, shape (draw, unknown).
 
         Parameters
         ----------
@@ -121,38 +122,38 @@ class Completion(ReprHTMLMixin):
         n_topics = len(self.unknowns.collection.query_ids)
         if not 0 <= topic < n_topics:
             raise InputError(f"there is no topic {topic}", hint=f"0 to {n_topics - 1}")
-        return self._draw(topic, np.arange(self.n_draws)[draws], self._cell_effects(topic))
+        return self.draw_block(topic, np.arange(self.n_draws)[draws], self.cell_effects(topic))
 
-    def _draw(
+    def draw_block(
         self,
         topic: int,
         chosen: npt.NDArray[np.intp],
         cells: Sequence[Sequence[FloatArray]],
         log_odds: FloatArray | None = None,
     ) -> Levels:
-        """Rungs of a topic's documents in some draws, shape (draw, unknown), given its `_cell_effects`.
+        """Draw the thresholds that a topic's documents reach, (draw, unknown), given its `cell_effects`.
 
-        ``log_odds`` are those of the first rung, where they are at hand.
+        ``log_odds`` are those of the first threshold, where they are at hand.
         """
         documents = self.unknowns.on_topic(topic)
         block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
         if not block.size:
             return block
-        n_rungs = len(self.posteriors)
-        rest = np.zeros((len(chosen), block.shape[1] if n_rungs > 1 else 0))
+        n_thresholds = len(self.posteriors)
+        rest = np.zeros((len(chosen), block.shape[1] if n_thresholds > 1 else 0))
         if log_odds is None:
-            log_odds = self._log_odds(0, topic, chosen, cells[0])
-        block = relevances(log_odds, self._keys[documents], scrambled(chosen), rest)
-        for k in range(1, n_rungs):
-            climb(self._log_odds(k, topic, chosen, cells[k]), k, rest, block)
-        rung = self._known_rungs(documents)
-        block[:, rung >= 0] = rung[rung >= 0]
+            log_odds = self.log_odds(0, topic, chosen, cells[0])
+        block = draw_relevance(log_odds, self._keys[documents], scrambled(chosen), rest)
+        for k in range(1, n_thresholds):
+            promote_relevance(self.log_odds(k, topic, chosen, cells[k]), k, rest, block)
+        threshold = self._known_thresholds(documents)
+        block[:, threshold >= 0] = threshold[threshold >= 0]
         return block
 
     def expected(
         self, topic: int, values: FloatArray, draws: slice = slice(None)
     ) -> tuple[FloatArray, FloatArray]:
-        """Expected worth of a topic's unknown documents in each draw of the parameters.
+        """Return expected worth of a topic's unknown documents in each draw of the parameters.
 
         Parameters
         ----------
@@ -171,20 +172,22 @@ class Completion(ReprHTMLMixin):
         chosen = np.arange(self.n_draws)[draws]
         shape = len(chosen), documents.stop - documents.start
         mean, square = np.full(shape, values[0]), np.full(shape, values[0] ** 2)
-        reached, cells = np.ones(shape), self._cell_effects(topic)
+        reached, cells = np.ones(shape), self.cell_effects(topic)
         for k in range(len(self.posteriors) if shape[1] else 0):
-            reached *= chances(self._log_odds(k, topic, chosen, cells[k]))
+            reached *= chances(self.log_odds(k, topic, chosen, cells[k]))
             mean += reached * (values[k + 1] - values[k])
             square += reached * (values[k + 1] ** 2 - values[k] ** 2)
-        rung = self._known_rungs(documents)
-        mean[:, rung >= 0] = values[rung[rung >= 0]]
-        square[:, rung >= 0] = values[rung[rung >= 0]] ** 2
+        threshold = self._known_thresholds(documents)
+        mean[:, threshold >= 0] = values[threshold[threshold >= 0]]
+        square[:, threshold >= 0] = values[threshold[threshold >= 0]] ** 2
         return mean, np.maximum(square - mean**2, 0)
 
-    def _known_rungs(self, documents: slice) -> npt.NDArray[np.int64]:
-        """Rungs of documents whose relevance is known, −1 for the others, shape (document,)."""
+    def _known_thresholds(self, documents: slice) -> npt.NDArray[np.int64]:
+        """Return the numbers of thresholds that documents of known relevance reach; −1 for the others."""
         known = self.known[documents]
-        return np.where(known >= 0, np.searchsorted([r.rel for r in self.rungs], known, side="right"), -1)
+        return np.where(
+            known >= 0, np.searchsorted([r.rel for r in self.thresholds], known, side="right"), -1
+        )
 
     @cached_property
     def _keys(self) -> npt.NDArray[np.uint64]:
@@ -196,42 +199,42 @@ class Completion(ReprHTMLMixin):
         ]
         return np.concatenate(keys)
 
-    def _log_odds(
-        self, rung: int, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
+    def log_odds(
+        self, threshold: int, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
     ) -> FloatArray:
-        """Log odds of a topic's unknowns with all effects, shape (draw, document), given `_cell_effects`."""
-        posterior, documents = self.posteriors[rung], self.unknowns.on_topic(topic)
+        """Return log odds of a topic's unknowns with all effects, (draw, document), given `cell_effects`."""
+        posterior, documents = self.posteriors[threshold], self.unknowns.on_topic(topic)
         log_odds = posterior.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
         if self.lots is not None and (by_lot := self.lots.by_lot[documents]).any():
             run, rest = self.lots.unknowns.run[documents], cells[len(posterior.components) :]
-            of_lots = self.lots.posteriors[rung].log_odds(chosen, topic, documents, run, rest)
+            of_lots = self.lots.posteriors[threshold].log_odds(chosen, topic, documents, run, rest)
             log_odds[:, by_lot] = of_lots[:, by_lot]
         return log_odds
 
-    def _cell_effects(self, topic: int) -> list[list[FloatArray]]:
-        """Effects of organization × topic in all draws, by rung and model, each of shape (draw, run).
+    def cell_effects(self, topic: int) -> list[list[FloatArray]]:
+        """Draw effects of organization × topic, by threshold and model, each of shape (draw, run).
 
         Those of documents left out by lot come last.
         """
-        effects = self._cell_effects_of(self.unknowns, self.posteriors, topic)
+        effects = self._posterior_cell_effects(self.unknowns, self.posteriors, topic)
         if self.lots is None:
             return effects
         of_lots: list[list[FloatArray]] = [[] for _ in effects]
         if self.lots.posteriors:
-            of_lots = self._cell_effects_of(self.lots.unknowns, self.lots.posteriors, topic)
+            of_lots = self._posterior_cell_effects(self.lots.unknowns, self.lots.posteriors, topic)
         return [usual + by_lot for usual, by_lot in zip(effects, of_lots, strict=True)]
 
-    def _cell_effects_of(
-        self, unknowns: Unknowns, posteriors: Sequence[RungPosterior], topic: int
+    def _posterior_cell_effects(
+        self, unknowns: Unknowns, posteriors: Sequence[ThresholdPosterior], topic: int
     ) -> list[list[FloatArray]]:
-        """`_cell_effects` of some posteriors, with the organizations of their unknowns."""
+        """Return `cell_effects` of some posteriors, with the organizations of their unknowns."""
         collection = unknowns.collection
         organization = collection.organization[unknowns.run_index]
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
-        effects_by_step = []
+        effects_by_threshold = []
         for posterior in posteriors:
-            above = (posterior.rung.above_floor,) if posterior.rung.given else ()
-            of_step = []
+            above = (posterior.threshold.above_floor,) if posterior.threshold.given else ()
+            of_threshold = []
             for component in posterior.components:
                 effects = np.zeros(component.effect.shape)
                 scale = component.cell_scale
@@ -243,12 +246,12 @@ class Completion(ReprHTMLMixin):
                     if o in component.cells:
                         known = component.known & (organization == o)
                         effects[:, known] = component.cells[o][:, topic, None]
-                of_step.append(effects)
-            effects_by_step.append(of_step)
-        return effects_by_step
+                of_threshold.append(effects)
+            effects_by_threshold.append(of_threshold)
+        return effects_by_threshold
 
     def evaluate(self, *measures: object) -> tuple[Values, ...]:
-        """Values of the runs under measures, one each, of shape (draw, run, topic), all from the same draws.
+        """Evaluate measures in the same draws: values of shape (draw, run, topic), one for each measure.
 
         Parameters
         ----------
@@ -262,23 +265,23 @@ class Completion(ReprHTMLMixin):
         """
         distinct = parse_measures(measures)
         for measure in distinct:
-            self._check(measure)
+            self._refuse_uncovered(measure)
         values = dict(zip(distinct, self._evaluate(distinct), strict=True))
         return tuple(values[parse_measure(measure)] for measure in measures)
 
     def _evaluate(self, measures: Sequence[Measure]) -> tuple[Values, ...]:
-        """Values under distinct measures, each of shape (draw, run, topic)."""
+        """Return values under distinct measures, each of shape (draw, run, topic)."""
         u = self.unknowns
         n_topics, n_runs = len(u.collection.query_ids), len(u.run_ids)
         ranked = ranked_levels(u.collection, u.run_index, max(measure.cutoff for measure in measures))
-        judged = tally_of(u.collection, self.levels)
+        judged = judged_tally(u.collection, self.levels)
         amounts = []
         for measure in measures:
             base = measure.amounts(measure.read(ranked))
             amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype))
             amounts[-1][:] = base
         ideals = [
-            (reach_of_ideal(u.collection, m), m.ideal == "shared" or n_runs == 1)
+            (ideal_reach(u.collection, m), m.ideal == "shared" or n_runs == 1)
             if isinstance(m, Normalized) and m.ideal != "judged"
             else None
             for m in measures
@@ -286,12 +289,12 @@ class Completion(ReprHTMLMixin):
         topics = np.flatnonzero(np.diff(u.start) > 0 if self.lots is None else np.ones(n_topics, bool))
 
         def complete_topic(t: int) -> None:
-            cells, where = self._cell_effects(t), u.places_on(t)
-            add = [completing(m, m.read(ranked[:, t]), where, self.levels) for m in measures]
+            cells, where = self.cell_effects(t), u.places_on(t)
+            add = [make_gain_adder(m, m.read(ranked[:, t]), where, self.levels) for m in measures]
             step = max(1, CELLS // max(1, int(u.start[t + 1] - u.start[t])))
             for first in range(0, self.n_draws, step):
                 chosen = np.arange(self.n_draws)[first : first + step]
-                block = self._draw(t, chosen, cells)
+                block = self.draw_block(t, chosen, cells)
                 tallies = {
                     ideal: self._tally(judged, t, block, chosen, *ideal)
                     for ideal in set(ideals)
@@ -313,15 +316,9 @@ class Completion(ReprHTMLMixin):
         return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
     def _tally(
-        self,
-        judged: Tally,
-        topic: int,
-        block: Levels,
-        chosen: npt.NDArray[np.intp],
-        reach: int,
-        shared: bool,
+        self, judged: Tally, topic: int, block: Levels, chosen: npt.NDArray[np.intp], reach: int, shared: bool
     ) -> Tally:
-        """Documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
+        """Return documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
         u = self.unknowns
         n = np.zeros((len(block), 1 if shared else len(u.run_ids), len(judged.levels)), dtype=np.int64)
         by_lot = np.zeros(block.shape[1], dtype=bool)
@@ -338,23 +335,25 @@ class Completion(ReprHTMLMixin):
             count_levels_by_run(block, run[counted_by_run], unknown[counted_by_run], n)
         return Tally((n + judged.n[topic])[:, :, None], judged.levels)
 
-    def _check(self, measure: Measure) -> None:
+    def _refuse_uncovered(self, measure: Measure) -> None:
         """Refuse a measure with a cutoff or levels that the completion does not cover."""
         if measure.cutoff > self.unknowns.depth:
             raise InputError(
                 f"{measure} looks deeper than rank {self.unknowns.depth}, where completed judgments end",
                 hint="complete them for a measure that looks as deep",
             )
-        rungs = rungs_of(self.unknowns.collection, measure, least_rel=min(self.rungs[0].rel, measure.rel))
-        if rungs != self.rungs[: len(rungs)]:
+        thresholds = find_thresholds(
+            self.unknowns.collection, measure, least_rel=min(self.thresholds[0].rel, measure.rel)
+        )
+        if thresholds != self.thresholds[: len(thresholds)]:
             raise InputError(
-                f"{measure} asks for a relevance of {rungs[-1].rel}, and documents were completed for "
+                f"{measure} asks for a relevance of {thresholds[-1].rel}, and documents were completed for "
                 f"{', '.join(str(level) for level in self.levels[1:])}",
                 hint="complete the judgments for this measure",
             )
 
     def qrels(self, draw: int) -> Qrels:
-        """The judgments with those of one draw added.
+        """Return the judgments with those of one draw added.
 
         All judged documents, and every unknown one with its relevance in the draw; no unjudged documents out
         of reach.
@@ -386,7 +385,7 @@ class Completion(ReprHTMLMixin):
         return qrels_from_frame({query_id: of_topic for query_id, of_topic in judged.items() if of_topic})
 
     def observe(self, qrels: Qrels) -> Completion:
-        """The completion given judgments of some of its documents, with as many draws.
+        """Return the completion given judgments of some of its documents, with as many draws.
 
         Draws are resampled in proportion to the likelihood of the judgments, which updates models, slopes and
         organizations without another fit. The other documents are drawn afresh.
@@ -410,7 +409,7 @@ class Completion(ReprHTMLMixin):
         """
         known, n_new = self.known.copy(), 0
         log_likelihood = np.zeros(self.n_draws)
-        judged = _by_topic(qrels, self.unknowns.collection.negatives.meaning)
+        judged = _judgments_by_topic(qrels, self.unknowns.collection.negatives.meaning)
         for t, query_id in enumerate(self.unknowns.collection.query_ids):
             documents = self.unknowns.on_topic(t)
             answers = judged.get(query_id, {})
@@ -424,11 +423,11 @@ class Completion(ReprHTMLMixin):
             )
             if not len(new):
                 continue
-            cells = self._cell_effects(t)
+            cells = self.cell_effects(t)
             for k, posterior in enumerate(self.posteriors):
-                reached = new[observed[new] >= posterior.rung.given]
-                yes = observed[reached] >= posterior.rung.rel
-                log_odds = self._log_odds(k, t, np.arange(self.n_draws), cells[k])[:, reached]
+                reached = new[observed[new] >= posterior.threshold.given]
+                yes = observed[reached] >= posterior.threshold.rel
+                log_odds = self.log_odds(k, t, np.arange(self.n_draws), cells[k])[:, reached]
                 log_likelihood += np.log(chances(np.where(yes, log_odds, -log_odds))).sum(axis=1)
             known[documents.start + new] = observed[new]
             n_new += len(new)
@@ -442,10 +441,7 @@ class Completion(ReprHTMLMixin):
         notes = self.notes
         if n_effective < _MIN_EFFECTIVE_DRAWS:
             notes += (f"the judgments observed leave {n_effective:.0f} effective draws",)
-            warn_caller(
-                f"{notes[-1]}: fit again with them (Collection.add_judgments)",
-                DiagnosticsWarning,
-            )
+            warn_caller(f"{notes[-1]}: fit again with them (Collection.add_judgments)", DiagnosticsWarning)
         posteriors = tuple(posterior.of_draws(taken) for posterior in self.posteriors)
         weights: dict[str, float] = {}
         for posterior in posteriors:
@@ -456,8 +452,8 @@ class Completion(ReprHTMLMixin):
         )
 
 
-def _by_topic(qrels: Qrels, negative: Negative) -> dict[str, dict[str, int]]:
-    """Relevance by topic and document id."""
+def _judgments_by_topic(qrels: Qrels, negative: Negative) -> dict[str, dict[str, int]]:
+    """Return relevance by topic and document id."""
     codes, _ = relevance_codes(qrels.relevance, negative)
     judged: dict[str, dict[str, int]] = {}
     lines: Sequence[Any] = (qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), codes.tolist())

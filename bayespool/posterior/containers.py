@@ -13,12 +13,12 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.errors import InputError
-from bayespool.inference.cells import draw_effects_of_rows
+from bayespool.inference.cells import draw_row_effects
 from bayespool.measures import Estimates
 from bayespool.models import Structure
 from bayespool.models.evidence import ModelEvidence
-from bayespool.models.structure import Block, draw_priors
-from bayespool.posterior.steps import slope_effect
+from bayespool.models.formulas import Block, draw_priors
+from bayespool.posterior.distance import slope_effect
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit, Source
@@ -98,7 +98,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     structure = fit.source.spec.structure(fit.source.evidence)
     kept = fit.source.spec.structure(fit.source.evidence, fit.source.known)
     prior = draw_priors(kept, fit.shape[0] * fit.shape[1], np.random.default_rng([seed, 3]))
-    groups = groups_of_fit(fit, prior)
+    groups = fit_groups(fit, prior)
     dims = {variable: axes for variable, axes in fit.dims.items() if axes}
     coords = dict(fit.coords)
     tables = _tables(fit.source)
@@ -128,8 +128,8 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     )
 
 
-def groups_of_fit(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, npt.NDArray[Any]]]:
-    """The groups of a container that every fit has, with draws of shape (draw, ...) from its priors."""
+def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, npt.NDArray[Any]]]:
+    """Return the groups of a container that every fit has, with draws (draw, ...) from its priors."""
     return {
         "posterior": dict(fit.variables),
         "sample_stats": dict(fit.sample_stats),
@@ -138,7 +138,7 @@ def groups_of_fit(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[s
 
 
 def _tables(source: Source) -> list[_Table]:
-    """Hidden documents, then judged ones where the model learns from them; empty without a hidden
+    """Return hidden documents, then judged ones where the model learns from them; empty without a hidden
     document.
     """
     e = source.evidence
@@ -175,7 +175,7 @@ def _table(
 def _log_likelihood(
     fit: Fit, structure: Structure, cell: IndexArray, random_seed: int
 ) -> npt.NDArray[np.float32]:
-    """Log chance of which documents of each cell are relevant, shape (chain, draw, cell), with effects of
+    """Return log chance of which documents of each cell are relevant, (chain, draw, cell), with effects of
     organizations on topics drawn given the other parameters and the documents.
     """
     draws, block = fit.draws(), structure.blocks[-1]  # of hidden documents
@@ -191,7 +191,7 @@ def _log_likelihood(
         part = {name: values[first : first + step] for name, values in draws.items()}
         log_odds = block_log_odds(structure, block, part)
         if of_topics is not None:
-            log_odds += draw_effects_of_rows(
+            log_odds += draw_row_effects(
                 log_odds, block.successes, block.trials, of_topics, part["sigma_interaction"], rng
             )
         row_log_likelihood = block.successes * log_odds - block.trials * np.logaddexp(0, log_odds)
@@ -200,7 +200,7 @@ def _log_likelihood(
 
 
 def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, FloatArray]) -> FloatArray:
-    """Log odds of a block's observations, shape (draw, observation), given draws of shape (draw, ...);
+    """Return log odds of a block's observations, shape (draw, observation), given draws of shape (draw, ...);
     missing effects are zero.
     """
     predictors = []

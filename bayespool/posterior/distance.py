@@ -1,11 +1,11 @@
-"""Runs unlike the pool: distance, kinds held out, and values under two simple assumptions."""
+"""Runs outside the pool: distance and kinds, effects of new organizations, log odds below the pool."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from bayespool.evidence.held_out import HeldOutDocuments
 from bayespool.measures import Measure
 from bayespool.models import Effect, ModelSpec
 from bayespool.models.priors import Prior, draw_prior
+from bayespool.posterior.drawing import add_slopes
 from bayespool.randomness import key_of, normals
 
 FAR = 1.5
@@ -57,7 +58,7 @@ class PoolDistance:
 def distance_from_pool(
     collection: Collection, run_ids: Sequence[str], *, rel: int = 1, given: int = 0
 ) -> PoolDistance:
-    r"""Distance of runs from the pooled organizations, each of which is held out.
+    r"""Return the distance of runs from the pooled organizations, each of which is held out.
 
     The features of a run over all topics, with its own organization held out, are the predictors
     ``run_unjudged`` and ``run_precision``: log odds that a document of its top 10 to 30 is unjudged, and that
@@ -118,7 +119,7 @@ def distance_from_pool(
 
 
 def _log_t(square: FloatArray, freedom: int, scale: float) -> FloatArray:
-    """Log density of a bivariate t distribution at squared distances over ``scale``, up to a constant."""
+    """Return the log density of a bivariate t at squared distances over ``scale``, up to a constant."""
     return np.asarray(-(freedom + 2) / 2 * np.log1p(square / (scale * freedom)) - np.log(scale))
 
 
@@ -129,7 +130,7 @@ _OVERLAP_DIGITS = 9  # decimals of overlaps; further ones depend on the order of
 
 
 def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[str, ...], ...]:
-    """Kinds of the pool's organizations that retrieve alike, of about equal numbers.
+    """Return kinds of the pool's organizations that retrieve alike, of about equal numbers.
 
     The largest set of organizations is halved along the first principal coordinate of 1 − the mean overlap of
     their runs (`bayespool.evidence.composition`), until there are enough.
@@ -175,13 +176,13 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
     kinds = [np.arange(len(present))] if len(present) else []
     while len(kinds) < min(n_kinds, len(present)):
         kinds.sort(key=len)
-        kinds += _halves(kinds.pop(), apart)
+        kinds += _halve(kinds.pop(), apart)
     in_order = sorted(np.sort(kind).tolist() for kind in kinds)
     return tuple(tuple(collection.organizations[present[o]] for o in kind) for kind in in_order)
 
 
-def _halves(members: npt.NDArray[np.intp], apart: FloatArray) -> list[npt.NDArray[np.intp]]:
-    """Two parts of about equal size; members without a distance between them stay together."""
+def _halve(members: npt.NDArray[np.intp], apart: FloatArray) -> list[npt.NDArray[np.intp]]:
+    """Return two parts of about equal size; members without a distance between them stay together."""
     distance = apart[np.ix_(members, members)]
     np.fill_diagonal(distance, 0)
     mean = distance.mean(axis=0)
@@ -197,7 +198,7 @@ def _halves(members: npt.NDArray[np.intp], apart: FloatArray) -> list[npt.NDArra
 
 
 def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
-    """The collection with kinds in place of organizations: those of the pool, and one for all other runs."""
+    """Replace organizations by kinds: those of the pool, and one for all other runs."""
     kinds = find_kinds(collection, n_kinds)
     kind_of = {name: k for k, kind in enumerate(kinds) for name in kind}
     # a run with judgments of its own keeps its organization, which is evidence
@@ -219,7 +220,7 @@ def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
 def sensitivity(
     collection: Collection, run_ids: Sequence[str], measure: Measure, estimand: Estimand = "complete"
 ) -> tuple[FloatArray, FloatArray]:
-    """Values if unjudged documents are relevant as often as hidden, or as judged ones, shape (run,) each."""
+    """Return values if unjudged documents are relevant as often as hidden, or as judged ones, (run,) each."""
     held_out = held_out_counts(collection, cutoffs=measure.cutoff, rel=measure.rel)
     n_hidden = int(held_out.n_credited.sum())
     share = int(held_out.n_credited_relevant.sum()) / n_hidden if n_hidden else 0.0
@@ -229,6 +230,90 @@ def sensitivity(
     return as_pool.value, np.where(some, as_run.value, np.nan)
 
 
+def new_organization_sd(sigma: FloatArray, n_organizations: int) -> FloatArray:
+    """Return the standard deviation of a new organization's effect about the intercept, shape (draw,)."""
+    return np.asarray(sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0)))
+
+
+def new_organization_effect(
+    sigma: FloatArray, n_organizations: int, organization: npt.NDArray[Any], rng: np.random.Generator
+) -> FloatArray:
+    """Draw effects of organizations outside the evidence, shape (draw, run).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation between organizations.
+    n_organizations : int
+        Number J of organizations whose mean is the intercept: its standard error about the population mean is
+        σ/√J. 0 without evidence, when the intercept is the population's.
+    organization : ndarray of int, shape (run,)
+        Runs with one number share one effect.
+    rng : numpy.random.Generator
+    """
+    distinct, inverse = np.unique(organization, return_inverse=True)
+    scale = new_organization_sd(sigma, n_organizations)
+    return (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[:, inverse]
+
+
+def new_interaction(sigma: FloatArray, cell: npt.NDArray[Any], rng: np.random.Generator) -> FloatArray:
+    """Draw effects of organization × topic outside the evidence, shape (draw, document).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of their standard deviation.
+    cell : ndarray of int, shape (document,)
+        Organization × topic. Documents with one number share one effect.
+    rng : numpy.random.Generator
+    """
+    distinct, inverse = np.unique(cell, return_inverse=True)
+    effect: FloatArray = sigma[:, None] * rng.normal(size=(len(sigma), len(distinct)))
+    return effect[:, inverse]
+
+
+def new_slopes(
+    sigma: FloatArray, n_organizations: int, n_predictors: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw new organizations' slopes less the common ones, shape (draw, organization, predictor)."""
+    return sigma[:, None, None] * rng.normal(size=(len(sigma), n_organizations, n_predictors))
+
+
+def new_slope_effect(
+    sigma: FloatArray, predictors: FloatArray, organization: npt.NDArray[Any], rng: np.random.Generator
+) -> FloatArray:
+    """Return effects of `new_slopes` on the log odds of documents, shape (draw, document).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation of slopes about the common ones.
+    predictors : ndarray of float, shape (document, predictor)
+    organization : ndarray of int, shape (document,)
+        Documents with one number share slopes.
+    rng : numpy.random.Generator
+    """
+    distinct, organization_index = np.unique(organization, return_inverse=True)
+    return slope_effect(
+        new_slopes(sigma, len(distinct), predictors.shape[1], rng), predictors, organization_index
+    )
+
+
+def slope_effect(slopes: FloatArray, predictors: FloatArray, organization: npt.NDArray[Any]) -> FloatArray:
+    """Return effects of organizations' slopes on the log odds of documents, shape (draw, document).
+
+    Parameters
+    ----------
+    slopes : ndarray of float, shape (draw, organization, predictor)
+    predictors : ndarray of float, shape (document, predictor)
+    organization : ndarray of int, shape (document,)
+        Position of each document's organization in ``slopes``.
+    """
+    effect = np.zeros((len(slopes), len(predictors)))
+    add_slopes(effect, slopes, np.arange(len(slopes)), organization, np.ascontiguousarray(predictors))
+    return effect
+
+
 _N_VALUES = 128  # draws of ν and ρ from their priors
 _MOST_SQUARE = 2.0  # mean of squared effects over their variance
 _N_WEIGHING = 256  # draws of the fit, at most, that these are weighted by
@@ -236,7 +321,7 @@ _N_WEIGHING = 256  # draws of the fit, at most, that these are weighted by
 
 @dataclass(frozen=True, eq=False)
 class NewOrganizations:
-    """How the effects of new organizations are distributed on one rung, under one fitted model.
+    """Distribution of the effects of new organizations at one threshold, under one fitted model.
 
     Attributes
     ----------
@@ -245,14 +330,14 @@ class NewOrganizations:
     freedom : ndarray of float, shape (draw,)
         Degrees of freedom of the tails.
     correlation : ndarray of float, shape (draw,)
-        With the effects on the rung below; not used on the first.
+        With the effects on the threshold below; not used on the first.
     organizations : tuple of str
         Names of the evidence's organizations.
     random_seed : int
     above : tuple of int
-        Relevance of the rung, if it is not the first.
+        Relevance of the threshold, if it is not the first.
     below : NewOrganizations or None
-        On the rung below, of the same model.
+        On the threshold below, of the same model.
     """
 
     standard: FloatArray
@@ -264,37 +349,38 @@ class NewOrganizations:
     below: NewOrganizations | None
 
     def effects(self, scale: FloatArray, names: Sequence[str]) -> FloatArray:
-        """Effects by name of organization, shape (draw, name)."""
+        """Return effects by name of organization, shape (draw, name)."""
         of_names = {
-            name: scale * self.stretch(name) * self.normals("organization", name) for name in set(names)
+            name: scale * self.t_scale_factor(name) * self.normals("organization", name)
+            for name in set(names)
         }
         return np.column_stack([of_names[name] for name in names])
 
     def slopes(self, scale: FloatArray, predictors: Sequence[str], names: Sequence[str]) -> FloatArray:
-        """Slopes less the common ones, by name of organization, shape (draw, name, predictor)."""
+        """Return slopes less the common ones, by name of organization, shape (draw, name, predictor)."""
         slopes = np.empty((len(scale), len(names), len(predictors)))
         for i, name in enumerate(names):
-            stretched = scale * self.stretch(name)
+            stretched = scale * self.t_scale_factor(name)
             for k, predictor in enumerate(predictors):
                 slopes[:, i, k] = stretched * self.normals("slope", name, predictor)
         return slopes
 
     def normals(self, *names: str) -> FloatArray:
-        """Standard normal numbers by name, correlated with those on the rung below, shape (draw,)."""
+        """Return standard normal numbers by name, correlated with those on the threshold below, (draw,)."""
         own = normals(len(self.freedom), self.random_seed, *names, *self.above)
         if self.below is None:
             return own
         return self.correlation * self.below.normals(*names) + np.sqrt(1 - self.correlation**2) * own
 
-    def stretch(self, name: str) -> FloatArray:
-        """Factor of all effects of an organization, the same on every rung, shape (draw,)."""
+    def t_scale_factor(self, name: str) -> FloatArray:
+        """Return the factor of all effects of an organization, the same on every threshold, shape (draw,)."""
         if self.below is not None:
-            return self.below.stretch(name)
+            return self.below.t_scale_factor(name)
         survival = ndtr(normals(len(self.freedom), self.random_seed, "tails", name))
         return np.sqrt(self.freedom / chdtri(self.freedom, survival))
 
 
-def new_organizations(
+def learn_new_organizations(
     effect: Effect,
     draws: Mapping[str, FloatArray],
     organizations: tuple[str, ...],
@@ -302,41 +388,41 @@ def new_organizations(
     above: tuple[int, ...],
     below: NewOrganizations | None,
 ) -> NewOrganizations:
-    """Tails and correlation of new organizations' effects, learned from draws of those of the evidence."""
+    """Learn tails and correlation of new organizations' effects from draws of the evidence's."""
     standard = draws["organization_effect"] / draws["sigma_organization"][:, None]
     # an engine may draw scales that are too small for their effects, which tells nothing about tails
     square = (standard**2).sum(axis=1, keepdims=True) / max(1, len(organizations))
     standard = standard / np.sqrt(np.maximum(1, square / _MOST_SQUARE))
     n, rng = len(standard), np.random.default_rng(key_of(random_seed, "new organizations", *above))
     if below is None:
-        freedom = _posterior(effect.freedom, _log_ratio_of_tails(_some(standard)), n, rng)
+        freedom = _posterior(effect.freedom, _tail_log_ratio(_thin_draws(standard)), n, rng)
         correlation = np.zeros(n)
     else:
         both = sorted(set(organizations) & set(below.organizations))
-        here = _some(standard)[:, [organizations.index(name) for name in both]]
-        there = _some(below.standard)[:, [below.organizations.index(name) for name in both]]
+        here = _thin_draws(standard)[:, [organizations.index(name) for name in both]]
+        there = _thin_draws(below.standard)[:, [below.organizations.index(name) for name in both]]
         freedom = below.freedom
-        correlation = _posterior(effect.correlation, _log_ratio_of_pairs(there, here), n, rng)
+        correlation = _posterior(effect.correlation, _correlation_log_ratio(there, here), n, rng)
     return NewOrganizations(standard, freedom, correlation, organizations, random_seed, above, below)
 
 
 def _posterior(
     prior: Prior, log_ratio: Callable[[float], FloatArray], n: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draws of a value given log ratios of densities, one for each draw of a fit, shape (n,)."""
+    """Draw a value given log ratios of densities, one for each draw of a fit, shape (n,)."""
     values = draw_prior(prior, _N_VALUES, rng)
     log_weight = np.array([logsumexp(log_ratio(float(value))) for value in values])
     weight = np.exp(log_weight - log_weight.max())
     return np.asarray(rng.choice(values, n, p=weight / weight.sum()))
 
 
-def _some(standard: FloatArray) -> FloatArray:
-    """Draws of a fit that weigh."""
+def _thin_draws(standard: FloatArray) -> FloatArray:
+    """Draw a fit that weigh."""
     return standard[:: max(1, len(standard) // _N_WEIGHING)]
 
 
-def _log_ratio_of_tails(standard: FloatArray) -> Callable[[float], FloatArray]:
-    """Log density of effects under t distributions over that under normal ones, by degrees of freedom."""
+def _tail_log_ratio(standard: FloatArray) -> Callable[[float], FloatArray]:
+    """Return the log ratio of densities of effects, t to normal, as a function of degrees of freedom."""
     square = standard**2
 
     def log_ratio(freedom: float) -> FloatArray:
@@ -347,8 +433,8 @@ def _log_ratio_of_tails(standard: FloatArray) -> Callable[[float], FloatArray]:
     return log_ratio
 
 
-def _log_ratio_of_pairs(below: FloatArray, here: FloatArray) -> Callable[[float], FloatArray]:
-    """Log density of effects on two rungs over that of independent ones, by correlation."""
+def _correlation_log_ratio(below: FloatArray, here: FloatArray) -> Callable[[float], FloatArray]:
+    """Return log density of effects on two thresholds over that of independent ones, by correlation."""
     square, product = (below**2 + here**2).sum(axis=1), (below * here).sum(axis=1)
 
     def log_ratio(correlation: float) -> FloatArray:
@@ -359,14 +445,14 @@ def _log_ratio_of_pairs(below: FloatArray, here: FloatArray) -> Callable[[float]
     return log_ratio
 
 
-LogOdds: TypeAlias = Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
+LogOddsFunction: TypeAlias = Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
 
 _STREAM = "below pool"  # of random numbers
 _SLOPE_WITHIN, _SLOPE_WITHIN_SD = -0.3, 0.3  # prior
 
 
 def slope_within_rankings(hidden: HeldOutDocuments) -> tuple[float, float]:
-    """Posterior mean and standard deviation of the slope of log odds on log rank within rankings.
+    """Return the posterior mean and standard deviation of the slope of log odds on log rank within rankings.
 
     The one-step estimate from the conditional likelihood (Yusuf et al. 1985), in which all cancels that
     rankings have apart, with a normal prior.
@@ -401,7 +487,7 @@ class BelowPool:
     random_seed : int
     """
 
-    log_odds: LogOdds
+    log_odds: LogOddsFunction
     log_rank: FloatArray
     slope: FloatArray
     topic_scale: FloatArray
@@ -409,7 +495,7 @@ class BelowPool:
     random_seed: int
 
     def __call__(self, source: npt.NDArray[np.intp], topic: int, documents: slice) -> FloatArray:
-        """Log odds of a topic's documents in some draws, shape (draw, document)."""
+        """Return log odds of a topic's documents in some draws, shape (draw, document)."""
         log_odds, log_rank = self.log_odds(source, topic, documents), self.log_rank[documents]
         if not log_rank.any():
             return log_odds
@@ -420,14 +506,14 @@ class BelowPool:
 
 def below_pool(
     spec: ModelSpec,
-    log_odds: LogOdds,
+    log_odds: LogOddsFunction,
     log_rank: FloatArray,
     hidden: HeldOutDocuments,
     n_draws: int,
     query_ids: tuple[str, ...],
     random_seed: int,
 ) -> BelowPool:
-    """Log odds with slopes below the pool, from the model's priors and hidden documents."""
+    """Return log odds with slopes below the pool, from the model's priors and hidden documents."""
     slope, topic_scale = (
         draw_prior(prior, n_draws, np.random.default_rng(key_of(random_seed, _STREAM, str(k))))
         for k, prior in enumerate((spec.below_pool, spec.sigma_below_pool))

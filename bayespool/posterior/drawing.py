@@ -6,7 +6,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,39 +23,39 @@ _NO_REST: FloatArray = np.zeros((0, 0))
 
 
 def chances(log_odds: FloatArray) -> FloatArray:
-    """Chances of log odds, at least 1e-300."""
+    """Return chances of log odds, at least 1e-300."""
     return np.maximum(expit(log_odds), 1e-300)
 
 
-def relevances(
+def draw_relevance(
     log_odds: FloatArray,
     keys: npt.NDArray[np.uint64],
     draws: npt.NDArray[np.uint64],
     rest: FloatArray = _NO_REST,
 ) -> Levels:
-    """Whether each document is relevant in each draw, by its key and the draw's, shape (draw, document)."""
+    """Return whether each document is relevant in each draw, by its key and the draw's, (draw, document)."""
     # ``rest``, of the same shape or empty, gets the uniform number over the chance where a document is
-    # relevant, uniform again, for `climb`
+    # relevant, uniform again, for `promote_relevance`
     relevant = np.zeros(log_odds.shape, dtype=np.uint8)
     _draw(log_odds, keys, draws, _table(), _TABLE_END, _TABLE_STEPS_PER_LOGIT, relevant, rest)
     return relevant
 
 
 @compiled
-def climb(log_odds: FloatArray, rung: int, rest: FloatArray, level: Levels) -> None:
-    """Move documents at a rung, shape (draw, document), up where their number is below the chance."""
+def promote_relevance(log_odds: FloatArray, threshold: int, rest: FloatArray, level: Levels) -> None:
+    """Promote documents that reached ``threshold`` thresholds where their number is below the chance."""
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
-            if level[i, j] == rung:
+            if level[i, j] == threshold:
                 p = 1.0 / (1.0 + np.exp(-log_odds[i, j]))
                 if rest[i, j] < p:
-                    level[i, j] = rung + 1
+                    level[i, j] = threshold + 1
                     rest[i, j] /= p
 
 
 @compiled
 def count_levels(level: Levels, within: npt.NDArray[np.bool_], tally: npt.NDArray[np.int64]) -> None:
-    """Add numbers of documents within reach at each rung above 0 to a tally of shape (draw, rung)."""
+    """Add numbers of documents within reach by the last threshold reached to a tally (draw, threshold)."""
     for i in range(level.shape[0]):
         for j in range(level.shape[1]):
             if within[j] and level[i, j] > 0:
@@ -64,22 +64,19 @@ def count_levels(level: Levels, within: npt.NDArray[np.bool_], tally: npt.NDArra
 
 @compiled
 def count_levels_by_run(
-    level: Levels,
-    run: npt.NDArray[np.int32],
-    document: npt.NDArray[np.int32],
-    tally: npt.NDArray[np.int64],
+    level: Levels, run: npt.NDArray[np.int32], document: npt.NDArray[np.int32], tally: npt.NDArray[np.int64]
 ) -> None:
-    """Add numbers of each run's documents at each rung above 0 to a tally of shape (draw, run, rung)."""
+    """Add numbers of each run's documents by the last threshold reached to a tally (draw, run, threshold)."""
     for i in range(level.shape[0]):
         for j in range(len(run)):
-            rung = level[i, document[j]]
-            if rung > 0:
-                tally[i, run[j], rung - 1] += 1
+            threshold = level[i, document[j]]
+            if threshold > 0:
+                tally[i, run[j], threshold - 1] += 1
 
 
 @cache
 def _table() -> FloatArray:
-    """Chances of the log odds of the table."""
+    """Return chances of the log odds of the table."""
     return expit(
         np.arange(-_TABLE_END * _TABLE_STEPS_PER_LOGIT, _TABLE_END * _TABLE_STEPS_PER_LOGIT + 1)
         / _TABLE_STEPS_PER_LOGIT
@@ -149,6 +146,24 @@ def add_effects(
 
 
 @compiled
+def add_slopes(
+    log_odds: FloatArray,
+    slopes: FloatArray,
+    source: npt.NDArray[np.int64],
+    organization: npt.NDArray[np.int64],
+    predictors: FloatArray,
+) -> None:
+    """Add slopes times predictors, shape (document, predictor), to log odds, shape (draw, document)."""
+    for i in range(log_odds.shape[0]):
+        of_draw = slopes[source[i]]
+        for j in range(log_odds.shape[1]):
+            own, total = of_draw[organization[j]], 0.0
+            for k in range(predictors.shape[1]):
+                total += own[k] * predictors[j, k]
+            log_odds[i, j] += total
+
+
+@compiled
 def add_gains(
     block: Levels,
     gains: npt.NDArray[Any],
@@ -168,69 +183,54 @@ CELLS = 2**21
 MAX_THREADS = 8
 """Each thread holds some 50 MB."""
 
-Where = tuple[IntArray, IntArray, IntArray]
+Places = tuple[IntArray, IntArray, IntArray]
+"""Run, rank from 0 and document of each place."""
 
 
-def completing(
-    measure: Measure, ranked: npt.NDArray[np.int16], where: Where, levels: tuple[int, ...]
+def make_gain_adder(
+    measure: Measure, ranked: npt.NDArray[np.int16], places: Places, levels: tuple[int, ...]
 ) -> Callable[[npt.NDArray[Any], Levels], None]:
-    """A function that adds drawn documents, shape (draw, document), to amounts, shape (draw, run)."""
-    # ``ranked`` is the relevance of judged documents, shape (run, rank), ``where`` run, rank from 0 and
-    # document of each place with an unknown document, shape (place,), ``levels`` the relevance at each rung
-    shallow = where[1] < measure.cutoff
-    run, rank, unknown = (x[shallow] for x in where)
+    """Return a function that adds drawn documents, shape (draw, document), to amounts, shape (draw, run).
+
+    Parameters
+    ----------
+    measure : Measure
+    ranked : ndarray of int, shape (run, rank)
+        Relevance of the judged documents.
+    places : tuple of three ndarrays of int, shape (place,)
+        Run, rank from 0 and document of each place with an unknown document.
+    levels : tuple of int
+        Relevance of a document that reaches none of the thresholds, the first, the second, …
+    """
+    shallow = places[1] < measure.cutoff
+    run, rank, unknown = (x[shallow] for x in places)
     ranked = ranked[:, : measure.cutoff]
     if measure.describes_judgments or not len(run):
-        return lambda part, block: None
+        return lambda amounts, block: None
     if isinstance(measure, Additive):
-        return partial(_add, measure, run, rank, unknown, levels)
-    of_draws = measure.draw_evaluator(DrawnRankings(ranked, run, rank, unknown, levels))
-    if of_draws is None:
-        return partial(_lay_out, measure, ranked, run, rank, unknown, levels)
+        weights, gains = np.asarray(measure.weights()[rank]), np.asarray(measure.gains(np.array(levels)))
 
-    def replace(part: npt.NDArray[Any], block: Levels) -> None:
-        part[:] = of_draws(block)
+        def add(amounts: npt.NDArray[Any], block: Levels) -> None:
+            added, kind = np.zeros(amounts.shape, dtype=amounts.dtype), amounts.dtype
+            add_gains(block, gains.astype(kind), run, weights.astype(kind), unknown, added)
+            amounts += added
+
+        return add
+    of_draws = measure.draw_evaluator(DrawnRankings(ranked, run, rank, unknown, levels))
+    touched, drawn = np.unique(run), np.array(levels, dtype=ranked.dtype)
+    step = max(1, CELLS // (len(touched) * ranked.shape[1]))
+
+    def replace(amounts: npt.NDArray[Any], block: Levels) -> None:
+        if of_draws is not None:
+            amounts[:] = of_draws(block)
+            return
+        for first in range(0, len(block), step):  # completed rankings, a block of draws at a time
+            some = block[first : first + step]
+            completed = np.repeat(ranked[touched][None], len(some), axis=0)
+            completed[:, np.searchsorted(touched, run), rank] = drawn[some[:, unknown]]
+            amounts[first : first + step, touched] = measure.amounts(completed)
 
     return replace
-
-
-def _add(
-    measure: Additive,
-    run: IntArray,
-    rank: IntArray,
-    unknown: IntArray,
-    levels: tuple[int, ...],
-    part: npt.NDArray[Any],
-    block: Levels,
-) -> None:
-    """Add the gains of drawn documents to amounts of shape (draw, run)."""
-    weight = np.asarray(measure.weights()[rank]).astype(part.dtype)
-    gains = np.asarray(measure.gains(np.array(levels))).astype(part.dtype)
-    added = np.zeros(part.shape, dtype=part.dtype)
-    add_gains(block, gains, run, weight, unknown, added)
-    part += added
-
-
-def _lay_out(
-    measure: Measure,
-    ranked: npt.NDArray[np.int16],
-    run: IntArray,
-    rank: IntArray,
-    unknown: IntArray,
-    levels: tuple[int, ...],
-    part: npt.NDArray[Any],
-    block: Levels,
-) -> None:
-    """Evaluate completed rankings into amounts of shape (draw, run), a block of draws at a time."""
-    touched = np.unique(run)
-    row = np.searchsorted(touched, run)
-    drawn = np.array(levels, dtype=ranked.dtype)
-    step = max(1, CELLS // (len(touched) * ranked.shape[1]))
-    for first in range(0, len(block), step):
-        some = block[first : first + step]
-        completed = np.repeat(ranked[touched][None], len(some), axis=0)
-        completed[:, row, rank] = drawn[some[:, unknown]]
-        part[first : first + step, touched] = measure.amounts(completed)
 
 
 def in_threads(work: Callable[[int], None], topics: Sequence[int]) -> None:

@@ -10,16 +10,14 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import Estimand, score_bounds
-from bayespool.evidence.ideals import reach_of_ideal
+from bayespool.evidence.ideals import ideal_reach
 from bayespool.inference import Engine
-from bayespool.inference.engines import engine_named, is_independent, make_engine
-from bayespool.inference.fit import MIN_ESS
+from bayespool.inference.engines import engine_named, make_engine
 from bayespool.measures import (
     Diagnostics,
     Estimates,
@@ -29,27 +27,33 @@ from bayespool.measures import (
     concat_runs,
     parse_measures,
 )
-from bayespool.measures.estimates import NOTE_BREAK, worst_diagnostics
-from bayespool.models import MODELS
+from bayespool.measures.estimates import worst_diagnostics
+from bayespool.models import MODEL_NAMES as MODEL_NAMES, MODELS
 from bayespool.names import COMBINED_MODELS
 from bayespool.options import SEED, Option, PosteriorSettings, option, takes
-from bayespool.posterior.another_assessor import AnotherAssessor, values_and_exchanged
+from bayespool.posterior.another_assessor import AnotherAssessor, paired_values
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.distance import PoolDistance, distance_from_pool, sensitivity, with_kinds
-from bayespool.posterior.lots import Lots, fit_lots
-from bayespool.posterior.mixtures import fit_rung
+from bayespool.posterior.distance import PoolDistance, distance_from_pool, with_kinds
+from bayespool.posterior.fitting import fit_threshold
+from bayespool.posterior.lots import fit_lots
+from bayespool.posterior.mixtures import ThresholdPosterior
+from bayespool.posterior.notes import draw_notes, run_notes
 from bayespool.posterior.preparation import (
-    LOOKED_AT,
+    ADAPTIVE_POOL_SHIFT_PRIOR,
+    FALLBACK_MODEL,
     SHIFT,
-    WITHOUT_EVIDENCE,
     ScoringProblem,
     SharedWork,
+    estimator_prior_names,
     evidence_depth,
-    priors_of_estimator,
 )
-from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.selection import learn_shift
-from bayespool.posterior.steps import Rung, RungPosterior, ladder_of, rungs_of, too_many_levels
+from bayespool.posterior.thresholds import (
+    Threshold,
+    describe_excess_levels,
+    find_joint_thresholds,
+    find_thresholds,
+)
 from bayespool.randomness import key_of
 
 
@@ -96,7 +100,7 @@ class PosteriorEstimator:
     shift : float, optional
         Added to the log odds of every unjudged document, for a sensitivity analysis. By default one is drawn,
         for all runs without judgments of their own, from the prior that ``priors`` has of ``shift``, or from
-        `LOOKED_AT` where the strategy of the pool looked at judgments; elsewhere it is 0.
+        `ADAPTIVE_POOL_SHIFT_PRIOR` where the strategy of the pool looked at judgments; elsewhere it is 0.
     random_seed : int
         The same seed, collection and settings give the same bytes.
     progress : bool
@@ -126,7 +130,7 @@ class PosteriorEstimator:
                 raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
         if self.random_seed < 0:
             raise InputError(f"random_seed {self.random_seed} is negative")
-        known = priors_of_estimator(self.model)
+        known = estimator_prior_names(self.model)
         if unknown := [name for name in self.priors if name not in known]:
             raise InputError(
                 f"model {self.model} has no prior {unknown[0]!r}",
@@ -147,7 +151,7 @@ class PosteriorEstimator:
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
     ) -> tuple[Estimates, ...]:
-        """Posterior of the corrected values of runs.
+        """Return the posterior of the corrected values of runs.
 
         Parameters
         ----------
@@ -176,7 +180,7 @@ class PosteriorEstimator:
         targets = _targets(collection, run_ids)
         asked, engine, shared = parse_measures(measures), self._engine(), SharedWork()
         has_more = bool(collection.judges) or bool(collection.is_own.any())
-        lacking = {measure: too_many_levels(collection, measure) for measure in asked}
+        lacking = {measure: describe_excess_levels(collection, measure) for measure in asked}
         for measure in asked:
             if not has_more and collection.is_sparse_at(measure.rel):
                 lacking[measure] = "needs documents judged nonrelevant"
@@ -194,8 +198,8 @@ class PosteriorEstimator:
                 completion = self._complete(collection, runs, group, engine, shared)
                 others: Sequence[tuple[Values | None, Values | None]] = [(None, None)] * len(some)
                 if collection.second is not None:
-                    assessor = another(completion.rungs[0].rel)
-                    others = values_and_exchanged(completion, assessor, some, joint=self.joint)
+                    assessor = another(completion.thresholds[0].rel)
+                    others = paired_values(completion, assessor, some, joint=self.joint)
                 drawn = zip(some, completion.evaluate(*some), others, strict=True)
                 for measure, values, (other, exchanged) in drawn:
                     more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
@@ -211,7 +215,7 @@ class PosteriorEstimator:
     def complete(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
     ) -> Completion:
-        """The completed judgments that `estimate` computes values from.
+        """Return the completed judgments that `estimate` computes values from.
 
         Parameters
         ----------
@@ -238,27 +242,29 @@ class PosteriorEstimator:
         )
 
     def _engine(self) -> Engine:
-        """The engine, which keeps what it compiles from measure to measure."""
+        """Return the engine, which keeps what it compiles from measure to measure."""
         names = ("draws", "tune", "chains", "target_accept", "progress")
         return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})
 
     def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
-        """Measures that share a completion, the deepest first: evidence of a common rung has one depth."""
+        """Group measures that share a completion, the deepest first: a threshold's evidence has one depth."""
         if self.joint:
             return [sorted(measures, key=lambda measure: -measure.cutoff)]
-        groups: dict[tuple[tuple[Rung, int, tuple[int, ...]], ...], list[Measure]] = {}
-        ladders = {measure: rungs_of(collection, measure) for measure in measures}
-        models: dict[tuple[Rung, int], tuple[str, ...]] = {}
-        for measure in sorted(measures, key=lambda measure: -len(ladders[measure])):
+        groups: dict[tuple[tuple[Threshold, int, tuple[int, ...]], ...], list[Measure]] = {}
+        thresholds = {measure: find_thresholds(collection, measure) for measure in measures}
+        models: dict[tuple[Threshold, int], tuple[str, ...]] = {}
+        for measure in sorted(measures, key=lambda measure: -len(thresholds[measure])):
             key = []
-            for rung in ladders[measure]:
+            for threshold in thresholds[measure]:
                 problem = ScoringProblem(
-                    collection, (), measure, self.estimand, self._min_organizations, rung
+                    collection, (), measure, self.estimand, self._min_organizations, threshold
                 )
-                of_rung = rung, problem.document_depth
-                if of_rung not in models:
-                    models[of_rung] = self._models(problem)
-                key.append((*of_rung, tuple(evidence_depth(m, measure.cutoff) for m in models[of_rung])))
+                of_threshold = threshold, problem.document_depth
+                if of_threshold not in models:
+                    models[of_threshold] = self._models(problem)
+                key.append(
+                    (*of_threshold, tuple(evidence_depth(m, measure.cutoff) for m in models[of_threshold]))
+                )
             longer = [other for other in groups if other[: len(key)] == tuple(key)]
             groups.setdefault(longer[0] if longer else tuple(key), []).append(measure)
         return [sorted(group, key=lambda measure: -measure.cutoff) for group in groups.values()]
@@ -272,7 +278,7 @@ class PosteriorEstimator:
             return (self.model,)
         if problem.has_pool_evidence:
             return COMBINED_MODELS
-        return (*COMBINED_MODELS, WITHOUT_EVIDENCE) if problem.has_evidence else (WITHOUT_EVIDENCE,)
+        return (*COMBINED_MODELS, FALLBACK_MODEL) if problem.has_evidence else (FALLBACK_MODEL,)
 
     def _complete(
         self,
@@ -282,26 +288,45 @@ class PosteriorEstimator:
         engine: Engine,
         shared: SharedWork,
     ) -> Completion:
-        """A completion for measures of one group, the deepest first."""
-        n_draws, rungs = self.draws * self.chains, ladder_of(collection, measures)
-        reach = max(reach_of_ideal(collection, measure) for measure in measures)
+        """Return a completion for measures of one group, the deepest first."""
+        n_draws, thresholds = self.draws * self.chains, find_joint_thresholds(collection, measures)
+        reach = max(ideal_reach(collection, measure) for measure in measures)
         problems = [
             ScoringProblem(
-                collection, targets, measures[0], self.estimand, self._min_organizations, rung, reach, shared
+                collection,
+                targets,
+                measures[0],
+                self.estimand,
+                self._min_organizations,
+                threshold,
+                reach,
+                shared,
             )
-            for rung in rungs
+            for threshold in thresholds
         ]
         unknowns = problems[0].unknowns
-        posteriors, weights = list[RungPosterior](), dict[str, float]()
+        posteriors, weights = list[ThresholdPosterior](), dict[str, float]()
         distance = self._distance(problems[0])
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
         kinds = shared.once("kinds", lambda: with_kinds(collection)) if may_be_new else None
         shift = self._shift(problems[0], engine) if len(unknowns) else np.zeros(0)
         for problem in problems if len(unknowns) else ():
             below = posteriors[-1] if posteriors else None
-            posterior, shares = self._fit_rung(problem, engine, shift, distance, kinds, below)
+            posterior, shares = fit_threshold(
+                problem,
+                self._models(problem),
+                engine,
+                self.priors,
+                n_draws,
+                self.random_seed,
+                shift=shift,
+                new_kind=None if distance is None else distance.new_kind,
+                kinds=kinds,
+                below=below,
+            )
             posteriors.append(posterior)
             weights |= dict(zip(posterior.names, shares, strict=True))
+        is_adaptive = collection.pool.looks_at_judgments and self.shift is None
         lots = fit_lots(problems, engine, n_draws, self.random_seed)
         fitted = (*posteriors, *(() if lots is None else lots.posteriors))
         diagnostics = _worst({name: f.diagnostics for p in fitted for name, f in p.fits.items()})
@@ -313,55 +338,42 @@ class PosteriorEstimator:
             unknowns=unknowns,
             n_draws=n_draws,
             posteriors=tuple(posteriors),
-            rungs=rungs,
+            thresholds=thresholds,
             known=np.full(len(unknowns), -1, dtype=np.int16),
             weights=weights,
             random_seed=self.random_seed,
             diagnostics=diagnostics,
-            notes=self._notes(collection, posteriors, diagnostics, lots),
+            notes=draw_notes(
+                posteriors,
+                lots,
+                diagnostics,
+                n_draws,
+                priors=self.priors,
+                shift_prior=self._shift_prior(collection) if is_adaptive else None,
+                is_combined=self.model == "combined",
+            ),
             distance=distance,
             lots=lots,
         )
 
     def _distance(self, problem: ScoringProblem) -> PoolDistance | None:
-        """Distances of the runs from the pool, for the combined model."""
+        """Return distances of the runs from the pool, for the combined model."""
         if self.model != "combined" or not problem.has_pool_evidence:
             return None
-        rung = problem.asked
-        return distance_from_pool(problem.collection, problem.run_ids, rel=rung.rel, given=rung.given)
-
-    def _fit_rung(
-        self,
-        problem: ScoringProblem,
-        engine: Engine,
-        shift: FloatArray,
-        distance: PoolDistance | None,
-        kinds: Collection | None,
-        below: RungPosterior | None,
-    ) -> tuple[RungPosterior, list[float]]:
-        """The models of a rung and their shares."""
-        return fit_rung(
-            problem,
-            self._models(problem),
-            engine,
-            self.priors,
-            self.draws * self.chains,
-            self.random_seed,
-            shift=shift,
-            new_kind=None if distance is None else distance.new_kind,
-            kinds=kinds,
-            below=below,
+        threshold = problem.threshold
+        return distance_from_pool(
+            problem.collection, problem.run_ids, rel=threshold.rel, given=threshold.given
         )
 
     def _shift(self, problem: ScoringProblem, engine: Engine) -> FloatArray:
-        """What is added to the log odds of unjudged documents on the first rung, shape (draw, run)."""
+        """Draw the shift of the log odds of unjudged documents at the first threshold, shape (draw, run)."""
         from bayespool.models.priors import draw_prior, parse_prior
 
         collection, index = problem.collection, problem.collection.run_index(problem.run_ids)
         shape = self.draws * self.chains, len(index)
         if self.shift is not None:
             return np.full(shape, self.shift)
-        prior = self._prior_of_shift(collection)
+        prior = self._shift_prior(collection)
         if prior is None:
             models = self._models(problem)
             drawn = learn_shift(problem, models, engine, self.priors, shape[0], self.random_seed)
@@ -374,13 +386,15 @@ class PosteriorEstimator:
         has_own = np.isin(index, collection.contributors) & ~collection.pooled[index]
         return drawn[:, None] * ~has_own
 
-    def _prior_of_shift(self, collection: Collection) -> str | None:
-        return self.priors.get(SHIFT, LOOKED_AT if collection.pool.looks_at_judgments else None)
+    def _shift_prior(self, collection: Collection) -> str | None:
+        """Return the prior of the shift; None where it is stated, or learned from unexplained judgments."""
+        looks = collection.pool.looks_at_judgments and self.shift is None
+        return self.priors.get(SHIFT, ADAPTIVE_POOL_SHIFT_PRIOR if looks else None)
 
     def _with_other_evidence(
         self, collection: Collection, measures: Sequence[Measure]
     ) -> tuple[Measure, ...]:
-        """Measures whose evidence has another depth when they are estimated alone."""
+        """Return measures whose evidence has another depth when they are estimated alone."""
         groups = dataclasses.replace(self, joint=False)._groups(collection, measures)
         deepest = max(measures, key=lambda measure: measure.cutoff)
         return tuple(measure for group in groups if deepest not in group for measure in group)
@@ -388,20 +402,17 @@ class PosteriorEstimator:
     def _estimates(
         self, completion: Completion, measure: Measure, values: Values, more: str = ""
     ) -> Estimates:
-        """Estimates of a measure from the values of a completion."""
+        """Return estimates of a measure from the values of a completion."""
         unknowns = completion.unknowns
         shallow = unknowns.place_rank < measure.cutoff
         is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
         if isinstance(measure, Normalized) and measure.ideal != "judged":
-            within = unknowns.place_rank < reach_of_ideal(unknowns.collection, measure)
+            within = unknowns.place_rank < ideal_reach(unknowns.collection, measure)
             is_open |= np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[within])
             is_open |= measure.ideal == "shared" and bool(within.any())
             is_open |= completion.lots is not None and bool(completion.lots.n_elsewhere.any())
         drawn = bool(is_open.any())
-        note = NOTE_BREAK.join([*completion.notes, *[more] * bool(more)])
         distance = completion.distance
-        unlike = self._distance_notes(completion, measure, np.unique(unknowns.place_run[shallow]))
-        of_judges = judge_notes(completion, measure)
         return Estimates(
             method=self.name,
             measure=measure,
@@ -411,10 +422,7 @@ class PosteriorEstimator:
             value=values.expected(),
             std=values.std(),
             draws=values,
-            notes=tuple(
-                NOTE_BREAK.join(text for text in (note, *of_run) if text) if is_open_ else ""
-                for is_open_, *of_run in zip(is_open, unlike, of_judges, strict=True)
-            ),
+            notes=run_notes(completion, measure, is_open, (*completion.notes, *[more] * bool(more))),
             distance=None if distance is None else distance.distance,
             new_kind=None if distance is None else distance.new_kind,
             diagnostics=completion.diagnostics if drawn else None,
@@ -427,7 +435,7 @@ class PosteriorEstimator:
     def _without_value(
         self, collection: Collection, targets: tuple[str, ...], measure: Measure, reason: str
     ) -> Estimates:
-        """No value of runs with unjudged documents, with the reason why judgments cannot be completed."""
+        """Return NaN for runs with unjudged documents, with the reason why they cannot be completed."""
         bounds = score_bounds(collection, targets, measure, estimand=self.estimand)
         is_open = bounds.has_unjudged
         return Estimates(
@@ -441,63 +449,6 @@ class PosteriorEstimator:
             fingerprint=collection.fingerprint,
             random_seed=self.random_seed,
         )
-
-    def _distance_notes(
-        self, completion: Completion, measure: Measure, unjudged: npt.NDArray[np.integer[Any]]
-    ) -> list[str]:
-        """Notes on runs unlike the pool with unjudged documents, one per run, else empty."""
-        run_ids, distance = completion.unknowns.run_ids, completion.distance
-        notes = [""] * len(run_ids)
-        far = [] if distance is None else [r for r in unjudged.tolist() if distance.is_far[r]]
-        if distance is None or not far:
-            return notes
-        names = [run_ids[r] for r in far]
-        as_pool, as_run = sensitivity(completion.unknowns.collection, names, measure, self.estimand)
-        for r, pool, run in zip(far, as_pool, as_run, strict=True):
-            of_run = "" if np.isnan(run) else f", {run:.3f} if as often as its judged documents"
-            notes[r] = (
-                f"unlike the pool (distance {distance.distance[r]:.1f}; {pool:.3f} if what is unjudged is "
-                f"relevant as often as what single organizations add to the pool{of_run})"
-            )
-        return notes
-
-    def _notes(
-        self,
-        collection: Collection,
-        posteriors: Sequence[RungPosterior],
-        diagnostics: Diagnostics | None,
-        lots: Lots | None,
-    ) -> tuple[str, ...]:
-        """Notes on the pool, diagnostics, idle priors and too few draws."""
-        components = [component for posterior in posteriors for component in posterior.components]
-        models = list(dict.fromkeys(component.model for component in components))
-        problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
-        notes = [f"diagnostics failed: {problems}"] if problems else []
-        if lots is not None and lots.by_lot.any():
-            notes.append(lots.note)
-        all_by_lot = lots is not None and bool(lots.by_lot.all())
-        if self.model == "combined" and models == [WITHOUT_EVIDENCE] and not all_by_lot:
-            notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
-        if collection.pool.looks_at_judgments and self.shift is None:
-            notes.append(
-                "judgments decided what was judged, so that unjudged documents may be less relevant "
-                f"than hidden ones (prior of shift: {self._prior_of_shift(collection)}), which only "
-                "judgments of a random sample of them would tell"
-            )
-        idle = [name for name in self.priors if all(name not in priors_of_estimator(m) for m in models)]
-        if idle and models:
-            notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
-        held_out = min((p.held_out for p in posteriors if p.held_out.is_bad), default=None)
-        if held_out is not None:
-            notes.append(
-                f"95 % intervals hold only {held_out.n_held} of the pool's {held_out.n_organizations} "
-                "organizations when each is predicted by others"
-            )
-        if any(is_independent(c.fit.diagnostics.engine) for c in components):
-            n_draws = self.draws * self.chains
-            if not n_draws > MIN_ESS:  # a sampler's effective sample size is checked by its diagnostics
-                notes.append(f"an interval of {n_draws} draws, should be over {MIN_ESS:.0f}")
-        return tuple(notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -520,7 +471,7 @@ class CompletionSettings(PosteriorSettings):
     random_seed: int = option(1, SEED)
 
     def posterior(self) -> PosteriorEstimator:
-        """The estimator of these settings."""
+        """Return the estimator of these settings."""
         return PosteriorEstimator(
             model=self.model,
             estimand=self.estimand,
@@ -531,12 +482,9 @@ class CompletionSettings(PosteriorSettings):
 
 @takes(CompletionSettings)
 def complete(
-    collection: Collection,
-    run_ids: str | Iterable[str] | None = None,
-    *,
-    settings: CompletionSettings,
+    collection: Collection, run_ids: str | Iterable[str] | None = None, *, settings: CompletionSettings
 ) -> Completion:
-    """Draws of the judgments of all unjudged documents within reach of runs.
+    """Draw the judgments of all unjudged documents within reach of runs.
 
     Parameters
     ----------
@@ -569,7 +517,7 @@ def complete(
 
 
 def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:
-    """The estimator with these settings, unchecked: a worker may register its model after it reads them."""
+    """Return an unchecked estimator: a worker may register its model after it reads the settings."""
     estimator = object.__new__(cls)
     for name, value in (settings | {"priors": MappingProxyType(settings["priors"])}).items():
         object.__setattr__(estimator, name, value)
@@ -583,7 +531,7 @@ def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tup
 
 
 def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:
-    """Diagnostics over the fits of several models, whose names are in the problems if there are several."""
+    """Return the worst diagnostics of several models' fits, with their names in the problems."""
     named = [
         dataclasses.replace(d, problems=tuple(f"{model}: {p}" for p in d.problems))
         for model, d in of_models.items()

@@ -23,10 +23,11 @@ from bayespool.collection.rankings import ranked, within
 from bayespool.evidence import NONRELEVANT, RELEVANT
 from bayespool.evidence.ideals import states
 from bayespool.inference import Engine
-from bayespool.models.documents import LOTS
-from bayespool.posterior.mixtures import fit_prepared
+from bayespool.models.registry import LOTS
+from bayespool.posterior.fitting import fit_prepared
+from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.preparation import ScoringProblem, SharedWork
-from bayespool.posterior.steps import Rung, RungPosterior
+from bayespool.posterior.thresholds import Threshold
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import key_of
 
@@ -40,25 +41,25 @@ class Lots:
     unknowns : Unknowns
         All documents to complete, of a collection in which each run to score is an organization.
     by_lot : ndarray of bool, shape (unknown,)
-    posteriors : tuple of RungPosterior
-        One for each rung; none where no document to complete was left out by lot.
-    n_elsewhere : ndarray of int32, shape (topic, draw, rung)
-        Other documents left out by lot that reach a rung and no higher one.
+    posteriors : tuple of ThresholdPosterior
+        One for each threshold; none where no document to complete was left out by lot.
+    n_elsewhere : ndarray of int32, shape (topic, draw, threshold)
+        Other documents left out by lot that reach a threshold and no higher one.
     """
 
     unknowns: Unknowns
     by_lot: BoolArray
-    posteriors: tuple[RungPosterior, ...]
+    posteriors: tuple[ThresholdPosterior, ...]
     n_elsewhere: IntArray
 
     def of_draws(self, draws: npt.NDArray[np.intp]) -> Lots:
-        """The same with some of the draws."""
+        """Return the same with some of the draws."""
         posteriors = tuple(p.of_draws(draws) for p in self.posteriors)
         return dataclasses.replace(self, posteriors=posteriors, n_elsewhere=self.n_elsewhere[:, draws])
 
     @property
     def note(self) -> str:
-        """How many of the documents were left out by lot."""
+        """Note on the number of documents that were left out by lot."""
         return (
             f"{int(self.by_lot.sum()):,} of {len(self.by_lot):,} unjudged documents were left out by lot: "
             "the sample's judgments are evidence for them"
@@ -66,19 +67,19 @@ class Lots:
 
 
 def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, random_seed: int) -> Lots | None:
-    """Fit the sample's judgments, rung by rung; None without a published sample, or where it says nothing."""
+    """Fit the sample's judgments at each threshold; None without a sample, or where it says nothing."""
     whole, unknowns = problems[0].collection, problems[0].unknowns
     if whole.sample is None:
         return None
-    by_lot = left_out_by_lot(whole)[unknowns.pair]
-    collection = with_sample_as_evidence(whole, problems[0].run_ids)
+    by_lot = find_lots(whole)[unknowns.pair]
+    collection = attribute_sample(whole, problems[0].run_ids)
     of_sample = [
         dataclasses.replace(problem, collection=collection, min_organizations=1, shared=SharedWork())
         for problem in problems
     ]
     if not of_sample[0].has_evidence:
         by_lot[:] = False
-    posteriors: list[RungPosterior] = []
+    posteriors: list[ThresholdPosterior] = []
     for problem in of_sample if by_lot.any() else ():
         posterior, _ = fit_prepared(
             (problem, {LOTS.name: problem.prepare(LOTS, {})}),
@@ -89,12 +90,12 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
             below=posteriors[-1] if posteriors else None,
         )
         posteriors.append(posterior)
-    n_elsewhere = relevant_elsewhere(unknowns, [p.asked for p in problems], n_draws, random_seed)
+    n_elsewhere = draw_relevant_elsewhere(unknowns, [p.threshold for p in problems], n_draws, random_seed)
     return Lots(of_sample[0].unknowns, by_lot, tuple(posteriors), n_elsewhere)
 
 
-def left_out_by_lot(collection: Collection) -> BoolArray:
-    """Unjudged documents that a published sample could have had, shape (pair,)."""
+def find_lots(collection: Collection) -> BoolArray:
+    """Return unjudged documents that a published sample could have had, shape (pair,)."""
     sample = collection.sample
     if sample is None:
         return np.zeros(len(collection.relevance), dtype=bool)
@@ -105,8 +106,8 @@ def left_out_by_lot(collection: Collection) -> BoolArray:
     return candidates
 
 
-def with_sample_as_evidence(collection: Collection, run_ids: tuple[str, ...]) -> Collection:
-    """The collection without a pool, with the sample's judgments attributed to the runs to score."""
+def attribute_sample(collection: Collection, run_ids: tuple[str, ...]) -> Collection:
+    """Return the collection without a pool, with the sample's judgments attributed to the runs to score."""
     sample = collection.sample
     assert sample is not None  # for the type checker: some document was left out by lot
     drawn = sample.chosen & collection.judged & (np.nan_to_num(sample.inclusion, nan=1.0) < 1)
@@ -123,7 +124,7 @@ def with_sample_as_evidence(collection: Collection, run_ids: tuple[str, ...]) ->
 
 
 def _best_run(collection: Collection, index: npt.NDArray[np.intp]) -> IntArray:
-    """The run that ranks each document best, the first by name of equals, shape (pair,); −1 for none."""
+    """Return the run that ranks each document best, the first by name of equals, (pair,); −1 for none."""
     best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
     run = np.full(len(best), -1, dtype=np.int32)
     for r in np.sort(index):
@@ -133,7 +134,9 @@ def _best_run(collection: Collection, index: npt.NDArray[np.intp]) -> IntArray:
     return run[:-1]
 
 
-def relevant_elsewhere(unknowns: Unknowns, rungs: Sequence[Rung], n_draws: int, random_seed: int) -> IntArray:
+def draw_relevant_elsewhere(
+    unknowns: Unknowns, thresholds: Sequence[Threshold], n_draws: int, random_seed: int
+) -> IntArray:
     """Draw `Lots.n_elsewhere`, by the sample's judgments of documents that are not in reach either."""
     collection, sample = unknowns.collection, unknowns.collection.sample
     assert sample is not None  # for the type checker: `fit_lots` has checked
@@ -141,27 +144,27 @@ def relevant_elsewhere(unknowns: Unknowns, rungs: Sequence[Rung], n_draws: int, 
     here[within(collection.document, unknowns.run_index, unknowns.depth)] = True
     elsewhere, topic, n_topics = ~here[:-1], collection.pair_topic, len(collection.query_ids)
     rng = np.random.default_rng(key_of(random_seed, "elsewhere"))
-    reached = np.zeros((n_topics, n_draws, len(rungs) + 1), dtype=np.int32)
+    reached = np.zeros((n_topics, n_draws, len(thresholds) + 1), dtype=np.int32)
     judged = elsewhere & sample.chosen & (np.nan_to_num(sample.inclusion, nan=1.0) < 1) & collection.judged
     if sample.stratum is None:
-        above = [states(collection.relevance, rung.rel) == RELEVANT for rung in rungs]
+        above = [states(collection.relevance, threshold.rel) == RELEVANT for threshold in thresholds]
         for pair in np.flatnonzero(judged & above[0]):
             # of relevant documents with this probability, as many were left out before one was taken
             n = rng.geometric(sample.inclusion[pair], n_draws) - 1
-            for k in range(len(rungs)):
+            for k in range(len(thresholds)):
                 reached[topic[pair], :, k] += n * above[k][pair]
         return reached[:, :, :-1] - reached[:, :, 1:]
-    open_ = elsewhere & left_out_by_lot(collection)
+    open_ = elsewhere & find_lots(collection)
     for stratum in np.unique(sample.stratum[open_]):
         inside = sample.stratum == stratum
         n = np.repeat(np.bincount(topic[open_ & inside], minlength=n_topics)[:, None], n_draws, axis=1)
-        for k, rung in enumerate(rungs):
-            state = states(collection.relevance, rung.rel, rung.given)
+        for k, threshold in enumerate(thresholds):
+            state = states(collection.relevance, threshold.rel, threshold.given)
             n_above, n_below = (
                 np.bincount(topic[judged & inside & (state == kind)], minlength=n_topics)
                 for kind in (RELEVANT, NONRELEVANT)
             )
-            n = rng.binomial(n, chances_of_topics(n_above, n_above + n_below, n_draws, rng))
+            n = rng.binomial(n, draw_topic_chances(n_above, n_above + n_below, n_draws, rng))
             reached[:, :, k] += n
     return reached[:, :, :-1] - reached[:, :, 1:]
 
@@ -170,10 +173,10 @@ _CENTERS, _CENTER_SD = -2.2, 1.5  # prior of the logit of topics' mean chance, a
 _LOGITS, _SIZES = np.linspace(-8, 3, 45), np.geomspace(0.5, 200, 15)
 
 
-def chances_of_topics(
+def draw_topic_chances(
     n_relevant: npt.NDArray[np.integer], n: npt.NDArray[np.integer], n_draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draws of topics' chances of a relevant document, beta distributed over topics; shape (topic, draw)."""
+    """Draw topics' chances of a relevant document, beta distributed over topics; shape (topic, draw)."""
     mean, size = np.meshgrid(expit(_LOGITS), _SIZES, indexing="ij")
     a, b = (mean * size).ravel(), ((1 - mean) * size).ravel()
     log_weight = np.repeat(-0.5 * ((_LOGITS - _CENTERS) / _CENTER_SD) ** 2, len(_SIZES))

@@ -1,45 +1,285 @@
-"""Weights of fitted models, and the mixture of them on one rung."""
+"""Fitted models, their mixture at a threshold, and the weights of models in it.
+
+`decide_weights` decides a model's weight: how well the model predicts each organization of the pool from the
+others (`held_out_totals`, `stacking_weights`). The prior of the weights is `MODEL_PRIOR_ORGANIZATIONS`.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp, ndtr
 
 from bayespool.arrays import FloatArray
-from bayespool.collection import Collection
 from bayespool.compiled import one_thread
-from bayespool.inference import Density, Engine, Fit, Rows
+from bayespool.inference import Density, Fit, Rows
 from bayespool.inference.cells import normal_nodes
 from bayespool.inference.laplace import approximate
-from bayespool.posterior.distance import LogOdds, NewOrganizations, below_pool, new_organizations
-from bayespool.posterior.preparation import DEPTHS, PreparedModel, ScoringProblem
-from bayespool.posterior.steps import (
-    FittedModel,
-    HeldOut,
-    Mixture,
-    NewKind,
-    RungPosterior,
-    scale_of_new,
-)
+from bayespool.models import LinearEvidence
+from bayespool.posterior.distance import NewOrganizations
+from bayespool.posterior.drawing import add_effects, add_slopes
+from bayespool.posterior.preparation import PreparedModel
+from bayespool.posterior.thresholds import Threshold
 
-if TYPE_CHECKING:
-    from bayespool.inference import Fit
-    from bayespool.models import LinearEvidence
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """One model of a completion, with the effects of its runs.
+
+    Attributes
+    ----------
+    model : str
+    fit : Fit
+    log_odds : callable
+        (numbers of draws, topic, documents as a slice) → log odds of these unknowns, shape (draw, document),
+        without effects of organizations.
+    effect : ndarray of float, shape (draw, run)
+        Effect of the organization of each run.
+    cell_scale : ndarray of float, shape (draw,), or None
+        Standard deviation of the effects of organization × topic; None for a model without them.
+    known : ndarray of bool, shape (run,)
+        Whether a run's organization is evidence for its effects.
+    cells : mapping of int to ndarray of float, shape (draw, topic)
+        Effects of such organizations on topics, by organization of the collection.
+    slopes : ndarray of float, shape (draw, organization, predictor), or None
+        Differences of slopes from the common ones; None for a model without such effects.
+    organization_index : ndarray of int, shape (run,)
+        Position in ``slopes`` of each run's organization.
+    predictors : ndarray of float, shape (document, predictor), or None
+        Of the documents to complete, on the evidence's scale.
+    new : NewOrganizations, optional
+        Distribution of the effects of new organizations; the threshold above starts from it.
+    """
+
+    model: str
+    fit: Fit
+    log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
+    effect: FloatArray
+    cell_scale: FloatArray | None = None
+    known: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    cells: Mapping[int, FloatArray] = field(default_factory=dict)
+    slopes: FloatArray | None = None
+    organization_index: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    predictors: FloatArray | None = None
+    new: NewOrganizations | None = None
+
+    def with_effects(
+        self,
+        source: npt.NDArray[np.intp],
+        topic: int,
+        documents: slice,
+        run: npt.NDArray[np.int64],
+        cells: FloatArray,
+    ) -> FloatArray:
+        """Return log odds with all effects, shape (draw, document).
+
+        Parameters
+        ----------
+        source : ndarray of int, shape (draw,)
+            Numbers of draws.
+        topic : int
+        documents : slice
+            The topic's unknowns.
+        run : ndarray of int, shape (document,)
+            Run whose effects a document has.
+        cells : ndarray of float, shape (any draw, run)
+            Effects of organization × topic.
+        """
+        log_odds = self.log_odds(source, topic, documents)
+        add_effects(log_odds, self.effect[source], cells[source], run)
+        if self.slopes is not None and self.predictors is not None:
+            add_slopes(
+                log_odds, self.slopes, source, self.organization_index[run], self.predictors[documents]
+            )
+        return log_odds
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Models, and the model of each draw.
+
+    Attributes
+    ----------
+    components : tuple of FittedModel
+    component : ndarray of int, shape (draw,)
+        Model of each draw.
+    source : ndarray of int, shape (draw,)
+        The model's draw of parameters that it takes.
+    """
+
+    components: tuple[FittedModel, ...]
+    component: npt.NDArray[np.intp]
+    source: npt.NDArray[np.intp]
+
+    def of_draws(self, draws: npt.NDArray[np.intp]) -> Self:
+        """Return the mixture with some of its draws."""
+        return dataclasses.replace(self, component=self.component[draws], source=self.source[draws])
+
+    def shares(self, weight: FloatArray) -> list[float]:
+        """Return the share of each model in draws with weights, shape (draw,), relative to their number."""
+        total = np.bincount(self.component, weight, len(self.components))
+        return [float(of_model) for of_model in total / len(weight)]
+
+
+@dataclass(frozen=True, eq=False)
+class NewKind:
+    """Models of a run in the draws in which it is of a kind outside the pool.
+
+    Attributes
+    ----------
+    mixture : Mixture
+        Of models that learned from kinds of runs held out.
+    chance : ndarray of float, shape (run,)
+        Chance that a run is of a new kind.
+    order : ndarray of float, shape (draw,)
+        Between 0 and 1: a run is of a new kind in the draws below its chance, so that the draws of two runs
+        are nested.
+    """
+
+    mixture: Mixture
+    chance: FloatArray
+    order: FloatArray
+
+    def of_draws(self, draws: npt.NDArray[np.intp]) -> NewKind:
+        """Return the same with some of the draws."""
+        return NewKind(self.mixture.of_draws(draws), self.chance, self.order[draws])
+
+    def is_new(self, draws: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        """Return whether each run is of a new kind in some draws, shape (draw, run)."""
+        return self.order[draws, None] < self.chance
+
+
+_UNLIKELY = 0.01
+
+
+class HeldOut(NamedTuple):
+    """Held-out coverage: organizations inside their 95 % predictive interval.
+
+    Attributes
+    ----------
+    share : float
+        Of the organizations, by the relevant hidden documents of each run; NaN where there are too few.
+    n_organizations : int
+    """
+
+    share: float = float("nan")
+    n_organizations: int = 0
+
+    @property
+    def n_held(self) -> int:
+        """Organizations held, rounded where some of an organization's runs are."""
+        return round(self.share * self.n_organizations) if self.n_organizations else 0
+
+    @property
+    def is_bad(self) -> bool:
+        """Coverage so low that its probability is below 0.01 under nominal coverage."""
+        from scipy.special import bdtr  # of a binomial distribution; scipy.stats takes a second to import
+
+        return bool(bdtr(self.n_held, self.n_organizations, 0.95) < _UNLIKELY)
+
+
+_TOO_FEW = HeldOut()
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdPosterior:
+    """Mixture of fitted models at one threshold: whether a document of relevance ``given`` has ``rel``.
+
+    Attributes
+    ----------
+    threshold : Threshold
+    mixture : Mixture
+        Of models that learned from organizations held out.
+    new_kind : NewKind or None
+        Those for runs of a new kind; None where no run can be of one.
+    held_out : HeldOut
+        Coverage of the pool's organizations by the mixture's intervals.
+    """
+
+    threshold: Threshold
+    mixture: Mixture
+    new_kind: NewKind | None = None
+    held_out: HeldOut = _TOO_FEW
+
+    @property
+    def components(self) -> tuple[FittedModel, ...]:
+        """All models, those for runs of a new kind last."""
+        return self.mixture.components + (self.new_kind.mixture.components if self.new_kind else ())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all models, above the first threshold with the threshold."""
+        above = f", {self.threshold.rel} of {self.threshold.given}" if self.threshold.given else ""
+        n_usual = len(self.mixture.components)
+        return tuple(
+            f"{c.model}{', new kind' if i >= n_usual else ''}{above}" for i, c in enumerate(self.components)
+        )
+
+    @property
+    def fits(self) -> dict[str, Fit]:
+        """Fits of all models by name."""
+        return {name: c.fit for name, c in zip(self.names, self.components, strict=True)}
+
+    @property
+    def shares(self) -> list[float]:
+        """Share of each model in the draws, mean over runs."""
+        every = np.arange(len(self.mixture.source))
+        if self.new_kind is None:
+            return self.mixture.shares(np.ones(len(every)))
+        new = self.new_kind.is_new(every).mean(axis=1)
+        return self.mixture.shares(1 - new) + self.new_kind.mixture.shares(new)
+
+    def of_draws(self, draws: npt.NDArray[np.intp]) -> ThresholdPosterior:
+        """Return the posterior with some of its draws."""
+        new_kind = None if self.new_kind is None else self.new_kind.of_draws(draws)
+        return ThresholdPosterior(self.threshold, self.mixture.of_draws(draws), new_kind)
+
+    def log_odds(
+        self,
+        draws: npt.NDArray[np.intp],
+        topic: int,
+        documents: slice,
+        run: npt.NDArray[np.int64],
+        cells: Sequence[FloatArray],
+    ) -> FloatArray:
+        """Return log odds of a topic's documents in some draws, shape (draw, document).
+
+        ``cells`` has the effects of organization × topic for each of ``components``.
+        """
+        log_odds, of = np.empty((len(draws), documents.stop - documents.start)), iter(cells)
+        for mixture, applies in self._parts(draws, run):
+            for c, component in enumerate(mixture.components):
+                of_cells, mine = next(of), mixture.component[draws] == c
+                rows = np.flatnonzero(mine if applies is None else mine & applies.any(axis=1))
+                if len(rows):
+                    source = mixture.source[draws[rows]]
+                    there = component.with_effects(source, topic, documents, run, of_cells)
+                    log_odds[rows] = (
+                        there if applies is None else np.where(applies[rows], there, log_odds[rows])
+                    )
+        return log_odds
+
+    def _parts(
+        self, draws: npt.NDArray[np.intp], run: npt.NDArray[np.int64]
+    ) -> list[tuple[Mixture, npt.NDArray[np.bool_] | None]]:
+        """Return mixtures, and whether each applies, (draw, document), or None where it applies to all."""
+        if self.new_kind is None:
+            return [(self.mixture, None)]
+        is_new = self.new_kind.is_new(draws)[:, run]
+        return [(self.mixture, ~is_new), (self.new_kind.mixture, is_new)]
 
 
 _N_FOLDS = 5
 _NODES, _SHARES = normal_nodes(15)
 _LOGISTIC_TO_NORMAL = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: scale of a logistic curve as a normal one
 _MIN_ORGANIZATIONS = 4
-_PRIOR_ORGANIZATIONS = 0.1  # prior weight of each model
+MODEL_PRIOR_ORGANIZATIONS = 0.1
+"""Prior of the weights: a model counts as if it alone predicted this many organizations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +301,8 @@ class HeldOutTotals:
     at_least: FloatArray
     weight: FloatArray
 
-    def validated(self, shares: Sequence[float], prob: float = 0.95) -> HeldOut:
-        """How often equal-tailed intervals of the mixture with these shares hold the totals."""
+    def coverage(self, shares: Sequence[float], prob: float = 0.95) -> HeldOut:
+        """Return the coverage of the mixture's equal-tailed intervals."""
         tail = (1 - prob) / 2
         inside = (self.at_most @ shares > tail) & (self.at_least @ shares > tail)
         n = self.weight.sum()
@@ -70,27 +310,25 @@ class HeldOutTotals:
 
 
 @dataclass(frozen=True)
-class Stacking:
-    """Shares of models in their mixture, and what they say of held-out organizations."""
+class MixtureWeights:
+    """Weights of models in their mixture, decided by `decide_weights`, and their held-out coverage."""
 
     shares: tuple[float, ...]
     held_out: HeldOut
 
 
-def stack(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]) -> Stacking:
-    """Shares of models by `stacking_weights`, or equal ones with too little to tell by."""
-    from bayespool.models import LinearEvidence
-
+def decide_weights(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]) -> MixtureWeights:
+    """Return shares of models by `stacking_weights`, or equal ones with too little to tell by."""
     evidence = [part.evidence for part in prepared.values()]
     can_tell = all(
         isinstance(part, LinearEvidence) and len(part.organizations) >= _MIN_ORGANIZATIONS
         for part in evidence
     )
     if len(prepared) == 1 or not can_tell:
-        return Stacking((1 / len(prepared),) * len(prepared), HeldOut())
+        return MixtureWeights((1 / len(prepared),) * len(prepared), HeldOut())
     totals = held_out_totals(prepared, fits)
     shares = tuple(stacking_weights(totals.log_density, totals.weight).tolist())
-    return Stacking(shares, totals.validated(shares))
+    return MixtureWeights(shares, totals.coverage(shares))
 
 
 def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit]) -> HeldOutTotals:
@@ -107,8 +345,6 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
     fits : mapping of str to Fit
         Fits of these models to all of the evidence: starting points of the approximations.
     """
-    from bayespool.models import LinearEvidence
-
     columns, weight = [], np.zeros(0)
     for name, model in prepared.items():
         evidence = model.evidence
@@ -121,23 +357,23 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
         organization[run] = evidence.organization
         for fold in range(min(_N_FOLDS, n_organizations)):
             held_out = np.arange(n_organizations) % _N_FOLDS == fold
-            seen, held = evidence.of_organizations(~held_out), evidence.of_organizations(held_out)
-            near = whole | _of_organizations(whole, ~held_out)
+            seen, held = evidence.select_organizations(~held_out), evidence.select_organizations(held_out)
+            near = whole | _organization_draws(whole, ~held_out)
             if not len(held.run):
                 continue
             with one_thread():
                 of_fold = np.unique(run[held_out[evidence.organization]])
-                predicted[:, of_fold] = _of_runs(model, seen, held, near)
+                predicted[:, of_fold] = _predict_run_totals(model, seen, held, near)
         columns.append(predicted)
         weight = 1 / np.bincount(organization, minlength=n_organizations)[organization]
     log_density, at_most, at_least = np.stack(columns, axis=-1)
     return HeldOutTotals(log_density, at_most, at_least, weight)
 
 
-def _of_runs(
+def _predict_run_totals(
     model: PreparedModel, seen: LinearEvidence, held: LinearEvidence, near: Mapping[str, FloatArray]
 ) -> FloatArray:
-    """Log predictive densities of totals of runs, and chances of as few and as many, shape (3, run)."""
+    """Return log predictive densities of totals of runs, and chances of as few and as many, (3, run)."""
     # A total is normal given scales and the organization's effect, which is integrated by Gauss–Hermite
     # nodes. Mean and variance depend on the other parameters and slopes, normal themselves. Effects of
     # organization × topic, of standard deviation τ, draw chances to a half and turn a count's variance V into
@@ -153,8 +389,8 @@ def _of_runs(
         if model.spec.slopes
         else np.zeros(0, dtype=np.intp)
     )
-    n, of_topic = held.n_hidden[rows].astype(float), _starts(held.run[rows], held.topic[rows])
-    of_run = _starts(held.run[rows])
+    n, of_topic = held.n_hidden[rows].astype(float), _group_starts(held.run[rows], held.topic[rows])
+    of_run = _group_starts(held.run[rows])
     first, run = np.searchsorted(of_topic, of_run), np.searchsorted(of_run, of_topic, side="right") - 1
     known = np.add.reduceat(held.n_hidden_relevant[rows], of_run)[:, None]
     new, used = np.sqrt(1 + 1 / len(seen.organizations)), documents.parameters
@@ -185,8 +421,10 @@ def _of_runs(
     return np.vstack([logsumexp(log_densities, axis=(0, 2)), np.sum(tails, axis=0)])
 
 
-def _of_organizations(draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]) -> dict[str, FloatArray]:
-    """Draws of the organizations' own effects and slopes, for a mask of shape (organization,)."""
+def _organization_draws(
+    draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]
+) -> dict[str, FloatArray]:
+    """Draw the organizations' own effects and slopes, for a mask of shape (organization,)."""
     own = {"organization_effect": draws["organization_effect"][:, kept]}
     if "slope_effect" in draws:
         slopes = draws["slope_effect"].reshape(len(own["organization_effect"]), len(kept), -1)[:, kept]
@@ -194,14 +432,14 @@ def _of_organizations(draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool
     return own
 
 
-def _starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """First rows of equal values in sorted rows, shape (value,)."""
+def _group_starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Return first rows of equal values in sorted rows, shape (value,)."""
     changed = np.any([np.diff(key, prepend=-1) != 0 for key in keys], axis=0)
     return np.flatnonzero(changed)
 
 
 def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
-    """Mixture weights, shape (model,), that maximize the weighted log predictive density, shrunk a little.
+    """Return mixture weights, (model,), that maximize the weighted log predictive density, shrunk a little.
 
     Parameters
     ----------
@@ -218,7 +456,7 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
     for _ in range(20_000):  # converges slowly where models hardly differ, but a step is cheap
         log_share = np.log(weights) + densities
         share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))
-        updated = (weight[:, None] * share).sum(axis=0) + _PRIOR_ORGANIZATIONS
+        updated = (weight[:, None] * share).sum(axis=0) + MODEL_PRIOR_ORGANIZATIONS
         updated /= updated.sum()
         if np.abs(updated - weights).max() < 1e-9:
             break
@@ -229,189 +467,12 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
 def mix(
     draws: list[npt.NDArray[np.int32]], weights: FloatArray, rng: np.random.Generator
 ) -> npt.NDArray[np.int32]:
-    """Draws of the mixture, shape (draw, ...): each is one model's, models in proportion to their weights."""
+    """Draw the mixture, shape (draw, ...): each is one model's, models in proportion to their weights."""
     n = len(draws[0])
-    return np.stack(draws)[members_of_draws(n, weights, rng), np.arange(n)]
+    return np.stack(draws)[draw_members(n, weights, rng), np.arange(n)]
 
 
-def members_of_draws(n: int, weights: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Model of each of n draws of the mixture, in proportion to the weights, shape (draw,)."""
+def draw_members(n: int, weights: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return the model of each of n draws of the mixture, in proportion to the weights, shape (draw,)."""
     position = (rng.permutation(n) + rng.random(n)) / n
     return np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)
-
-
-def component_of(
-    problem: ScoringProblem,
-    prepared: PreparedModel,
-    fit: Fit,
-    new: NewOrganizations,
-    shift: FloatArray | float = 0.0,
-) -> FittedModel:
-    """Fitted model of a problem's completion; runs whose organization is evidence have its effects.
-
-    On the first rung ``shift``, of shape (draw, run), is added to these, and log odds below the pool have
-    slopes on rank.
-    """
-    draws, of_run = fit.draws(), prepared.organization
-    names = [problem.collection.organizations[o] for o in problem.organization]
-    n_organizations = len(prepared.evidence.organizations)
-    effect = new.effects(scale_of_new(draws["sigma_organization"], n_organizations), names)
-    known = of_run >= 0
-    effect[:, known] = draws["organization_effect"][:, of_run[known]]
-    log_odds: LogOdds = partial(prepared.log_odds, draws)
-    if not problem.asked.given:
-        effect = effect + shift
-    if not problem.asked.given and problem.below_pool.any():
-        log_odds = below_pool(
-            prepared.spec,
-            log_odds,
-            problem.below_pool,
-            problem.held_out,
-            len(effect),
-            problem.collection.query_ids,
-            new.random_seed,
-        )
-    scale, cells = draws.get("sigma_interaction"), dict[int, FloatArray]()
-    if scale is not None and prepared.known:
-        of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)
-        first = [int(problem.organization[of_run == o][0]) for o in prepared.known]
-        cells = {o: of_cells[:, k] for k, o in enumerate(first)}
-    slopes, whose = _slopes(prepared, draws, names, new)
-    return FittedModel(
-        model=prepared.model,
-        fit=fit,
-        log_odds=log_odds,
-        effect=effect,
-        new=new,
-        cell_scale=scale,
-        known=known,
-        cells=cells,
-        slopes=slopes,
-        whose=whose,
-        predictors=prepared.predictors,
-    )
-
-
-def _slopes(
-    prepared: PreparedModel, draws: Mapping[str, FloatArray], names: Sequence[str], new: NewOrganizations
-) -> tuple[FloatArray | None, npt.NDArray[np.int64]]:
-    """Slopes less the common ones, shape (draw, organization, predictor), and whose they are, (run,)."""
-    if "sigma_slope" not in draws:
-        return None, np.zeros(len(names), dtype=np.int64)
-    keys = list(zip(names, prepared.organization.tolist(), strict=True))
-    distinct, predictors = sorted(set(keys)), tuple(prepared.spec.predictors)
-    slopes = new.slopes(draws["sigma_slope"], predictors, [name for name, _ in distinct])
-    of_known = draws["slope_effect"].reshape(len(slopes), -1, len(predictors))
-    for i, (_, organization) in enumerate(distinct):
-        if organization >= 0:
-            slopes[:, i] = of_known[:, organization]
-    return slopes, np.array([distinct.index(key) for key in keys], dtype=np.int64)
-
-
-# C runs from 0.05 to 0.65 over collections, to 0.8 for runs unlike the pool (research/decisions/diary.md);
-# published constants are 0.42 and 0.91. 95 % of Beta(1.2, 2.5) is between 0.02 and 0.79.
-WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
-"""Prior of the interpolated model where the pool hides no document."""
-
-WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType(
-    {"c": "Beta(6, 2)", "log_ratio": "Normal(-0.8, 0.6)"}
-)
-"""The same above the first rung: as many unjudged as judged relevant documents are highly relevant."""
-
-OF_KINDS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
-"""Priors where kinds are held out: kinds differ more than organizations."""
-
-_ORDER_SEED = 17  # of the order of draws, the same on all rungs
-
-
-def fit_rung(
-    problem: ScoringProblem,
-    models: Sequence[str],
-    engine: Engine,
-    priors: Mapping[str, str],
-    n_draws: int,
-    random_seed: int,
-    *,
-    shift: FloatArray | float = 0.0,
-    new_kind: FloatArray | None = None,
-    kinds: Collection | None = None,
-    below: RungPosterior | None = None,
-) -> tuple[RungPosterior, list[float]]:
-    """Fit the models of a rung, and again to ``kinds`` for runs that may be new; also their shares."""
-    rung = problem.asked
-    if not problem.has_pool_evidence:
-        priors = {**(WITHOUT_POOL if not rung.given else WITHOUT_POOL_ABOVE), **priors}
-    ready = {model: problem.prepare(model, priors) for model in models}
-    others = None
-    if new_kind is not None and kinds is not None and problem.has_pool_evidence:
-        of_kinds = dataclasses.replace(problem, collection=kinds)
-        others = of_kinds, {model: of_kinds.prepare(model, {**OF_KINDS, **priors}) for model in models}
-    return fit_prepared(
-        (problem, ready), others, engine, n_draws, random_seed, shift=shift, new_kind=new_kind, below=below
-    )
-
-
-def fit_prepared(
-    usual: tuple[ScoringProblem, Mapping[str, PreparedModel]],
-    others: tuple[ScoringProblem, Mapping[str, PreparedModel]] | None,
-    engine: Engine,
-    n_draws: int,
-    random_seed: int,
-    *,
-    shift: FloatArray | float = 0.0,
-    new_kind: FloatArray | None = None,
-    below: RungPosterior | None = None,
-) -> tuple[RungPosterior, list[float]]:
-    """`fit_rung` from prepared models by name, with the evidence of organizations and of kinds."""
-    rung = usual[0].asked
-    kind = next(iter(usual[1].values())).spec.evidence
-    depth = max(usual[0].measure.cutoff, DEPTHS[kind])
-    seeds = np.random.SeedSequence([random_seed, depth, rung.above_floor])
-
-    def mixture_of(
-        problem: ScoringProblem,
-        prepared: Mapping[str, PreparedModel],
-        lower: Mixture | None,
-        near: Sequence[float] | None = None,
-    ) -> tuple[Mixture, Stacking]:
-        """Fitted models with their draws, and their shares; those of kinds from the shares ``near`` them."""
-        mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
-        fits, keys = {}, []
-        for (model, part), model_seed in zip(prepared.items(), model_seeds, strict=True):
-            seed = int(model_seed.generate_state(1)[0])
-            keys.append((part.key, seed))
-            fits[model] = problem.shared.once(("fit", *keys[-1]), partial(part.fit, engine, seed))
-        if near is None:
-            stacking = problem.shared.once(("shares", *keys), partial(stack, prepared, fits))
-        else:  # kinds are too few to choose a model by
-            stacking = Stacking(tuple((share + 1 / len(prepared)) / 2 for share in near), HeldOut())
-        of_models = {} if lower is None else {part.model: part.new for part in lower.components}
-        above, components = (rung.above_floor,) if rung.given else (), []
-        for (model, part), key in zip(prepared.items(), keys, strict=True):
-            below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
-            new = problem.shared.once(
-                ("new organizations", *key, random_seed, above, below_it),
-                partial(
-                    new_organizations,
-                    effect,
-                    fits[model].draws(),
-                    part.evidence.organizations,
-                    random_seed,
-                    above,
-                    below_it,
-                ),
-            )
-            components.append(component_of(problem, part, fits[model], new, shift))
-        member = members_of_draws(n_draws, np.array(stacking.shares), np.random.default_rng(mix_seed))
-        return Mixture(tuple(components), member, np.arange(n_draws)), stacking
-
-    mixture, stacking = mixture_of(*usual, None if below is None else below.mixture)
-    shares, held_out = list(stacking.shares), stacking.held_out
-    if new_kind is None or others is None:
-        return RungPosterior(rung, mixture, held_out=held_out), shares
-    lower_kinds = None if below is None or below.new_kind is None else below.new_kind.mixture
-    mixture_of_kinds, of_kinds = mixture_of(*others, lower_kinds, shares)
-    mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
-    order = (rng.permutation(n_draws) + 0.5) / n_draws
-    weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_kinds.shares]
-    return RungPosterior(rung, mixture, NewKind(mixture_of_kinds, new_kind, order), held_out), weights

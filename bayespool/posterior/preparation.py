@@ -34,18 +34,18 @@ from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather
 from bayespool.models.evidence import ModelEvidence
 from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.names import COMBINED_MODELS
-from bayespool.posterior.steps import Rung
+from bayespool.posterior.thresholds import Threshold
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure
 
-LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
+LogOddsFunction = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
 
 
 Made = TypeVar("Made")
 
-WITHOUT_EVIDENCE = "odds_ratio"
+FALLBACK_MODEL = "odds_ratio"
 """Model of the combined estimator without hidden documents."""
 
 # Measures with cutoffs up to it share one fit and one completion. 30 ranks of hidden documents predict P@5 to
@@ -59,7 +59,7 @@ _EVIDENCE_ABOVE = 0.95  # share of hidden documents above the rank at which evid
 
 
 def evidence_depth(model: str, cutoff: int) -> int:
-    """Deepest rank of a model's evidence for a measure with a cutoff."""
+    """Return the deepest rank of a model's evidence for a measure with a cutoff."""
     return max(cutoff, DEPTHS[model_named(model).evidence])
 
 
@@ -70,7 +70,7 @@ class SharedWork:
         self._done: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, work: Callable[[], Made]) -> Made:
-        """Result of the work, done at the first call with the key."""
+        """Return the result of the work, done at the first call with the key."""
         if key not in self._done:
             self._done[key] = work()
         done: Made = self._done[key]
@@ -90,7 +90,7 @@ class ScoringProblem:
     estimand : {"complete", "pooled"}
     min_organizations : int
         A smaller pool is no evidence.
-    rung : Rung, optional
+    asked_threshold : Threshold, optional
         Default: whether a document is relevant under the measure.
     reach : int, optional
         Deepest rank of completed documents; default: the measure's cutoff.
@@ -103,19 +103,19 @@ class ScoringProblem:
     measure: Measure
     estimand: Estimand
     min_organizations: int = 1
-    rung: Rung | None = None
+    asked_threshold: Threshold | None = None
     reach: int | None = None
     shared: SharedWork = field(default_factory=SharedWork)
 
     def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
-        """Work that is the same for other runs on the collection, at the same rung and depth."""
-        key = name, self.collection.organizations, self.asked, self.document_depth, *more
+        """Return work that is the same for other runs on the collection, at the same threshold and depth."""
+        key = name, self.collection.organizations, self.threshold, self.document_depth, *more
         return self.shared.once(key, work)
 
     @property
-    def asked(self) -> Rung:
-        """Rung of the problem."""
-        return self.rung or Rung(0, self.measure.rel)
+    def threshold(self) -> Threshold:
+        """Threshold of the problem."""
+        return self.asked_threshold or Threshold(0, self.measure.rel)
 
     @property
     def document_depth(self) -> int:
@@ -134,8 +134,8 @@ class ScoringProblem:
             self.collection,
             self.run_ids,
             cutoffs=self.count_depth,
-            rel=self.asked.rel,
-            given=self.asked.given,
+            rel=self.threshold.rel,
+            given=self.threshold.given,
             estimand=self.estimand,
         )
 
@@ -167,14 +167,14 @@ class ScoringProblem:
 
     @cached_property
     def _tables(self) -> tuple[DocumentTable, DocumentTable]:
-        names, asked_rung = (*evidence_predictors(), *self.label_slopes), self.asked
+        names, threshold = (*evidence_predictors(), *self.label_slopes), self.threshold
         hidden = self._once(
             "hidden documents",
             lambda: hidden_document_table(
                 self.collection,
                 cutoff=self.document_depth,
-                rel=asked_rung.rel,
-                given=asked_rung.given,
+                rel=threshold.rel,
+                given=threshold.given,
                 names=names,
             ),
             names,
@@ -188,8 +188,8 @@ class ScoringProblem:
             places.rank,
             pair[places.document],
             depth=max(self.document_depth, int(places.rank.max(initial=1))),
-            rel=asked_rung.rel,
-            given=asked_rung.given,
+            rel=threshold.rel,
+            given=threshold.given,
             names=names,
         )
         unknown = np.zeros(len(run), dtype=np.int64)
@@ -199,7 +199,7 @@ class ScoringProblem:
         return without_some_labels(self.collection, hidden, unjudged)
 
     def places(self, depth: int) -> DocumentPlaces:
-        """Places of the documents to complete in the runs to score, down to the depth of the evidence."""
+        """Return places of the documents to complete in the runs to score, down to the evidence's depth."""
         if depth not in self._places:
             self._places[depth] = find_places(self.unknowns, depth)
         return self._places[depth]
@@ -211,21 +211,21 @@ class ScoringProblem:
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
         """Predictors from second judges and their expected slopes, for every model with predictors."""
-        return label_slopes(self.collection, rel=self.asked.rel, given=self.asked.given)
+        return label_slopes(self.collection, rel=self.threshold.rel, given=self.threshold.given)
 
     @property
     def has_evidence(self) -> bool:
-        """Whether there is any evidence: hidden documents, or added judgments."""
+        """Presence of any evidence: hidden documents, or added judgments."""
         return any(self._sources)
 
     @property
     def has_pool_evidence(self) -> bool:
-        """Whether there is evidence that an organization of the pool hides."""
+        """Presence of evidence that an organization of the pool hides."""
         return self._sources[0]
 
     @cached_property
     def _sources(self) -> tuple[bool, bool]:
-        """Whether there is evidence of the pool, and of added judgments."""
+        """Presence of evidence of the pool, and of added judgments."""
         run, _, _, pair, _ = self.held_out
         own = self.collection.attributed_run[pair] >= 0
         kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
@@ -237,7 +237,10 @@ class ScoringProblem:
         return self._once(
             "held-out documents",
             lambda: held_out_documents(
-                self.collection, cutoff=self.document_depth, rel=self.asked.rel, given=self.asked.given
+                self.collection,
+                cutoff=self.document_depth,
+                rel=self.threshold.rel,
+                given=self.threshold.given,
             ),
         )
 
@@ -263,15 +266,15 @@ class ScoringProblem:
         return places.mean(np.log(np.maximum(places.rank, depth) / depth))
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
-        """Hidden or unjudged documents with a model's predictors, among others."""
-        asked_rung, names = self.asked, tuple(spec.predictors)
+        """Return hidden or unjudged documents with a model's predictors, among others."""
+        threshold, names = self.threshold, tuple(spec.predictors)
         return with_predictors(
             self.collection,
             self.hidden if hidden else self.unjudged,
             names,
             cutoff=self.document_depth,
-            rel=asked_rung.rel,
-            given=asked_rung.given,
+            rel=threshold.rel,
+            given=threshold.given,
         )
 
     @cached_property
@@ -282,7 +285,7 @@ class ScoringProblem:
         return tuple(run for run in self.run_ids if run in own)
 
     def prepare(self, model: str | ModelSpec, priors: Mapping[str, str]) -> PreparedModel:
-        """Evidence and log odds of one model, with other priors if given."""
+        """Return evidence and log odds of one model, with other priors if given."""
         spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
         evidence: Evidence
         if spec.evidence == "documents":
@@ -299,17 +302,17 @@ class ScoringProblem:
                 evidence = self._once("evidence of documents", gather, tuple(spec.predictors.items()))
             of_places = evidence.standardize(self.table(spec, hidden=False))
             predictors = self.places(self.document_depth).mean(of_places)
-            log_odds = _of_documents(spec, predictors)
+            log_odds = _document_log_odds(spec, predictors)
         else:
             predictors = None
-            asked_rung, depth = self.asked, self.count_depth
+            threshold, depth = self.threshold, self.count_depth
             held_out = self._once(
                 "held-out counts",
                 lambda: held_out_counts(
                     self.collection,
                     cutoffs=depth,
-                    rel=asked_rung.rel,
-                    given=asked_rung.given,
+                    rel=threshold.rel,
+                    given=threshold.given,
                     with_own_judgments=True,
                 ),
                 depth,
@@ -317,7 +320,7 @@ class ScoringProblem:
             evidence = gather_evidence(
                 held_out, self.counts, depth, contributing=self.contributing, without=self.left_out
             )
-            log_odds = self._of_counts(spec, evidence)
+            log_odds = self._count_log_odds(spec, evidence)
         contributing = self.collection.run_index(self.contributing)
         with_own_judgments = contributing[~self.collection.pooled[contributing]]
         known = np.isin(self.organization, self.collection.organization[with_own_judgments])
@@ -333,16 +336,16 @@ class ScoringProblem:
             spec, evidence, log_odds, np.array(organization, dtype=np.intp), run_ids, predictors
         )
 
-    def _of_counts(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOdds:
-        """Log odds of the documents to complete under a model of counts."""
+    def _count_log_odds(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOddsFunction:
+        """Return log odds of the documents to complete under a model of counts."""
         position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
         residual, places = self.counts.residual[:, :, 0], self.places(self.count_depth)
         labels = label_ratios(
             self.collection,
             self.unknowns.run_index[places.run],
             self.unknowns.pair[places.document].astype(np.intp),
-            rel=self.asked.rel,
-            given=self.asked.given,
+            rel=self.threshold.rel,
+            given=self.threshold.given,
         )
 
         def log_odds(
@@ -353,7 +356,7 @@ class ScoringProblem:
             there = places.of(documents)
             of_places = of_runs.T[there.run]
             for judge in labels:
-                of_places = of_places + judge.of_draws(source, places.span(documents)).T
+                of_places = of_places + judge.draw_ratios(source, places.span(documents)).T
             return there.mean(of_places).T
 
         return log_odds
@@ -381,7 +384,7 @@ class PreparedModel:
 
     spec: ModelSpec
     evidence: Evidence
-    log_odds: LogOdds
+    log_odds: LogOddsFunction
     organization: npt.NDArray[np.intp]
     run_ids: tuple[str, ...]
     predictors: FloatArray | None = None
@@ -402,16 +405,18 @@ class PreparedModel:
         return repr(self.spec), digest.digest(), self.run_ids, self.known
 
     def fit(self, engine: Engine, random_seed: int) -> Fit:
-        """A fit to the evidence with its source, and the effects on topics of the runs to score."""
+        """Return a fit to the evidence with its source, and the effects on topics of the runs to score."""
         fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known)
         return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
 
     def graph(self) -> Any:
-        """The model as a ``pymc.Model``."""
-        return self.spec.graph(self.evidence)
+        """Return the model as a ``pymc.Model``."""
+        from bayespool.models.graphs import build_graph  # imports PyMC
+
+        return build_graph(self.spec, self.evidence)
 
     def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
-        """The model as numbers, on other evidence if given; ``known`` as in `ModelSpec.structure`."""
+        """Return the model as numbers, on other evidence if given; ``known`` as in `ModelSpec.structure`."""
         return self.spec.structure(self.evidence if evidence is None else evidence, known)
 
     @property
@@ -420,8 +425,8 @@ class PreparedModel:
         return tuple(np.unique(self.organization[self.organization >= 0]).tolist())
 
 
-def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
-    """Log odds of the documents to complete under a model of documents."""
+def _document_log_odds(spec: ModelSpec, predictors: FloatArray) -> LogOddsFunction:
+    """Return log odds of the documents to complete under a model of documents."""
 
     def log_odds(
         draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
@@ -434,22 +439,22 @@ def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
 SHIFT = "shift"
 """Name of the prior of what is added to the log odds of unjudged documents."""
 
-LOOKED_AT = "Normal(-0.25, 0.25)"
+ADAPTIVE_POOL_SHIFT_PRIOR = "Normal(-0.25, 0.25)"
 """Prior of this shift where judgments decided what was judged (research/decisions/diary.md)."""
 
 
 def prior_names(model: str) -> tuple[str, ...]:
-    """Names of the priors of a model, or of every model of the combined estimator."""
+    """Return names of the priors of a model, or of every model of the combined estimator."""
     return tuple(
-        dict.fromkeys(name for member in models_of(model) for name in model_named(member).prior_names)
+        dict.fromkeys(name for member in member_models(model) for name in model_named(member).prior_names)
     )
 
 
-def priors_of_estimator(model: str) -> tuple[str, ...]:
-    """Names of the priors that an estimator of a model takes: the model's, and of what no evidence is of."""
+def estimator_prior_names(model: str) -> tuple[str, ...]:
+    """Return the prior names that an estimator accepts, including those of quantities without evidence."""
     return (*prior_names(model), *BELOW_POOL_PRIORS, SHIFT)
 
 
-def models_of(model: str) -> tuple[str, ...]:
-    """Names of the models that an estimator may use: several if it is the combined one."""
-    return (*COMBINED_MODELS, WITHOUT_EVIDENCE) if model == "combined" else (model,)
+def member_models(model: str) -> tuple[str, ...]:
+    """Return names of the models that an estimator may use: several if it is the combined one."""
+    return (*COMBINED_MODELS, FALLBACK_MODEL) if model == "combined" else (model,)

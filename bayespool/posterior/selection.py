@@ -12,7 +12,7 @@ from bayespool.collection import Collection
 from bayespool.inference import Engine
 from bayespool.measures import Precision
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.mixtures import fit_rung
+from bayespool.posterior.fitting import fit_threshold
 from bayespool.posterior.preparation import ScoringProblem, SharedWork
 from bayespool.randomness import key_of
 
@@ -25,7 +25,7 @@ PASSED_OVER = (0.5, 1.0)
 MIN_JUDGED = 10
 """Judged documents of the runs that no pooled run explains, from which a shift is learned."""
 
-MOST_DRAWS = 400
+MAX_DRAWS = 400
 """Draws of log odds, which are in memory for all documents at once."""
 
 _RANKS = (10, 30)  # the pool depth is clipped to this range
@@ -52,7 +52,7 @@ def find_selection(
     rng: np.random.Generator,
     prior: tuple[float, float] = EVEN_PRIOR,
 ) -> Selection:
-    """Dependence of judging on relevance beyond predicted log odds, shape (draw, document), made without the
+    """Return dependence of judging on relevance beyond predicted log odds, (draw, document), made without the
     judgments.
 
     The predictions are assumed to hold for judged and unjudged documents together. Within ten strata by mean
@@ -85,7 +85,7 @@ def find_selection(
 
 
 def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatArray:
-    """Chance that a document is both judged and relevant, from those of either and their log odds ratio.
+    """Return the chance of being judged and relevant, from those of either and their log odds ratio.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatAr
 def _share_judged(
     chance: FloatArray, is_judged: npt.NDArray[np.bool_], rng: np.random.Generator
 ) -> FloatArray:
-    """Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
+    """Return Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
     exactly 0 or 1 where none or all are judged.
     """
     mean = chance.mean(axis=0)
@@ -128,7 +128,7 @@ def _fit(
     rng: np.random.Generator,
     prior: tuple[float, float],
 ) -> FloatArray:
-    """Log odds ratio, shape (draw,): the mode by Fisher scoring plus a normal draw of its uncertainty."""
+    """Return log odds ratio, (draw,): the mode by Fisher scoring plus a normal draw of its uncertainty."""
     mean, sd = prior
     ratio = np.full(len(chance), mean)
     information = np.full(len(chance), sd**-2)
@@ -162,13 +162,13 @@ def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
 
 
 def find_unexplained(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Judged documents that are neither the pool's nor the user's own, shape (pair,)."""
+    """Return judged documents that are neither the pool's nor the user's own, shape (pair,)."""
     return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
 
 def draw_log_odds(completion: Completion, top: int) -> FloatArray:
-    """Log odds of reaching level ``top`` for draws of the parameters, shape (draw, document)."""
-    thinned = slice(None, None, -(-completion.n_draws // MOST_DRAWS))
+    """Return log odds of reaching level ``top`` for draws of the parameters, shape (draw, document)."""
+    thinned = slice(None, None, -(-completion.n_draws // MAX_DRAWS))
     is_relevant = (np.arange(len(completion.levels)) >= top).astype(float)
     n_topics = len(completion.unknowns.start) - 1
     parts = [completion.expected(t, is_relevant, thinned)[0] for t in range(n_topics)]
@@ -185,7 +185,7 @@ def learn_shift(
     Documents of the runs outside the pool, judged or not, are predicted without the judgments that no pooled
     run explains; `find_selection` compares these with their predictions.
     """
-    collection, rung = problem.collection, problem.asked
+    collection, threshold = problem.collection, problem.threshold
     depth = int(np.clip(collection.pool_depth, *_RANKS))
     top = np.zeros(len(collection.relevance) + 1, dtype=bool)
     top[collection.document[collection.run_index(problem.run_ids), :, :depth]] = True
@@ -198,19 +198,19 @@ def learn_shift(
     predicted = ScoringProblem(
         without,
         problem.run_ids,
-        Precision(depth, rel=rung.rel),
+        Precision(depth, rel=threshold.rel),
         problem.estimand,
         problem.min_organizations,
-        rung,
+        threshold,
         shared=shared,
     )
-    posterior, _ = fit_rung(predicted, models, engine, priors, n_draws, seed)
+    posterior, _ = fit_threshold(predicted, models, engine, priors, n_draws, seed)
     unknowns = predicted.unknowns
     completion = Completion(
         unknowns=unknowns,
         n_draws=n_draws,
         posteriors=(posterior,),
-        rungs=(rung,),
+        thresholds=(threshold,),
         known=np.full(len(unknowns), -1, dtype=np.int16),
         weights={},
         random_seed=seed,
@@ -218,7 +218,7 @@ def learn_shift(
     is_judged = unexplained[unknowns.pair]
     if is_judged.sum() < MIN_JUDGED or is_judged.all():
         return None
-    is_relevant = collection.relevance[unknowns.pair] >= rung.rel
-    rng = np.random.default_rng(key_of(seed, "selection", rung.rel))
+    is_relevant = collection.relevance[unknowns.pair] >= threshold.rel
+    rng = np.random.default_rng(key_of(seed, "selection", threshold.rel))
     shift = find_selection(draw_log_odds(completion, 1), is_judged, is_relevant, rng, PASSED_OVER).shift
     return np.repeat(shift, -(-n_draws // len(shift)))[:n_draws]

@@ -67,11 +67,11 @@ class Unknowns:
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     def on_topic(self, topic: int) -> slice:
-        """Slice of a topic's documents."""
+        """Return the slice of a topic's documents."""
         return slice(int(self.start[topic]), int(self.start[topic + 1]))
 
     def places_on(self, topic: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Places of a topic's documents: runs, ranks from 0 and documents, each of shape (place,)."""
+        """Return places of a topic's documents: runs, ranks from 0 and documents, each of shape (place,)."""
         places = slice(self.place_start[topic], self.place_start[topic + 1])
         return self.place_run[places], self.place_rank[places], self.place_unknown[places]
 
@@ -89,7 +89,7 @@ class Unknowns:
         return self.collection.run_index(self.run_ids)
 
     def doc_ids(self, topic: int) -> list[str]:
-        """Document ids of a topic's unknowns."""
+        """Return document ids of a topic's unknowns."""
         import pyarrow as pa
 
         taken = self.collection.doc_ids.take(pa.array(self.pair[self.on_topic(topic)]))
@@ -103,7 +103,7 @@ def find_unknowns(
     estimand: Estimand = "complete",
     evidence_depth: int | None = None,
 ) -> Unknowns:
-    """The unjudged documents within reach of runs; an unknown run or estimand is an `InputError`.
+    """Return the unjudged documents within reach of runs; an unknown run or estimand is an `InputError`.
 
     Parameters
     ----------
@@ -163,18 +163,18 @@ class DocumentPlaces:
     start: npt.NDArray[np.int64]  # places of document d, at least one, are ``start[d]`` to ``start[d + 1]``
 
     def span(self, documents: slice) -> slice:
-        """Slice of the places of some documents."""
+        """Return the slice of the places of some documents."""
         return slice(int(self.start[documents.start]), int(self.start[documents.stop]))
 
     def of(self, documents: slice) -> DocumentPlaces:
-        """Places of some documents, counted from the first of these."""
+        """Return places of some documents, counted from the first of these."""
         start, some = self.start[documents.start : documents.stop + 1], self.span(documents)
         return DocumentPlaces(
             self.document[some] - documents.start, self.run[some], self.rank[some], start - start[0]
         )
 
     def mean(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Means over the places of each document, shape (document, ...), of values of shape (place, ...)."""
+        """Return means over the places of each document, (document, ...), of values of shape (place, ...)."""
         if not len(values):
             return values
         # exactly the value where all are equal, so that copies of a run change nothing
@@ -184,7 +184,7 @@ class DocumentPlaces:
 
 
 def find_places(unknowns: Unknowns, depth: int) -> DocumentPlaces:
-    """Places of unknown documents down to the depth of the evidence, or deeper ones of documents without."""
+    """Find places of unknown documents down to the evidence's depth, or deeper for documents without."""
     # They do not depend on the measures, so that a measure beside another changes nothing. Places in pooled
     # runs count only for documents that no other run has: predictors already tell of pooled runs, and a run
     # has the same value whether or not pooled runs are scored beside it.
@@ -217,5 +217,5 @@ def find_places(unknowns: Unknowns, depth: int) -> DocumentPlaces:
 
 
 def _order_of_names(names: tuple[str, ...]) -> npt.NDArray[np.intp]:
-    """Rank of each name in their order, shape (name,)."""
+    """Return the rank of each name in their order, shape (name,)."""
     return np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")

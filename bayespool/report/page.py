@@ -148,8 +148,8 @@ def _sections(result: Result) -> list[Section]:
     metadata = result.metadata if MADE_BY in result.metadata else {**result.metadata, MADE_BY: made_by()}
     figures = list(map(_image, result.figures()))
     in_order = sorted(result.tables(), key=lambda table: not table.views)  # those that people read first
-    texts = (text for table in in_order if len(table.frame) for text in (table.read() or (table.whole(),)))
-    tables = list(map(result.marked, texts))
+    filled = (table for table in in_order if len(table.frame))
+    tables = [result.marked(text) for table in filled for text in table.read() or (table.truncated(),)]
     sections = [
         Section("Figures", "figures", figures=figures) if figures else None,
         Section("Tables", "tables", tables=tables) if tables else None,

@@ -191,7 +191,7 @@ class Result(ABC):
             raise InputError(f"no text of tables for {suffix!r}", hint=f"use {', '.join(PAPER_FORMATS)}")
         tables, notes = self._paper_tables(arrangement), self.notes()
         if not tables and arrangement in (None, Arrangement()):  # as a report and a notebook have it
-            tables = tuple(table.whole() for table in self.tables()[:1])
+            tables = tuple(table.truncated() for table in self.tables()[:1])
         quoted = [f"{name} {self.metadata[key]}" for name, key in _QUOTED.items() if self.metadata.get(key)]
         comments = [", ".join(quoted)] if quoted else []
         if suffix == ".tex":

@@ -83,12 +83,12 @@ def check_folder(folder: Path, command: str) -> None:
         raise OutputError(f"{folder}: holds the results of {other}; name another folder")
 
 
-def described(result: Result) -> dict[str, Any]:
+def file_metadata(result: Result) -> dict[str, Any]:
     """Return metadata of a result as files have them: with command, notes, summary, citations and columns."""
     made = with_provenance({"bayespool": __version__, "experiment": result.command, **result.metadata})
     made |= {"title": result.title, "notes": list(result.notes()), "summary": list(result.summary())}
     made["citations"] = [citation.key for citation in result.citations()]
-    made["tables"] = {table.name: table.described() for table in result.tables()}
+    made["tables"] = {table.name: table.description() for table in result.tables()}
     return json_value(made)  # type: ignore[no-any-return]
 
 
@@ -101,9 +101,9 @@ def content(
     if suffix in PAPER_FORMATS:
         return result.text(suffix, arrangement)
     if suffix == ".json":
-        return json_text({each.name: each.frame for each in result.tables()}, described(result))
+        return json_text({each.name: each.frame for each in result.tables()}, file_metadata(result))
     frame = result.table(table).frame
-    return csv_text(frame) if suffix == ".csv" else parquet_bytes(frame, described(result))
+    return csv_text(frame) if suffix == ".csv" else parquet_bytes(frame, file_metadata(result))
 
 
 def save(
@@ -131,7 +131,7 @@ def save_folder(result: Result, folder: Path, *, figures: FigureFormat = "png") 
         files[f"{table.name}.csv"] = csv_text(table.frame)
         files[f"{table.name}.parquet"] = parquet_bytes(table.frame)
     files |= result.files()
-    settings = described(result)
+    settings = file_metadata(result)
     folder.mkdir(exist_ok=True)
     with locked(folder):
         _replace(folder, settings, files)  # first, so that a failing figure takes no table away

@@ -13,7 +13,7 @@ from bayespool.corrections import (
     TopicsAdjustment,
     register_estimator as register_estimator,
 )
-from bayespool.corrections.registry import made_of_text
+from bayespool.corrections.registry import estimator_from_text
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec, Prior, model_named, parse_prior
@@ -22,7 +22,7 @@ from bayespool.models.registry import add_model
 from bayespool.names import COMBINED_MODELS, HIERARCHICAL_FORMS, leading_name, split_list
 from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.preparation import models_of, priors_of_estimator
+from bayespool.posterior.preparation import estimator_prior_names, member_models
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
@@ -209,9 +209,9 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         return text
     entry = ESTIMATORS.get(leading_name(text))
     if entry is not None and "priors" in settings and issubclass(entry.make, PosteriorEstimator):
-        names = priors_of_estimator(entry.fixed["model"])
+        names = estimator_prior_names(entry.fixed["model"])
         settings["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
-    estimator = made_of_text(text, **settings)
+    estimator = estimator_from_text(text, **settings)
     if isinstance(estimator, PosteriorEstimator):
         check_posterior(estimator)
     return estimator
@@ -258,7 +258,7 @@ def check_posterior(estimator: PosteriorEstimator) -> None:
     """Raise `InputError` for priors that the engine cannot take, and for more draws than there may be."""
     refuse_large_priors(estimator.priors)
     if estimator.engine == "laplace":
-        for model in models_of(estimator.model):
+        for model in member_models(estimator.model):
             model_named(model).refuse_priors(estimator.priors)
     elif estimator.engine == "nuts":
         for name, prior in estimator.priors.items():
@@ -382,7 +382,7 @@ def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str
     posteriors = [e for e in estimators if isinstance(e, PosteriorEstimator)]
     taken = {name for e in posteriors for name in e.priors}
     if idle := [name for name in priors if name not in taken]:
-        known_priors = {name for e in posteriors for name in priors_of_estimator(e.model)}
+        known_priors = {name for e in posteriors for name in estimator_prior_names(e.model)}
         raise InputError(
             f"no estimator asked for has a prior {idle[0]!r}",
             hint=known_names(idle[0], sorted(known_priors)) if known_priors else None,

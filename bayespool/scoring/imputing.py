@@ -18,7 +18,7 @@ from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError
-from bayespool.evidence.ideals import reach_of_ideal
+from bayespool.evidence.ideals import ideal_reach
 from bayespool.measures import Measure, Normalized
 from bayespool.options import describe_estimator, takes
 from bayespool.posterior import Completion
@@ -159,7 +159,7 @@ class Imputations(Result):
                 "these measures tell no more apart; ask for a graded one for the rest"
             )
         for measure in self.measures:
-            reach = reach_of_ideal(unknowns.collection, measure)
+            reach = ideal_reach(unknowns.collection, measure)
             if isinstance(measure, Normalized) and len(self.run_ids) > 1 and len(unknowns):
                 notes.append(
                     f"tools make one ideal ranking of {measure} for these runs, score one of each run's own: "

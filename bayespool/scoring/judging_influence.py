@@ -22,13 +22,13 @@ from bayespool.evidence.ideals import n_relevant_documents
 from bayespool.measures import Additive, Measure, Normalized, Values
 from bayespool.pooling import (
     STRATEGIES,
-    Chosen,
     Contributions,
-    choice_frame,
-    contributions_of,
+    PoolSelection,
+    count_contributions,
     estimated_recall,
-    judged_by,
-    qrels_of_choice,
+    restrict_judgments,
+    selection_frame,
+    selection_qrels,
 )
 from bayespool.pooling.registry import stopping_text, strategy_text
 from bayespool.posterior import Completion
@@ -364,7 +364,7 @@ class DocumentsToJudge(ListForAssessors):
     ----------
     collection : Collection
         The runs, with the judgments that there are.
-    chosen : Chosen
+    chosen : PoolSelection
         Made by `bayespool.pooling.choose`.
     settings : mapping of str to object
         Arguments of `choose`, such as ``depth`` and ``rel``.
@@ -382,7 +382,7 @@ class DocumentsToJudge(ListForAssessors):
     """
 
     collection: Collection
-    chosen: Chosen
+    chosen: PoolSelection
     settings: Mapping[str, Any]
 
     command = "pool"
@@ -406,7 +406,7 @@ class DocumentsToJudge(ListForAssessors):
     @cached_property
     def contributions(self) -> Contributions:
         """Documents that each organization contributed."""
-        return contributions_of(self.collection, self.chosen, depth=self.settings.get("depth"))
+        return count_contributions(self.collection, self.chosen, depth=self.settings.get("depth"))
 
     @property
     def metadata(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -419,11 +419,11 @@ class DocumentsToJudge(ListForAssessors):
 
     def qrels(self) -> Qrels:
         """Return documents topic by topic in the order of judging, with the judgments that there are."""
-        return qrels_of_choice(self.collection, self.chosen)
+        return selection_qrels(self.collection, self.chosen)
 
     def tables(self) -> tuple[Table, ...]:
         """Return the documents, with ``relevance`` where there are judgments; who contributed them."""
-        frame = choice_frame(self.collection, self.chosen, relevance=bool(self.collection.judged.any()))
+        frame = selection_frame(self.collection, self.chosen, relevance=bool(self.collection.judged.any()))
         documents = Table("documents", "Documents to judge", frame, _DOCUMENTS)
         stopped = (self._topics(),) if self.chosen.stop is not None else ()
         return (documents, self._contributors(), *stopped)
@@ -478,7 +478,7 @@ class DocumentsToJudge(ListForAssessors):
         sentences = [
             f"{self.strategy}: {counted(len(self), 'document')} of {counted(len(counts), 'topic')}, {each}"
         ]
-        judged = judged_by(self.collection, self.chosen)
+        judged = restrict_judgments(self.collection, self.chosen)
         if n_judged := int(judged.judged.sum()):
             n_relevant = n_relevant_documents(judged, self.settings.get("rel", 1))
             sentences.append(

@@ -89,18 +89,8 @@ class CandidatePools(Result):
         for pool, (n_held_out, relevant) in zip(self.pools, self.held_out, strict=True):
             is_taken = (pool.depth, pool.runs) == (self.collection.pool_depth, pooled)
             explained = pool.n_explained / n_judged
-            rows.append(
-                (
-                    pool.depth,
-                    pool.share,
-                    len(pool.runs),
-                    explained,
-                    pool.n_holes,
-                    n_held_out,
-                    relevant,
-                    is_taken,
-                )
-            )
+            shown = (pool.depth, pool.share, len(pool.runs), explained, pool.n_holes)
+            rows.append((*shown, n_held_out, relevant, is_taken))
         return (Table("pools", _VIEW.title, pd.DataFrame(rows, columns=list(_COLUMNS)), _COLUMNS, (_VIEW,)),)
 
     def summary(self) -> tuple[str, ...]:
@@ -118,7 +108,7 @@ class CandidatePools(Result):
     def notes(self) -> tuple[str, ...]:
         """What there is to doubt of the pool, and another that is nearly as good."""
         other = [f"nearly as good: {self.report.alternative}"] * bool(self.report.alternative)
-        return (*[self.report.doubt] * bool(self.report.doubt), *other)
+        return (*[self.report.warning_text] * bool(self.report.warning_text), *other)
 
 
 _COLUMNS = {

@@ -20,27 +20,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-SCORE_COLUMNS = (
-    "as-judged",
-    "lower",
-    "upper",
-    "residual",
-    "unjudged",
-    "estimates",
-    "mean",
-    "interval",
-    "distance",
-    "new-kind",
-)
-"""Names of columns, besides those of estimators; ``estimates`` are all point corrections, ``mean`` and
-``interval`` those of each posterior."""
-_BOUNDS = {
+BOUNDS: dict[str, str] = {
     "as-judged": "as_judged",
     "lower": "bound_lower",
     "upper": "bound_upper",
     "residual": "residual",
     "unjudged": "unjudged",
 }
+"""Columns of frames by the names that users type, those that no estimator has."""
+SCORE_COLUMNS = (*BOUNDS, "estimates", "mean", "interval", "distance", "new-kind")
+"""Names of columns, besides those of estimators; ``estimates`` are all point corrections, ``mean`` and
+``interval`` those of each posterior."""
 _IDEALS = {
     "own": "the judged documents and, in each draw, the completed ones in reach of the run itself",
     "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
@@ -295,10 +285,10 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     parts: list[Part] = []
     for name in names:
         if name == "all":
-            bounds = [*_as_judged(frame), *(bound for bound in _BOUNDS if bound != "as-judged")]
+            bounds = [*_as_judged(frame), *(bound for bound in BOUNDS if bound != "as-judged")]
             parts += _parts(frame, list(dict.fromkeys([*bounds, *estimators])))
-        elif name in _BOUNDS:
-            parts.append(_BOUNDS[name])
+        elif name in BOUNDS:
+            parts.append(BOUNDS[name])
         elif name == "estimates":
             parts.append(_spread(("value",), points))
         elif name == "mean":
@@ -351,7 +341,7 @@ def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.
         estimators = estimators_in(rows)
         first = main_estimator(rows) or next(iter(estimators))
         estimator_rows = rows[rows["estimator"] == (key if key in estimators else first)]
-        column = "value" if key in estimators or key == "mean" else _BOUNDS.get(key, key.replace("-", "_"))
+        column = "value" if key in estimators or key == "mean" else BOUNDS.get(key, key.replace("-", "_"))
         if key == "interval":
             numbers = estimator_rows["upper"] - estimator_rows["lower"]
         elif column in estimator_rows and estimator_rows[column].notna().any():
@@ -378,7 +368,7 @@ def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
         for name, has in has_interval.items()
         if not has and HIERARCHICAL_FORMS.get(name) not in has_interval
     ]
-    points = [_BOUNDS.get(name, name) for name in points]
+    points = [BOUNDS.get(name, name) for name in points]
     return ("residual", "bound_upper", *(points if any(has_interval.values()) else []))
 
 

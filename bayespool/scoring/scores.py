@@ -33,6 +33,7 @@ from bayespool.scoring.readable import (
 )
 from bayespool.scoring.score_tables import (
     ANOTHER_COLUMNS,
+    BOUNDS,
     POPULATION_COLUMNS,
     collection_notes,
     distance_views,
@@ -56,17 +57,7 @@ if TYPE_CHECKING:
 
 _GROUP = "scores"  # of a container: the JSON document of the scores
 _TEXT = {"run_id", "query_id", "measure", "estimator", "note"}
-_NUMBERS = {
-    "value",
-    "lower",
-    "upper",
-    "ci_prob",
-    "as_judged",
-    "bound_lower",
-    "bound_upper",
-    "residual",
-    "unjudged",
-}
+_NUMBERS: set[str] = {"value", "lower", "upper", "ci_prob", *BOUNDS.values()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -25,10 +24,11 @@ from bayespool.measures.populations import refuse_one_topic
 from bayespool.models.confusion import parse_confusion
 from bayespool.options import MAX_FILE_SIZE, describe_estimator, options_of, refuse_unknown, takes
 from bayespool.pooling import describe_pool, read_collection
-from bayespool.pooling.discovery import take_out
+from bayespool.pooling.discovery import unpool_runs
+from bayespool.pooling.loading import ReadOptions
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
-from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.posterior.notes import warn_of_judges
 from bayespool.scoring.estimators import estimator_labels, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.settings import PyTerrierSettings, ScoreSettings, ScoringSettings, TargetSettings
@@ -89,7 +89,7 @@ def find_targets(
     tuple of str
         The runs to score.
     dict of str to str
-        The unpooled runs, each with what left the pool because of it (`bayespool.pooling.take_out`).
+        The unpooled runs, each with what left the pool because of it (`bayespool.pooling.unpool_runs`).
 
     Raises
     ------
@@ -107,7 +107,7 @@ def find_targets(
         collection = collection.truncate_pool(settings.pool_depth)
     unpooled: dict[str, str] = {}
     if settings.unpool:
-        collection, unpooled = take_out(collection, settings.unpool, by=settings.unpool_by)
+        collection, unpooled = unpool_runs(collection, settings.unpool, by=settings.unpool_by)
     collection = check_own_judgments(collection)
     if run_ids is None:
         run_ids = collection.given_run_ids
@@ -316,11 +316,10 @@ def _warn_of_judged_runs(collection: Collection, targets: Sequence[str], bounds:
 
 Quantity = Literal["mean", "lower", "upper"]
 _SYSTEM = "(this system)"
-_EXPERIMENT_ARGUMENTS = ("qrels", "runs", "scores", "progress")  # of read_collection, which are no user's
 
 
 @takes(PyTerrierSettings, positional="measure")
-def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Any) -> Any:
+def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOptions]) -> Any:
     """Make a measure of ir_measures whose value is the estimate of `bayespool.score`.
 
     In ``pt.Experiment`` it scores each system by the experiment's judgments, as one of a new organization.
@@ -366,10 +365,7 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Any) -> Any:
         import ir_measures
     except ImportError:
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
-    arguments = [
-        name for name in inspect.signature(read_collection).parameters if name not in _EXPERIMENT_ARGUMENTS
-    ]
-    known_names = (*options_of(PyTerrierSettings), *arguments)
+    known_names = (*options_of(PyTerrierSettings), *ReadOptions.__annotations__)
     refuse_unknown(reading, known_names, f"pyterrier_measure has {', '.join(known_names)}")
     parsed, quantity, ci_prob = settings.measure, settings.quantity, settings.ci_prob
     if reading.get("pool") is not None:

@@ -190,7 +190,7 @@ class ScoringSettings(TargetSettings):
 
         if parse_confusion(confusion) and not self.asks_another_assessor:
             raise InputError(
-                "a confusion, and no scope that speaks of assessors", hint="add the scope another-assessor"
+                "a confusion is for the scope another-assessor alone", hint="add --scope another-assessor"
             )
 
     @property

@@ -328,7 +328,7 @@ class Table:
         """Return tables that people read, one for each view, with the columns and rows of an arrangement."""
         return tuple(text for view in self.views if (text := _read(self, view, arrangement)) is not None)
 
-    def whole(self) -> TextTable:
+    def truncated(self) -> TextTable:
         """Return columns and rows that fit on a page, for a table without views."""
         names = [str(name) for name in self.frame][:_MAX_COLUMNS]
         n_names = next((i for i, name in enumerate(names) if self.column(name).is_number), len(names))
@@ -346,7 +346,7 @@ class Table:
         )
         return _text(self, view, [[row] for row in records(self.frame)])
 
-    def described(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """Return caption and columns, as JSON can hold them."""
         columns = {
             name: {key: value for key, value in vars(self.column(name)).items() if value is not None}
@@ -356,7 +356,7 @@ class Table:
 
 
 def table_from_json(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
-    """Return table of a frame and what `Table.described` said of it; columns of an unknown kind are text."""
+    """Return table of a frame and what `Table.description`; columns of an unknown kind are text."""
     columns = {
         column: Column(
             str(each["label"]),

@@ -39,8 +39,8 @@ from bayespool.plots import figure_grid
 from bayespool.posterior import (
     Completion,
     PreparedModel,
-    Rung,
     ScoringProblem,
+    Threshold,
     block_log_odds,
     distance_from_pool,
     fit_prepared,
@@ -90,7 +90,7 @@ def self_calibrate(
     engine: str | Engine = "laplace",
     collection: Collection | None = None,
     measure: str = "P@10",
-    rung: Rung | None = None,
+    rung: Threshold | None = None,
     fitted_priors: Mapping[str, str] | None = None,
     seed: int = 1,
 ) -> Calibration:
@@ -100,7 +100,7 @@ def self_calibrate(
     documents of the last organization, which the fit has not seen.
     """
     collection = collection or simulate(DESIGN, random_seed=7).collection
-    problem = ScoringProblem(collection, (), parse_measure(measure), "pooled", rung=rung)
+    problem = ScoringProblem(collection, (), parse_measure(measure), "pooled", asked_threshold=rung)
     prepared, fitted = problem.prepare(model, {}), problem.prepare(model, fitted_priors or {})
     process, fit = _Process(prepared), _fit_with(engine)
 
@@ -131,8 +131,8 @@ def self_calibrate_kinds(
     ``posterior-combined``, but of one model of documents, since weights of several are no posterior.
     """
     collection = simulate(DESIGN_OF_KINDS, random_seed=5).collection
-    runs, rung = collection.unpooled_run_ids[:1], Rung(0, 1)
-    problem = ScoringProblem(collection, runs, parse_measure("P@10"), "complete", rung=rung)
+    runs, rung = collection.unpooled_run_ids[:1], Threshold(0, 1)
+    problem = ScoringProblem(collection, runs, parse_measure("P@10"), "complete", asked_threshold=rung)
     of_kinds = dataclasses.replace(problem, collection=with_kinds(collection))
     chance = distance_from_pool(collection, runs, rel=rung.rel).new_kind
     usual, others = problem.prepare(model, {}), of_kinds.prepare(model, priors_of_kinds)
@@ -209,7 +209,7 @@ class _Process:
     def simulate(self, rng: np.random.Generator) -> tuple[dict[str, float], Evidence]:
         """Draw true values of the quantities, and the evidence of the seen organizations."""
         truth, simulated = simulate_counts(self.prepared, self.evidence, self.seen, rng)
-        seen = simulated.of_organizations(self.seen)
+        seen = simulated.select_organizations(self.seen)
         values = {name: float(v[0]) for name, v in self.parameters(truth, seen).items()}
         return values | {"new_run": float(simulated.n_hidden_relevant[self.new].sum())}, seen
 
@@ -254,7 +254,7 @@ def simulate_counts(
 
     The last organization is new: its effects are the population's.
     """
-    truth = draw_priors(prepared.structure(evidence.of_organizations(seen)), 1, rng)
+    truth = draw_priors(prepared.structure(evidence.select_organizations(seen)), 1, rng)
     # the intercept is a mean over the seen organizations, itself off the population's
     new_effect = rng.normal(scale=truth["sigma_organization"] * np.sqrt(1 + 1 / seen.sum()))
     new = {"organization_effect": new_effect[None]}

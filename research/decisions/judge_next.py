@@ -33,7 +33,7 @@ from bayespool import Collection, judge_next, parse_measure
 from bayespool.collection import read_run_types
 from bayespool.evidence import score_bounds
 from bayespool.experiments import central_share, pit_range
-from bayespool.pooling import TopicRankings, equal_shares, order_of_topic, parse_strategy
+from bayespool.pooling import TopicRankings, equal_shares, judging_order, parse_strategy
 from bayespool.randomness import key_of
 from bayespool.scoring import parse_estimator
 
@@ -164,7 +164,7 @@ def ordered(rule: str, fold: Fold, judged: np.ndarray, n_new: int) -> np.ndarray
         shares = equal_shares(np.array([len(t) for t in topics]), int(judged.sum()) + n_new)
         asked = {"rel": fold.measure.rel, "random_seed": 1}
         parts = [
-            order_of_topic(parse_strategy(rule), t, fold.answers(), int(n), **asked)
+            judging_order(parse_strategy(rule), t, fold.answers(), int(n), **asked)
             for t, n in zip(topics, shares, strict=True)
             if n
         ]

@@ -37,7 +37,7 @@ WIDER |= {
     ("trec8-adhoc", 0, 10): (10,),
     ("trec8-adhoc", 0, None): (10, 30, 100),
 }
-WITHOUT_POOL = {"c": "Beta(1.2, 2.5)"}
+NO_POOL_PRIORS = {"c": "Beta(1.2, 2.5)"}
 
 
 def main() -> None:
@@ -65,7 +65,7 @@ def main() -> None:
         _, draws = fitted("interpolated", collection, outside, cutoff, "complete", {})
         means = {each: round(float(x.mean()), 2) for each, x in draws.items() if x.ndim == 1}
         print(f"{name} P@{cutoff}: {means}", flush=True)
-    for title, priors in {"C of the model": {}, "C without a pool": WITHOUT_POOL}.items():
+    for title, priors in {"C of the model": {}, "C without a pool": NO_POOL_PRIORS}.items():
         frames = []
         for name, collection, cutoff in collections(SCORED):
             frames.append(without_pool(collection, cutoff, priors).assign(where=f"{name} P@{cutoff}"))

@@ -253,6 +253,6 @@ def test_topics_that_agree_in_part_are_warned_of() -> None:
     with pytest.warns(InputWarning) as warned:
         collection = build_collection([run, run_from_frame({"1": {"d": 1}}, "short")], qrels)
     (strange,) = collection.strange_topics
-    assert (strange.run_id, strange.of_run, strange.of_qrels) == ("padded", ("01", "02"), ("1", "2"))
+    assert (strange.run_id, strange.run_topics, strange.qrels_topics) == ("padded", ("01", "02"), ("1", "2"))
     assert [str(w.message) for w in warned] == [collection.topic_note]
     assert "2 topics agree but for leading zeros" in collection.topic_note

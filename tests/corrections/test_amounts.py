@@ -14,9 +14,13 @@ from toys import toy_collection
 
 from bayespool.collection import Collection
 from bayespool.corrections import CondensedList
-from bayespool.corrections.base import hidden_at_levels
-from bayespool.corrections.expected import amounts_with_expected, expected_amounts, gains_of_levels
-from bayespool.evidence.ideals import judged_at_levels, tally_of
+from bayespool.corrections.base import (
+    amounts_with_expected,
+    expected_amounts,
+    hidden_at_levels,
+    level_gains,
+)
+from bayespool.evidence.ideals import judged_at_levels, judged_tally
 from bayespool.measures import (
     DCG,
     ERR,
@@ -40,7 +44,7 @@ CHANCES = np.array([[0.2, 1.0, 0.7, 0.0], [0.5, 0.3, 0.9, 0.25]])
     ],
 )
 def test_expectation_is_the_mean_over_all_rankings(measure: Measure) -> None:
-    gains = gains_of_levels(measure, np.array([0, 1]))
+    gains = level_gains(measure, np.array([0, 1]))
     assert gains is not None
     assert gains[0] == 0
     top = CHANCES[:, : measure.cutoff]
@@ -71,7 +75,7 @@ def test_a_measure_without_gains_has_no_expected_amounts() -> None:
         def evaluate(self, levels: np.ndarray) -> np.ndarray:
             return np.asarray(levels.sum(axis=-1))
 
-    assert gains_of_levels(Odd(3), np.array([0, 1])) is None
+    assert level_gains(Odd(3), np.array([0, 1])) is None
     with pytest.raises(ValueError, match="has no gains"):
         amounts_with_expected(Odd(3), np.array([1]), np.array([True]), np.array([0.5]))
 
@@ -125,7 +129,7 @@ def test_a_substitute_keeps_what_it_retrieves() -> None:
 def test_what_is_left_is_what_is_judged_without_the_organization(collection: Collection) -> None:
     judged = judged_at_levels(collection, LEVELS, collection.relevance)
     assert judged.sum() == (collection.relevance >= 0).sum()
-    assert np.array_equal(judged[:, 1:], tally_of(collection, LEVELS).n)
+    assert np.array_equal(judged[:, 1:], judged_tally(collection, LEVELS).n)
     left = judged - hidden_at_levels(collection, LEVELS)
     for row, run in enumerate(collection.pooled_run_ids):
         organization = collection.organizations[collection.organization[collection.run_index(run)[0]]]

@@ -35,7 +35,7 @@ from bayespool.corrections import (
     SystemsAdjustment,
     TopicsAdjustment,
 )
-from bayespool.corrections.base import NO_SAMPLE, Corrected, PointCorrection, as_amounts
+from bayespool.corrections.base import NO_SAMPLE, Corrected, PointCorrection, to_integer_amounts
 from bayespool.corrections.labels import NO_JUDGE
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, judgment_counts, score_bounds
@@ -264,8 +264,8 @@ def test_sums_of_gains_alone_have_predictions_put_right() -> None:
 def test_rounded_amounts_stay_in_range() -> None:
     """Sums on both sides of a half may round to −1 or 11 of ten."""
     values = np.array([[0.45 - 1e-13, 1.0 + 2e-13], [0.45 + 1e-13, -2e-13]])
-    assert as_amounts(values, parse_measure("P@10")).tolist() == [[4, 10], [5, 0]]
-    assert as_amounts(values, parse_measure("RR@10")).tolist() == values.tolist()
+    assert to_integer_amounts(values, parse_measure("P@10")).tolist() == [[4, 10], [5, 0]]
+    assert to_integer_amounts(values, parse_measure("RR@10")).tolist() == values.tolist()
 
 
 def test_a_correction_of_ones_own_that_returns_an_array_is_named() -> None:

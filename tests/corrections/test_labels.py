@@ -18,12 +18,12 @@ from bayespool.collection import Collection, add_judges, labels_from_frame
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
 from bayespool.corrections.labels import (
     LabelCorrection,
+    find_judge,
+    grade_relevance,
     hidden_documents,
     is_on_scale,
-    judge_of,
+    label_relevance,
     level_rates,
-    relevance_of_grades,
-    relevance_of_labels,
 )
 from bayespool.errors import InputError, PoolWarning
 from bayespool.evidence import score_bounds
@@ -39,14 +39,14 @@ def two_judges() -> Collection:
 
 def test_a_name_is_needed_among_several() -> None:
     both = two_judges()
-    assert judge_of(both, "other", "judge-rates") is both.judges[1]
+    assert find_judge(both, "other", "judge-rates") is both.judges[1]
     for collection, name, message in (
         (both, None, r"judge-rates: there are 2 judges, name one; .*known: llm, other"),
         (both, "lm", "judge-rates: no judge 'lm'; known: llm, other"),
         (toy_collection(), "llm", "no judge 'llm'; give labels: --judge"),
     ):
         with pytest.raises(InputError, match=message):
-            judge_of(collection, name, "judge-rates")
+            find_judge(collection, name, "judge-rates")
 
 
 @by_correction
@@ -202,11 +202,11 @@ def test_two_labels_are_not_relevant_and_relevant() -> None:
     binary = with_labels({"1": {"a": 1, "b": 1, "c": 1, "h": 1, "l": 1, "d": 0}, "2": {"q": 0, "z": 1}})
     (judge,) = binary.judges
     assert not is_on_scale(binary, judge)
-    assert relevance_of_grades(binary, judge).tolist() == [0, 1]
-    assert relevance_of_grades(binary, judge, 2).tolist() == [0, 2]
+    assert grade_relevance(binary, judge).tolist() == [0, 1]
+    assert grade_relevance(binary, judge, 2).tolist() == [0, 2]
     unseen = with_labels({"1": {"a": 0, "l": 1}})  # relevant, of no judged document: the least that counts
-    assert relevance_of_grades(unseen, unseen.judges[0], 2).tolist() == [0, 2]
-    assert relevance_of_grades(unseen, unseen.judges[0]).tolist() == [0, 1]
+    assert grade_relevance(unseen, unseen.judges[0], 2).tolist() == [0, 2]
+    assert grade_relevance(unseen, unseen.judges[0]).tolist() == [0, 1]
     found = estimate(JudgeFilled(), "P(rel=2)@5", collection=binary)
     assert found.per_topic[0].tolist() == close(1 / 5, 1 / 5, 0)
     assert found.notes[0].endswith("; labels stand for relevance: from 0 for 0, from 1 for 2")
@@ -219,8 +219,8 @@ def test_labels_beyond_the_levels_of_judgments_are_of_another_scale() -> None:
     (judge,) = three.judges
     assert not is_on_scale(three, judge)
     # 3: c2 a1 h1; 2: nothing judged; 1: q0
-    assert relevance_of_labels(three, judge)[judge.label == 3].tolist() == [1] * 4
-    assert relevance_of_grades(three, judge).tolist() == [0, 0, 0, 1]
+    assert label_relevance(three, judge)[judge.label == 3].tolist() == [1] * 4
+    assert grade_relevance(three, judge).tolist() == [0, 0, 0, 1]
 
 
 # u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0. Of hidden documents with the label 2

@@ -16,7 +16,7 @@ from toys import from_rankings, toy_collection
 
 from bayespool import load_example
 from bayespool.corrections import ConformalRiskControl, Precise, PredictionPowered
-from bayespool.corrections.angelopoulos import within_room
+from bayespool.corrections.angelopoulos import clip_to_bounds
 from bayespool.corrections.base import PointCorrection
 from bayespool.corrections.oosterhuis import Calibration, critical_shifts, moved_gains, shift_at
 
@@ -42,7 +42,7 @@ def by_hand(gain: Any, predicted: Any) -> tuple[float, float, float]:
     arrays.arrays(float, 4, elements=st.sampled_from([0.0, 0.5, 1.0, 2.0])),
 )
 def test_sums_are_cut_to_the_room_and_topics_stay_inside(added: Any, room: Any) -> None:
-    kept = within_room(added, room)
+    kept = clip_to_bounds(added, room)
     assert (kept >= 0).all()
     assert (kept <= room).all()
     np.testing.assert_allclose(kept.sum(axis=1), np.clip(added.sum(axis=1), 0, room.sum()), atol=1e-9)
@@ -52,9 +52,9 @@ def test_sums_are_cut_to_the_room_and_topics_stay_inside(added: Any, room: Any) 
 
 def test_a_sum_is_kept_by_one_factor_or_one_share() -> None:
     room = np.array([1.0, 1.0])
-    assert within_room(np.array([0.5, -0.1]), room).tolist() == pytest.approx([0.4, 0])
-    assert within_room(np.array([1.5, 0.0]), room).tolist() == [1.0, 0.5]
-    assert within_room(np.array([1e-320, 0.0]), room).tolist() == [1e-320, 0.0]  # its inverse is infinite
+    assert clip_to_bounds(np.array([0.5, -0.1]), room).tolist() == pytest.approx([0.4, 0])
+    assert clip_to_bounds(np.array([1.5, 0.0]), room).tolist() == [1.0, 0.5]
+    assert clip_to_bounds(np.array([1e-320, 0.0]), room).tolist() == [1e-320, 0.0]  # its inverse is infinite
 
 
 def test_predictions_are_put_right_by_hidden_documents() -> None:

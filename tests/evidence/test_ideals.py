@@ -9,9 +9,9 @@ from graded_example import graded_example
 from toys import toy_collection
 
 from bayespool.evidence.ideals import (
+    ideal_reach,
+    judged_tally,
     n_in_reach,
-    reach_of_ideal,
-    tally_of,
     tally_within_reach,
     values_on_fuller,
 )
@@ -23,17 +23,17 @@ from bayespool.measures.normalized import with_ideal
 def test_documents_count_at_the_highest_level_that_they_reach() -> None:
     """By hand from the toy: topic 1 has a1 c2 f1 h1, topic 2 p1 r2 v1, topic 3 nothing relevant."""
     collection = toy_collection()
-    tally = tally_of(collection, (0, 1, 2))
+    tally = judged_tally(collection, (0, 1, 2))
     assert tally.levels == (1, 2)
     assert tally.n.tolist() == [[3, 1], [2, 1], [0, 0]]
-    assert tally_of(collection, (0, 1)).n.tolist() == [[4], [3], [0]]
-    assert tally_of(collection, (0, 2, 3)).n[:, 0].tolist() == [1, 1, 0]
+    assert judged_tally(collection, (0, 1)).n.tolist() == [[4], [3], [0]]
+    assert judged_tally(collection, (0, 2, 3)).n[:, 0].tolist() == [1, 1, 0]
 
 
 def test_ideals_reach_as_deep_as_the_pool() -> None:
     example = load_example()  # pooled to depth 10
     reach = {"P@5": 5, "nDCG@5": 10, "nDCG@20": 20, "nDCG(ideal='judged')@5": 5, "AP@100": 100, "R@5": 10}
-    assert {name: reach_of_ideal(example, parse_measure(name)) for name in reach} == reach
+    assert {name: ideal_reach(example, parse_measure(name)) for name in reach} == reach
 
 
 @cases(("ideal", "counted"), [("own", [[0], [1]]), ("shared", [[0, 1], [0, 1]])])
@@ -81,5 +81,5 @@ def test_truth_of_a_run_left_out_is_that_of_the_judgments_with_it_back(name: str
     judged = parse_measure("nDCG(ideal='judged')@10")
     left = tally_within_reach(reduced, whole, runs, judged, "pooled")
     assert left is not None
-    assert (left.n == tally_of(reduced, (0, *whole.levels)).n).all()
+    assert (left.n == judged_tally(reduced, (0, *whole.levels)).n).all()
     assert tally_within_reach(reduced, whole, runs, parse_measure("P@10")) is None

@@ -13,9 +13,9 @@ from bayespool.collection import build_collection, qrels_from_frame, run_from_fr
 from bayespool.collection.pools import sole_contributor
 from bayespool.evidence.learned_fusion import (
     _RIDGE,
-    NOBODY,
+    NO_HOLDOUT,
     LearnedFusion,
-    Teachers,
+    TrainingDocuments,
     _processes,
     _Regression,
     _Shares,
@@ -28,28 +28,28 @@ from bayespool.experiments import load_example
 
 def without(fusion: LearnedFusion, which: int) -> tuple[int, np.ndarray, np.ndarray]:
     """An organization to hold out, the documents that teach without it, and the columns of the others."""
-    teachers = fusion.teachers
-    organization = NOBODY if which < 0 else int(np.unique(teachers.organization)[which])
-    kept = teachers.without(organization)
-    return organization, np.flatnonzero(kept), teachers.organization != organization
+    training = fusion.training
+    organization = NO_HOLDOUT if which < 0 else int(np.unique(training.organization)[which])
+    kept = training.without(organization)
+    return organization, np.flatnonzero(kept), training.organization != organization
 
 
-def ridge_weights(teachers: Teachers, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def ridge_weights(training: TrainingDocuments, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Ridge regression of relevance on gains, both less their means on the topic, the plain way."""
-    gain, relevant = teachers.gain[np.ix_(rows, columns)], teachers.relevant[rows].copy()
-    for topic in np.unique(teachers.topic[rows]):
-        same = teachers.topic[rows] == topic
+    gain, relevant = training.gain[np.ix_(rows, columns)], training.relevant[rows].copy()
+    for topic in np.unique(training.topic[rows]):
+        same = training.topic[rows] == topic
         gain[same] -= gain[same].mean(axis=0)
         relevant[same] -= relevant[same].mean()
     return np.linalg.solve(gain.T @ gain + _RIDGE * np.eye(gain.shape[1]), gain.T @ relevant)
 
 
-def predicted(teachers: Teachers, rows: np.ndarray, columns: np.ndarray, gain: np.ndarray) -> float:
+def predicted(training: TrainingDocuments, rows: np.ndarray, columns: np.ndarray, gain: np.ndarray) -> float:
     """Mean of a Gaussian process given documents of one topic at another's features, the plain way."""
-    length = np.sqrt((teachers.gain**2).sum(axis=1))[rows]
-    seen, n_runs = teachers.gain[rows] * columns, teachers.gain.shape[1]
+    length = np.sqrt((training.gain**2).sum(axis=1))[rows]
+    seen, n_runs = training.gain[rows] * columns, training.gain.shape[1]
     kernel = seen @ seen.T * (1 / np.outer(length, length) + 2 / n_runs)
-    relevant = teachers.relevant[rows]
+    relevant = training.relevant[rows]
     at = seen @ gain[:-1] * (1 / (length * gain[-1]) + 2 / n_runs)
     return float(at @ np.linalg.solve(kernel + np.eye(len(rows)), relevant - relevant.mean()))
 
@@ -57,40 +57,40 @@ def predicted(teachers: Teachers, rows: np.ndarray, columns: np.ndarray, gain: n
 @cases("which", [-1, 3])
 def test_closed_forms_are_those_of_each_document_left_out(which: int) -> None:
     fusion = learned_fusion(load_example())
-    teachers = fusion.teachers
+    training = fusion.training
     organization, rows, columns = without(fusion, which)
-    shares = _Shares.of(teachers, teachers.without(organization))
-    weight, _, of_ridge = _Regression.of(teachers).without(
-        organization, teachers.without(organization), shares
+    shares = _Shares.of(training, training.without(organization))
+    weight, _, of_ridge = _Regression.of(training).without(
+        organization, training.without(organization), shares
     )
-    np.testing.assert_allclose(weight[columns], ridge_weights(teachers, rows, columns), atol=1e-12)
+    np.testing.assert_allclose(weight[columns], ridge_weights(training, rows, columns), atol=1e-12)
     assert not weight[~columns].any()
-    kept = {organization: teachers.without(organization)}
-    _, _, of_process = _processes(teachers, kept, {organization: shares})[organization]
+    kept = {organization: training.without(organization)}
+    _, _, of_process = _processes(training, kept, {organization: shares})[organization]
     for i in np.random.default_rng(1).choice(rows, 10, replace=False):
         others = rows[rows != i]
-        same = others[teachers.topic[others] == teachers.topic[i]]
-        mean = teachers.gain[same].mean(axis=0)
-        left_out = ridge_weights(teachers, others, columns) @ (teachers.gain[i] - mean)[columns]
+        same = others[training.topic[others] == training.topic[i]]
+        mean = training.gain[same].mean(axis=0)
+        left_out = ridge_weights(training, others, columns) @ (training.gain[i] - mean)[columns]
         assert of_ridge[i] == pytest.approx(left_out, abs=1e-10)
-        length = np.sqrt((teachers.gain[i] ** 2).sum())
-        gain = np.append(teachers.gain[i] * columns, length)
-        assert of_process[i] == pytest.approx(predicted(teachers, same, columns, gain), abs=1e-10)
+        length = np.sqrt((training.gain[i] ** 2).sum())
+        gain = np.append(training.gain[i] * columns, length)
+        assert of_process[i] == pytest.approx(predicted(training, same, columns, gain), abs=1e-10)
 
 
 def test_log_odds_of_hidden_documents_the_plain_way() -> None:
     collection = load_example()
     fusion, table = learned_fusion(collection), hidden_document_table(collection, cutoff=30)
-    teachers, found = fusion.teachers, fusion.log_odds(table.run, table.topic, table.pair)
+    training, found = fusion.training, fusion.log_odds(table.run, table.topic, table.pair)
     organization, rows, columns = without(fusion, 3)
-    lesson, longest = fusion.lessons[organization], collection.length[fusion.pooled].max()
+    lesson, longest = fusion.fits[organization], collection.length[fusion.pooled].max()
     for d in np.flatnonzero(collection.organization[table.run] == organization)[::7]:
         gain = gains(collection, fusion.pooled, table.pair[[d]])[0] * columns
-        same = rows[teachers.topic[rows] == table.topic[d]]
+        same = rows[training.topic[rows] == table.topic[d]]
         length = np.sqrt((gain**2).sum())
-        process = predicted(teachers, same, columns, np.append(gain, length)) if length else 0.0
-        mean = teachers.gain[same].mean(axis=0)
-        ridge = ridge_weights(teachers, rows, columns) @ (gain - mean)[columns]
+        process = predicted(training, same, columns, np.append(gain, length)) if length else 0.0
+        mean = training.gain[same].mean(axis=0)
+        ridge = ridge_weights(training, rows, columns) @ (gain - mean)[columns]
         best = 2 ** (1 / gain.max()) - 1 if gain.any() else 2 * longest
         support = np.log(((gain > 0).sum() + 0.5) / (columns.sum() + 1))
         signs = [1, lesson.base[table.topic[d]], support, np.log(best), ridge, process]
@@ -111,7 +111,9 @@ def test_what_an_organization_alone_contributed_touches_nothing_of_its_own() -> 
         changed = dataclasses.replace(collection, relevance=turned)
         after = learned_fusion(changed, rel=2, given=1)
         runs = np.flatnonzero(collection.organization == o)
-        for line, other in zip(before.own_lines(runs), after.own_lines(runs), strict=True):
+        for line, other in zip(
+            before.run_skill_regression(runs), after.run_skill_regression(runs), strict=True
+        ):
             np.testing.assert_array_equal(other, line)
         run, topic, _, pair = documents_of(collection, tuple(collection.run_ids[r] for r in runs), 100)
         np.testing.assert_array_equal(after.log_odds(run, topic, pair), before.log_odds(run, topic, pair))
@@ -129,4 +131,4 @@ def test_a_small_pool_or_none_is_no_obstacle(names: tuple[str, ...]) -> None:
     fusion = learned_fusion(collection)
     run, topic, _, pair = documents_of(collection, ("a", "t"), 3)
     assert np.isfinite(fusion.log_odds(run, topic, pair)).all()
-    assert all(np.isfinite(line).all() for line in fusion.own_lines(np.arange(3)))
+    assert all(np.isfinite(line).all() for line in fusion.run_skill_regression(np.arange(3)))

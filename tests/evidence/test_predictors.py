@@ -19,7 +19,7 @@ from bayespool.evidence import (
     register_predictor,
 )
 from bayespool.experiments import load_example
-from bayespool.experiments.preparing import versions_of_own
+from bayespool.experiments.preparing import user_code_versions
 from bayespool.measures import parse_measure
 from bayespool.models import EVIDENCE_SLOPES
 from bayespool.posterior import PosteriorEstimator, ScoringProblem
@@ -90,7 +90,7 @@ def test_a_new_predictor_is_learned_and_moves_estimates(toy_predictor):
 
 def test_stored_folds_are_told_apart_by_own_predictors(toy_predictor):
     def described():
-        return versions_of_own([("evidence", PosteriorEstimator(model="evidence"))])
+        return user_code_versions([("evidence", PosteriorEstimator(model="evidence"))])
 
     assert list(described()) == ["own predictors"]
     assert described() != described()  # of no version

@@ -181,7 +181,7 @@ def test_a_judge_that_is_hardly_known_raises_nothing_on_average() -> None:
     """Random labels of six grades, five documents relevant and five not: chances stay about what they are."""
     found = ratios_of(known_judge((1, 1, 1, 1, 1, 0), (1, 1, 1, 0, 1, 1)))
     every_grade = dataclasses.replace(found, grade=np.arange(6, dtype=np.int8))
-    drawn = every_grade.of_draws(np.arange(4000), slice(0, 6))
+    drawn = every_grade.draw_ratios(np.arange(4000), slice(0, 6))
     chances = 0.1 * np.exp(drawn) / (0.9 + 0.1 * np.exp(drawn))
     how_often = 0.1 * found.relevant + 0.9 * found.nonrelevant
     assert np.average(chances.mean(axis=0), weights=how_often) == pytest.approx(0.13, abs=0.03)

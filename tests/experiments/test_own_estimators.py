@@ -26,7 +26,7 @@ from bayespool.experiments import (
     load_example,
     vary_pool_width,
 )
-from bayespool.experiments.preparing import versions_of_own
+from bayespool.experiments.preparing import user_code_versions
 from bayespool.measures import Estimates, Values
 
 
@@ -265,6 +265,6 @@ def test_the_base_of_an_adjustment_has_a_version() -> None:
         version = "3"
 
     base = dataclasses.dataclass(frozen=True, kw_only=True)(Mine)()
-    versions = versions_of_own([("mine", SystemsAdjustment(base=base)), ("plain", SystemsAdjustment())])
+    versions = user_code_versions([("mine", SystemsAdjustment(base=base)), ("plain", SystemsAdjustment())])
     assert list(versions["own estimators"]) == ["base of mine"]
     assert versions["own estimators"]["base of mine"].endswith("3")

@@ -34,7 +34,7 @@ from bayespool.experiments.design import whole_pool
 from bayespool.experiments.random_pools import PoolsOfWidths, TopicsInCommon, common_topics_errors
 from bayespool.measures import Estimates, parse_measure
 from bayespool.pooling import FixedOrder, StrategyPool, TopicRankings, choose
-from bayespool.pooling.registry import PAPER_STRATEGIES, strategies_of
+from bayespool.pooling.registry import PAPER_STRATEGIES, parse_strategies
 from bayespool.scoring import parse_estimator
 
 # Two topics judged to depth 2. True P@2: a ½ and 1, b ½ and ½, c 1 and ½.
@@ -411,7 +411,7 @@ def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
         budgets_of_toy().to_frame("estimates")
 
 
-def judged_by(whole: Collection, strategy: str, budget: int, without: str) -> Collection:
+def restrict_judgments(whole: Collection, strategy: str, budget: int, without: str) -> Collection:
     """The judgments that a budget buys without an organization, one step after the other."""
     pooled = np.flatnonzero(whole.pooled)
     left = pooled[whole.organization[pooled] != whole.organizations.index(without)]
@@ -425,7 +425,7 @@ def judged_by(whole: Collection, strategy: str, budget: int, without: str) -> Co
 def test_an_estimator_sees_what_the_budget_bought_and_nothing_else(
     example: Collection, strategy: str
 ) -> None:
-    expected = judged_by(example, strategy, 300, "west")
+    expected = restrict_judgments(example, strategy, 300, "west")
     west = tuple(r for r in example.pooled_run_ids if r.startswith("west"))
     settings = BudgetSettings.of(
         measures="P@10", strategies=strategy, budgets=[300], pool_depth=10, estimators="as-judged"
@@ -510,6 +510,6 @@ def test_budgets_and_strategies_by_default() -> None:
     assert _fitting_budgets((), 21_000) == (5_000, 10_000, 15_000, 20_000)
     assert _fitting_budgets((), 95) == (10, 19, 29, 38, 48, 57, 67, 76, 86, 95)
     assert _fitting_budgets((7,), 95) == (7,)
-    assert [s.name for s in strategies_of("paper")] == list(PAPER_STRATEGIES)
-    assert strategies_of(["take", "paper"]) == strategies_of("paper")
-    assert {"take", "rbp-c"} < {s.name for s in strategies_of("all")}
+    assert [s.name for s in parse_strategies("paper")] == list(PAPER_STRATEGIES)
+    assert parse_strategies(["take", "paper"]) == parse_strategies("paper")
+    assert {"take", "rbp-c"} < {s.name for s in parse_strategies("all")}

@@ -41,14 +41,11 @@ from bayespool.experiments import (
     running as module,
     simulate,
     simulate_judge,
-    storage,
     vary_common_topics,
     vary_pool_width,
 )
 from bayespool.experiments.running import check_address, completed, on_cluster
 from bayespool.report import Result
-from bayespool.tables import read_parquet
-from bayespool.tables.files import parquet_bytes
 
 DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20}
 
@@ -278,34 +275,6 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("SLOW_FOLDER", str(nowhere))
     undisturbed = interrupted.experiment(None, 1)
     assert (folder / "runs.csv").read_text() == undisturbed.to_frame().to_csv()
-
-
-def test_forged_folds_of_another_form_are_worked_out_again(tmp_path: Path) -> None:
-    """Their digests are right. A column that is missing, or of another fold, ended in an error of pandas."""
-    arguments: dict[str, Any] = FEW | {"estimators": "background", "folder": tmp_path}
-    expected = tables(leave_out(small(), **arguments))
-    path, other = sorted((tmp_path / "folds").iterdir())[:2]
-    of_other = read_parquet(other)
-    rows, more = read_parquet(path) or ({}, {})
-    assert of_other is not None
-    forged: list[tuple[Any, Any]] = [
-        ({name: values for name, values in rows.items() if name != "value"}, more["rest"]),
-        (rows | {"value": ["x"] * len(rows["value"])}, more["rest"]),
-        (of_other[0], more["rest"]),
-        (rows, {name: value for name, value in more["rest"].items() if name != "true_scores"}),
-        (rows, more["rest"] | {"warnings": [None]}),
-        (rows, more["rest"] | {"seconds": {"a": "b"}}),
-        (rows, []),
-    ]
-    for columns, rest in forged:
-        made = {"description": more["description"], "identity": more["identity"], "rest": rest}
-        made["digest"] = storage._digest(made, columns)
-        path.write_bytes(parquet_bytes(columns, made))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ExperimentChangedWarning)
-            assert tables(leave_out(small(), **arguments)) == expected
-        again, _ = read_parquet(path) or ({}, {})
-        assert str(again) == str(rows), "the fold was not stored anew"
 
 
 def test_a_relevance_that_nobody_gave_and_a_folder_that_cannot_be_made_are_told(tmp_path: Path) -> None:

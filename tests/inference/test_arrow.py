@@ -6,10 +6,21 @@ import numpy as np
 import pytest
 from each import cases
 
-from bayespool.inference import kernels
-from bayespool.inference.arrow import Arrow, Factor, Layout, ParameterPositions
+from bayespool.inference.arrow import (
+    Arrow,
+    Design,
+    Factor,
+    Layout,
+    ParameterPositions,
+    add_own,
+    add_product,
+    covariances,
+    linear_predictor,
+    owners_covariances,
+    variances,
+)
+from bayespool.models.formulas import Coefficient, Group, Structure
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
-from bayespool.models.structure import Coefficient, Group, Structure
 
 LAYOUTS = (Layout(5, 6, 1), Layout(5, 6, 2), Layout(4, 0, 0))
 
@@ -132,7 +143,7 @@ def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
         effects = np.column_stack([rng.integers(6, 9, n), 9 + 2 * topic + rng.integers(0, 2, n)])
         own = np.full((1, n_columns), -1)
         owner = np.zeros(n, dtype=np.int64)
-        designs.append(kernels.Design(matrix, columns, effects, layout.places(effects), owner, own, own))
+        designs.append(Design(matrix, columns, effects, layout.places(effects), owner, own, own))
         full = np.zeros((n, layout.size))
         full[:, columns] = matrix
         for effect in effects.T:
@@ -157,15 +168,15 @@ def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
         arrow[p, 9:] = covariance[p, first : first + 2]
     assert full_of(arrow) == pytest.approx(covariance)
     weight, slope = rng.normal(size=n), rng.normal(size=n)
-    assert kernels.linear_predictor(left, root[0]) == pytest.approx(a @ root[0])
-    of_owners = kernels.owners_covariances(left, arrow)
-    assert kernels.variances(left, arrow, of_owners, 9) == pytest.approx(np.diag(a @ covariance @ a.T))
-    assert kernels.covariances(left, right, arrow, 9) == pytest.approx(np.diag(a @ covariance @ b.T))
+    assert linear_predictor(left, root[0]) == pytest.approx(a @ root[0])
+    of_owners = owners_covariances(left, arrow)
+    assert variances(left, arrow, of_owners, 9) == pytest.approx(np.diag(a @ covariance @ a.T))
+    assert covariances(left, right, arrow, 9) == pytest.approx(np.diag(a @ covariance @ b.T))
     gradient, total = np.ones(layout.size), layout.zeros()
-    kernels.add_own(left, slope, weight, gradient, total, 9)
+    add_own(left, slope, weight, gradient, total, 9)
     assert gradient == pytest.approx(1 + a.T @ slope)
     assert full_of(total) == pytest.approx(a.T @ (weight[:, None] * a))
     total = layout.zeros()
-    kernels.add_product(left, right, weight, total, 9)
+    add_product(left, right, weight, total, 9)
     cross = a.T @ (weight[:, None] * b)
     assert full_of(total) == pytest.approx(cross + cross.T)

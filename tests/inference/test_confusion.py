@@ -8,31 +8,31 @@ from each import cases
 from scipy import stats
 from scipy.special import expit
 
-from bayespool.inference.confusion import _SCALES, Features, JudgedTwice, _Rung, draw_confusion
+from bayespool.inference.confusion import _SCALES, Features, JudgedTwice, _ThresholdDensity, draw_confusion
 
 N_TOPICS = 12
 
 
 def judged_twice(n: int, rng: np.random.Generator, *, spread: float = 0.7, n_levels: int = 2) -> JudgedTwice:
-    """Documents whose log odds to reach a rung are −2 + 1.5·level + 0.8·feature + an effect of the topic."""
+    """Documents with log odds −2 + 1.5·level + 0.8·feature + an effect of the topic to reach a threshold."""
     topic, first = rng.integers(N_TOPICS, size=n), rng.integers(n_levels, size=n)
     features = Features(rng.normal(size=(n, 2)), rng.normal(size=(n, 2)), np.eye(3)[rng.integers(3, size=n)])
     of_topic = rng.normal(scale=spread, size=N_TOPICS)
     second = np.zeros(n, dtype=np.int64)
-    for rung in range(1, n_levels):
+    for threshold in range(1, n_levels):
         log_odds = -2 + 1.5 * first + 0.8 * features.free[:, 0] + of_topic[topic]
-        second += (second == rung - 1) & (rng.random(n) < expit(log_odds))
+        second += (second == threshold - 1) & (rng.random(n) < expit(log_odds))
     return JudgedTwice(topic, first, second, features, N_TOPICS, n_levels)
 
 
-@cases("rung", [1, 2])
-def test_the_mode_is_where_the_density_is_flat_and_the_curvature_is_its_own(rung: int) -> None:
+@cases("threshold", [1, 2])
+def test_the_mode_is_where_the_density_is_flat_and_the_curvature_is_its_own(threshold: int) -> None:
     twice = judged_twice(300, np.random.default_rng(1), n_levels=3)
     prior, scales = np.array([[8.0, 2, 1], [3, 4, 2], [1, 2, 3]]), (0.6, 0.4, 0.2, 0.9)
-    density = _Rung(twice, prior, rung)
+    density = _ThresholdDensity(twice, prior, threshold)
     peak = density.peak(scales, np.zeros(density.layout.size))
     mode, factor = peak.mode, peak.factor
-    there = twice.second >= rung - 1
+    there = twice.second >= threshold - 1
     design = np.zeros((int(there.sum()), density.layout.size))
     at = np.arange(len(design))
     topic, first = twice.topic[there], twice.first[there]
@@ -40,10 +40,10 @@ def test_the_mode_is_where_the_density_is_flat_and_the_curvature_is_its_own(rung
     design[:, 3:10] = twice.features.matrix[there]
     design[at, 10 + topic * 4] = 1
     design[at, 10 + topic * 4 + 1 + first] = 1
-    reached = twice.second[there] >= rung
+    reached = twice.second[there] >= threshold
     chance = expit(design @ mode)
     of_prior = expit(mode[:3])
-    n, n_reached = prior[:, rung - 1 :].sum(axis=1), prior[:, rung:].sum(axis=1)
+    n, n_reached = prior[:, threshold - 1 :].sum(axis=1), prior[:, threshold:].sum(axis=1)
     precision = density._precision(scales)
     assert precision[3:10] == pytest.approx([1, 1, 0.2**-2, 0.2**-2, *[0.9**-2] * 3])
     gradient = design.T @ (reached - chance) - precision * mode
@@ -59,7 +59,7 @@ def test_the_mean_is_that_of_the_posterior() -> None:
     """Against weighted draws of an intercept and effects of a topic and its level, of 7 in 8 documents."""
     topic, first, second = np.zeros(8, np.int64), np.zeros(8, np.int64), np.array([0] + [1] * 7)
     twice = JudgedTwice(topic, first, second, Features(*np.zeros((3, 8, 1))), 1, 1)
-    density = _Rung(twice, np.array([[0.5, 0.5]]), 1)
+    density = _ThresholdDensity(twice, np.array([[0.5, 0.5]]), 1)
     peak = density.peak((1.2, 0.4, 0.2, 0.6), np.zeros(density.layout.size))
     x = np.random.default_rng(1).normal(size=(400_000, 3)) * (10, 1.2, 0.4)
     log_odds = x.sum(axis=1)

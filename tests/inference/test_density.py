@@ -14,6 +14,7 @@ from scipy.special import expit
 from bayespool.inference.density import Density, Rows
 from bayespool.inference.laplace import find_mode
 from bayespool.models import MODEL_NAMES, MODELS
+from bayespool.models.graphs import build_graph
 
 CENTERED = {(model, of) for model in ("interpolated", "odds_ratio", "smoothed") for of in ("topic", "run")}
 
@@ -34,7 +35,7 @@ PARTS_OF_ANOTHER = ("interpolated", "ratio")
 )
 def test_the_density_is_the_one_of_the_pymc_graph(model):
     evidence = prepared_evidence(model)
-    graph, density = MODELS[model].graph(evidence), Density(MODELS[model].structure(evidence))
+    graph, density = build_graph(MODELS[model], evidence), Density(MODELS[model].structure(evidence))
     logp, point_of = graph.compile_logp(jacobian=True, **NO_LINKER), free_points(graph)
     rng, differences = np.random.default_rng(1), []
     for _ in range(4):

@@ -119,7 +119,7 @@ def test_an_approximation_far_from_the_density_is_found_out():
 def test_an_error_that_cannot_be_found_is_a_problem(monkeypatch):
     """Of two totals the first has no ridge with a positive curvature; the second is fine."""
     heights = iter([float("nan")] * 5 + [-0.5 * s**2 for s in (-2.4, -1.2, 0, 1.2, 2.4)])
-    monkeypatch.setattr("bayespool.inference.laplace._ridge", lambda *_: next(heights))
+    monkeypatch.setattr("bayespool.inference.laplace._profile_log_density", lambda *_: next(heights))
     with pytest.warns(DiagnosticsWarning, match="how far the ends of an interval are off cannot be found"):
         fit = Laplace(draws=100).fit(MODELS["odds_ratio"], prepared_evidence("odds_ratio"), 1)
     assert not fit.diagnostics.passed

@@ -15,11 +15,11 @@ from bayespool.inference.laplace import (
     axis_points,
     choose_next,
     choose_points,
+    design_points,
     find_center,
     find_mode,
     interpolate,
-    lay_points,
-    straightened,
+    standardize_skew,
 )
 from bayespool.models import MODELS
 
@@ -102,7 +102,7 @@ def test_a_step_that_ends_near_the_top_is_taken_though_integrals_are_not_exact()
 
 @cases("n_dims", [1, 2, 3])
 def test_weighted_points_integrate_a_density_about_zero(n_dims: int) -> None:
-    points, log_placed = lay_points(2000, n_dims)
+    points, log_placed = design_points(2000, n_dims)
     assert points.shape == (2000, n_dims)
     weight = np.exp(-0.5 * (points**2).sum(axis=1) - log_placed) / (2 * np.pi) ** (n_dims / 2)
     assert weight.mean() == pytest.approx(1, abs=0.03)
@@ -167,6 +167,6 @@ def test_interpolation_is_exact_at_nodes_and_of_planes(n_dims: int, by_axis: boo
 def test_coordinates_are_straight_about_the_mode_and_end_where_a_scale_is_zero() -> None:
     mode, spread = np.array([-0.5]), np.array([0.2])
     theta = mode + np.array([[-1e-4], [0.0], [1e-4], [-50.0]])
-    straight = straightened(theta, mode, spread)[:, 0]
+    straight = standardize_skew(theta, mode, spread)[:, 0]
     assert straight[:3] == pytest.approx([-5e-4, 0, 5e-4], rel=1e-3)
     assert straight[3] == pytest.approx(2 * np.log(0.5) / 0.2)

@@ -12,6 +12,7 @@ from fits import compile_once, example_evidence, same_draws, sample_quietly
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.inference import NUTS, Fit
 from bayespool.models import MODELS
+from bayespool.models.graphs import build_graph
 
 
 @cases(
@@ -27,7 +28,7 @@ SMALL = NUTS(draws=60, tune=100, chains=2)
 
 
 def background_fit(random_seed: int = 1, cutoff: int = 10, settings: NUTS = SMALL) -> Fit:
-    compiled = compile_once(settings, MODELS["background"].graph(example_evidence()))
+    compiled = compile_once(settings, build_graph(MODELS["background"], example_evidence()))
     return sample_quietly(compiled, random_seed=random_seed, data=example_evidence(cutoff).arrays())
 
 
@@ -47,7 +48,7 @@ def test_refit_of_a_model_of_the_package_is_the_fit_to_the_data() -> None:
     """Without all of the data it is refused, for else the old ones would be fitted again, in silence."""
     five, ten = example_evidence(5), example_evidence(10)
     assert len(five.n_hidden) != len(ten.n_hidden)
-    fresh = SMALL.compile(MODELS["background"].graph(five))
+    fresh = SMALL.compile(build_graph(MODELS["background"], five))
     refitted = background_fit(3, cutoff=5)
     assert same_draws(refitted, sample_quietly(fresh, random_seed=3))
     assert not same_draws(refitted, background_fit(3, cutoff=10))
@@ -58,7 +59,7 @@ def test_refit_of_a_model_of_the_package_is_the_fit_to_the_data() -> None:
 
 @pytest.mark.slow
 def test_failed_checks_warn_and_mark_the_fit_and_enough_draws_pass() -> None:
-    graph, data = MODELS["background"].graph(example_evidence()), example_evidence().arrays()
+    graph, data = build_graph(MODELS["background"], example_evidence()), example_evidence().arrays()
     compiled = compile_once(NUTS(draws=20, tune=20, chains=2), graph)
     with pytest.warns(DiagnosticsWarning) as caught:
         fit = compiled.sample(random_seed=1, data=data, called="background")

@@ -35,7 +35,7 @@ def estimates_of(draws: np.ndarray) -> Estimates:
 def test_the_parts_of_the_variance_by_hand() -> None:
     draws = np.array([[[2, 4]], [[6, 8]]], dtype=np.int32)  # means .3 and .7, s² of .02 in both draws
     there = estimate_population(estimates_of(draws))
-    np.testing.assert_allclose((there.of_unjudged, there.of_topics), ([0.04], [0.01]))
+    np.testing.assert_allclose((there.unjudged_part, there.topic_part), ([0.04], [0.01]))
     np.testing.assert_allclose(there.unjudged_share, [0.8])
     assert (there.lower >= 0).all()
     assert (there.upper <= 1).all()

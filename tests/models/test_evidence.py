@@ -123,7 +123,7 @@ def test_documents_to_predict_are_on_the_same_scale() -> None:
 
 def test_evidence_of_some_organizations_keeps_their_rows() -> None:
     evidence = gathered()
-    north = evidence.of_organizations(np.array([True, False]))
+    north = evidence.select_organizations(np.array([True, False]))
     assert north.organizations == ("north",)
     assert north.n_hidden.sum() == 6
     assert north.center.tolist() == evidence.center.tolist()

@@ -90,7 +90,7 @@ def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], 
         sigma, effect = v[f"sigma_{name}"], v[f"{name}_effect"]
         if centered and name in ("topic", "run") and model != "background":
             total += float(stats.halfnorm.logpdf(sigma)) + zero_sum_log_density(effect, sigma)
-        else:  # what is sampled is the standardized effect, and the scale with a sign if there are some
+        else:  # what is sampled is the standardize effect, and the scale with a sign if there are some
             scale = stats.norm if len(effect) > 1 else stats.halfnorm
             total += float(scale.logpdf(sigma)) + zero_sum_log_density(effect / sigma, 1.0)
     organization = v["organization_effect"][e.hidden_organization]

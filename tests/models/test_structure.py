@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from checked import every_model, example_hidden, prepared
 
-from bayespool.models.structure import draw_priors
+from bayespool.models.formulas import draw_priors
 from bayespool.posterior.containers import block_log_odds
 
 

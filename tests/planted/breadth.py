@@ -193,7 +193,7 @@ FAULTS = (
     ),
     Fault(
         "runs without anything unjudged",
-        "experiments/grading.py",
+        "experiments/design.py",
         "    graded = rows[open_]\n",
         "    graded = rows\n",
         "experiments/test_checks.py",
@@ -217,7 +217,7 @@ FAULTS = (
     ),
     Fault(
         "other files of the folder",
-        "experiments/storage.py",
+        "experiments/running.py",
         "if _NAME.fullmatch(p.name) and p.is_file()}",
         "if p.is_file()}",
         "experiments/test_running.py",

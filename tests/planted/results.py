@@ -97,7 +97,7 @@ FAULTS = (
     ),
     Fault(
         "pairs of draws",
-        "experiments/grading.py",
+        "experiments/design.py",
         "distance / n_draws - spread / n_draws**2",
         "distance / n_draws - spread / (n_draws * max(n_draws - 1, 1))",
         "experiments/test_checks.py",
@@ -105,7 +105,7 @@ FAULTS = (
     ),
     Fault(
         "damaged work is taken",
-        "experiments/storage.py",
+        "experiments/running.py",
         "if not is_whole or digest != _digest(metadata, rows):",
         "if not is_whole:",
         "experiments/test_running.py",
@@ -113,7 +113,7 @@ FAULTS = (
     ),
     Fault(
         "work of another collection is taken",
-        "experiments/storage.py",
+        "experiments/running.py",
         '        "collection": collection.fingerprint,\n',
         "",
         "experiments/test_running.py",
@@ -129,7 +129,7 @@ FAULTS = (
     ),
     Fault(
         "a run in its own pool",
-        "experiments/design.py",
+        "experiments/random_pools.py",
         "others = [unit for unit in drawn_from if unit != unit_of[first]]",
         "others = list(drawn_from)",
         "experiments/test_random_pools.py",
@@ -137,7 +137,7 @@ FAULTS = (
     ),
     Fault(
         "standard error over all topics",
-        "experiments/grading.py",
+        "experiments/design.py",
         "estimates.std * n_all / n_topics",
         "estimates.std",
         "experiments/test_checks.py",

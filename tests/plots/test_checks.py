@@ -25,9 +25,6 @@ def test_predictions_beside_what_was_observed() -> None:
     table = prediction.to_frame(0.95).sort_values("value", kind="stable")
     np.testing.assert_array_equal(line(axes, "observed")[:, 0], table["value"])
     np.testing.assert_array_equal(segments(axes, "held out, 95 %")[:, :, 0], table[["lower", "upper"]])
-    np.testing.assert_array_equal(
-        segments(axes, "before learning, 95 %")[:, :, 0], table[["prior_lower", "prior_upper"]]
-    )
     assert row_names(axes) == table["run_id"].tolist()
     bars = plot_held_out_pit(prediction, n_bins=4).patches
     pit = prediction.pit[prediction.has_hidden]

@@ -17,11 +17,11 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.pooling import (
     STRATEGIES,
-    Chosen,
     FixedOrder,
+    Membership,
+    PoolSelection,
     TopicRankings,
     choose,
-    contributions_to,
     equal_shares,
     estimated_recall,
     parse_stopping_rule,
@@ -42,7 +42,7 @@ def test_shares_add_up_and_are_as_even_as_topics_allow(sizes: list[int], budget:
     assert not short.any() or shares.max() <= shares[short].min() + 1
 
 
-def chosen_ids(chosen: Chosen) -> list[str]:
+def chosen_ids(chosen: PoolSelection) -> list[str]:
     """Documents chosen for each topic of the toy, as one text per topic."""
     ids = [toys.toy_collection().doc_id(pair) for pair in chosen.pair]
     return ["".join(sorted(ids[i:j])) for i, j in zip(chosen.start, chosen.start[1:], strict=False)]
@@ -62,9 +62,9 @@ def test_what_nothing_can_be_chosen_by_is_refused() -> None:
         ("take", None, "equal", "'take' does not say how much to judge; give a budget"),
         ("take", 0, "equal", "a budget of 0 documents"),
         ("combsum", 5, "equal", "needs the scores of the runs"),
-        ("borda", 5, "global", "the values of 'borda' say nothing across"),
-        ("condorcet", 5, "global", "the values of 'condorcet' say nothing across"),
-        ("rbp-c", 5, "global", "the values of 'rbp-c' say nothing across"),
+        ("borda", 5, "global", "values of 'borda' are not comparable across"),
+        ("condorcet", 5, "global", "values of 'condorcet' are not comparable across"),
+        ("rbp-c", 5, "global", "values of 'rbp-c' are not comparable across"),
     ):
         with pytest.raises(InputError, match=message):
             choose(toys.toy_collection(), name, budget, shares=shares)  # type: ignore[arg-type]
@@ -111,11 +111,12 @@ def test_contributions_by_hand() -> None:
     pooled = np.zeros(len(collection.relevance), dtype=bool)
     pooled[pairs_of("abf", 0) + pairs_of("qv", 1)] = True
     index = collection.run_index(["n1", "n2", "s1", "s2"])
-    runs = contributions_to(collection, pooled, index, ["n1", "n2", "s1", "s2"], depth=3)
+    runs = Membership.of(collection, index, ["n1", "n2", "s1", "s2"], 3).contributions(collection, pooled)
     assert runs.n_documents.tolist() == [3, 4, 3, 0]
     assert runs.n_alone.tolist() == [0, 1, 1, 0]  # f and v
     assert runs.n_of_topic.tolist() == [3, 2, 0]
-    of_two = contributions_to(collection, pooled, index, ["north", "north", "south", "south"], depth=3)
+    names = ["north", "north", "south", "south"]
+    of_two = Membership.of(collection, index, names, 3).contributions(collection, pooled)
     assert of_two.names == ("north", "south")
     assert of_two.n_runs.tolist() == [2, 2]
     assert of_two.n_documents.tolist() == [4, 3]
@@ -257,7 +258,7 @@ def test_a_list_says_where_topics_ended() -> None:
 
 
 def test_a_sample_has_no_stopping_rule() -> None:
-    with pytest.raises(InputError, match="draws a sample, which a stopping rule would spoil"):
+    with pytest.raises(InputError, match="is a random sample; a stopping rule would bias it"):
         choose(load_example(), "uniform", 100, stop="nonrelevant")
     with pytest.raises(InputError, match="estimators need to know the pool"):
         budgets(load_example(), "P@10", strategies="take", stop="nonrelevant", estimators="background")

@@ -238,7 +238,7 @@ def test_what_is_given_leaves_out_uneven_depths() -> None:
 def test_pool_of_dl_2021(collections: Path) -> None:
     """All runs, of which 39 are complete."""
     report = describe_pool(discover_pool(read_real(collections / "dl21-passage")))
-    assert (report.depths, report.n_holes, report.doubt) == (((10, 63),), 84, "")
+    assert (report.depths, report.n_holes, report.warning_text) == (((10, 63),), 84, "")
     assert (report.n_judged, report.n_unexplained) == (10_828, 3_465)
     with pytest.warns(PoolWarning, match="39 of 63 runs pooled to depth 10"):
         discover_pool(read_real(collections / "dl21-passage"), max_holes=0)
@@ -259,7 +259,7 @@ def test_pools_that_are_found(collections: Path) -> None:
             warnings.simplefilter("ignore", PoolWarning)
             report = describe_pool(discover_pool(read_real(collections / name), **settings))  # type: ignore[arg-type]
         assert (report.depths, n_holes in (report.n_holes, None)) == (((depth, n_pooled),), True), name
-        assert bool(report.doubt) == (name == "covid-round4"), name
+        assert bool(report.warning_text) == (name == "covid-round4"), name
 
 
 def test_holes_that_are_skipped() -> None:

@@ -99,10 +99,10 @@ def test_settings_that_do_not_go_together(folder: Path) -> None:
     take: dict[str, Any] = {"pool_strategy": "take", "pool_budget": 5}
     of_strategies = {"pool_budget": 5, "pool_run_depth": 5, "pool_shares": "global", "pool_rel": 2}
     for settings, message in (
-        *(({name: of}, rf"{name} \(--.*none is named") for name, of in of_strategies.items()),
+        *(({name: of}, rf"{name} \(--.*needs pool_strategy") for name, of in of_strategies.items()),
         ({"pool_seed": 2}, r"pool_seed \(--pool-seed\)"),
-        (take | {"known_depth": 3}, r"known_depth \(--[\w-]+\) is of a pool that is discovered"),
-        (take | {"max_holes": 0}, r"max_holes \(--[\w-]+\) is of a pool that is discovered"),
+        (take | {"known_depth": 3}, r"known_depth \(--[\w-]+\) cannot be combined with pool_strategy"),
+        (take | {"max_holes": 0}, r"max_holes \(--[\w-]+\) cannot be combined with pool_strategy"),
         ({"pool_strategy": "take"}, "give a budget"),
         (take | {"pool_strategy": "give"}, "no strategy 'give'"),
         (take | {"pooled_run_ids": ["x"]}, "no run 'x'"),

@@ -17,7 +17,7 @@ from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError, StatedPoolWarning
 from bayespool.experiments import simulate_example
 from bayespool.pooling import PoolPlan, pool_of_strategy
-from bayespool.pooling.discovery import misfit_of, warn_of_misfit
+from bayespool.pooling.discovery import strategy_misfit, warn_of_misfit
 from bayespool.pooling.pools import PlanOptions, with_strategy_pool
 from bayespool.scoring import score
 
@@ -165,13 +165,13 @@ def test_counts_of_a_toy() -> None:
     rankings = {"a": {"1": "cegi"}, "b": {"1": "dfhj"}, "u": {"1": "zy"}}
     judged = {"c": 1, "d": 0, "e": 1, "g": 0, "z": 1, "y": 0}
     bare = toys.from_rankings(rankings, {"1": judged}, pooled_run_ids=("a", "b"), pool_depth=4)
-    assert misfit_of(bare) is None
+    assert strategy_misfit(bare) is None
     for budget, depth, counts in (
         (4, 4, (1, 1, False)),
         (4, 2, (1, 0, False)),  # g at rank 3 of a run that may be judged to rank 2 could not have been chosen
         (2, 4, (0, 2, True)),
     ):
-        found = misfit_of(stated(bare, "take", budget, run_depth=depth))
+        found = strategy_misfit(stated(bare, "take", budget, run_depth=depth))
         assert found is not None
         assert (found.n_unjudged, found.n_others, found.is_large) == counts
 

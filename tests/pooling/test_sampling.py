@@ -24,7 +24,7 @@ from bayespool.pooling import (
     choose,
     parse_strategy,
 )
-from bayespool.pooling.choosing import inclusion_of_topic
+from bayespool.pooling.choosing import inclusion_probabilities
 from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
 from bayespool.pooling.strategy import retrieved_by
 
@@ -152,7 +152,7 @@ def test_what_is_chosen_comes_with_its_probabilities() -> None:
     ):
         chosen = choose(collection, text, 4, run_index=np.arange(3), random_seed=5)
         strategy = parse_strategy(text)
-        again = inclusion_of_topic(strategy, topic, collection.relevance, chosen.pair, random_seed=5)
+        again = inclusion_probabilities(strategy, topic, collection.relevance, chosen.pair, random_seed=5)
         assert again.tolist() == chosen.inclusion.tolist() == (expected or again.tolist())
     assert chosen.inclusion.max() < 1
 

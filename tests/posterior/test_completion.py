@@ -15,21 +15,21 @@ from scipy.special import expit, logit
 
 from bayespool.collection import qrels_from_frame
 from bayespool.errors import InputError
-from bayespool.evidence.ideals import ranked_levels, tally_of
+from bayespool.evidence.ideals import judged_tally, ranked_levels
 from bayespool.experiments import load_example
 from bayespool.measures import MEASURES, parse_measure
 from bayespool.posterior import (
     Completion,
     FittedModel,
-    Rung,
-    RungPosterior,
     ScoringProblem,
+    Threshold,
+    ThresholdPosterior,
     complete,
     completion,
     find_unknowns,
 )
-from bayespool.posterior.drawing import climb, count_levels
-from bayespool.posterior.steps import levels_of, rungs_of
+from bayespool.posterior.drawing import count_levels, promote_relevance
+from bayespool.posterior.thresholds import find_thresholds, threshold_levels
 from bayespool.posterior.unknowns import find_places
 from bayespool.scoring import score
 
@@ -133,10 +133,10 @@ def test_a_document_climbs_by_what_is_left_of_its_number() -> None:
     """Chances of ¼ and then ½: below 1/4 at the next level, below 1/8 at the one after it."""
     rest = np.array([[0.05, 0.2, 0.3, 0.05]])
     level = np.array([[1, 1, 1, 0]], dtype=np.uint8)
-    climb(np.full((1, 4), logit(0.25)), 1, rest, level)
+    promote_relevance(np.full((1, 4), logit(0.25)), 1, rest, level)
     assert level.tolist() == [[2, 2, 1, 0]]
     assert rest[0] == pytest.approx([0.2, 0.8, 0.3, 0.05])
-    climb(np.zeros((1, 4)), 2, rest, level)
+    promote_relevance(np.zeros((1, 4)), 2, rest, level)
     assert level.tolist() == [[3, 2, 1, 0]]
     assert rest[0] == pytest.approx([0.4, 0.8, 0.3, 0.05])
     tally = np.zeros((1, 3), dtype=np.int64)
@@ -256,13 +256,13 @@ def test_amounts_are_those_of_completed_rankings() -> None:
                 near = collection.document[of_ideal, :, : max(measure.cutoff, 10)]
                 made_of = collection.relevance.copy()
                 made_of[near[near >= 0]] = relevance[near[near >= 0]]
-                tally = tally_of(collection, levels, relevance=made_of)
+                tally = judged_tally(collection, levels, relevance=made_of)
                 expected = measure.values(measure.read(ranked[[row]]), tally).amount[0]
                 assert values.amount[draw, row] == pytest.approx(expected, rel=1e-12, abs=1e-12), str(measure)
 
 
 def test_rungs_are_the_levels_that_a_measure_tells_apart() -> None:
-    for levels, measure, rungs, reached in (
+    for levels, measure, thresholds, reached in (
         ((1,), "nDCG@10", [(0, 1)], (0, 1)),
         ((1, 2, 3), "P@10", [(0, 1)], (0, 1)),
         ((1, 2, 3), "P(rel=2)@10", [(0, 1), (1, 2)], (0, 1, 2)),
@@ -274,28 +274,33 @@ def test_rungs_are_the_levels_that_a_measure_tells_apart() -> None:
         ((2, 4), "nDCG@10", [(0, 1), (1, 4)], (0, 2, 4)),
     ):
         collection = graded_example(levels)
-        found = rungs_of(collection, parse_measure(measure))
-        assert list(found) == [Rung(*rung) for rung in rungs], (levels, measure)
-        assert levels_of(collection, found) == reached, (levels, measure)
+        found = find_thresholds(collection, parse_measure(measure))
+        assert list(found) == [Threshold(*threshold) for threshold in thresholds], (levels, measure)
+        assert threshold_levels(collection, found) == reached, (levels, measure)
     example = load_example()
     nothing = dataclasses.replace(example, relevance=np.minimum(example.relevance, np.int16(0)))
-    assert rungs_of(nothing, parse_measure("P(rel=2)@10")) == (Rung(0, 2),)
-    assert rungs_of(nothing, parse_measure("nDCG@10")) == (Rung(0, 1),)
+    assert find_thresholds(nothing, parse_measure("P(rel=2)@10")) == (Threshold(0, 2),)
+    assert find_thresholds(nothing, parse_measure("nDCG@10")) == (Threshold(0, 1),)
 
 
 def test_the_lowest_level_is_the_floor_where_nothing_is_below() -> None:
     graded = graded_example((1, 2))
     higher = np.where(graded.judged, graded.relevance + 1, -1).astype(np.int16)
     above = dataclasses.replace(graded, relevance=higher)
-    for measure, rungs in (
+    for measure, thresholds in (
         ("P@10", [(0, 1)]),
         ("nDCG@10", [(0, 1), (1, 2), (2, 3)]),
         ("P(rel=2)@10", [(0, 2, 1)]),
         ("P(rel=3)@10", [(0, 2, 1), (2, 3, 1)]),
         ("nDCG(rel=2)@10", [(0, 2, 1), (2, 3, 1)]),
     ):
-        assert list(rungs_of(above, parse_measure(measure))) == [Rung(*rung) for rung in rungs], measure
-    assert [rung.above_floor for rung in rungs_of(above, parse_measure("P(rel=3)@10"))] == [1, 2]
+        assert list(find_thresholds(above, parse_measure(measure))) == [
+            Threshold(*threshold) for threshold in thresholds
+        ], measure
+    assert [threshold.above_floor for threshold in find_thresholds(above, parse_measure("P(rel=3)@10"))] == [
+        1,
+        2,
+    ]
 
 
 def test_too_many_levels_are_refused() -> None:
@@ -303,19 +308,23 @@ def test_too_many_levels_are_refused() -> None:
     relevant = np.flatnonzero(relevance > 0)
     relevance[relevant] = 1 + np.arange(len(relevant)) % 11
     many = dataclasses.replace(load_example(), relevance=relevance)
-    assert len(rungs_of(many, parse_measure("P(rel=10)@10"))) == 10
+    assert len(find_thresholds(many, parse_measure("P(rel=10)@10"))) == 10
     with pytest.raises(InputError, match="tells 11 levels of relevance apart"):
-        rungs_of(many, parse_measure("nDCG@10"))
-    assert [rung.rel for rung in rungs_of(many, parse_measure("ERR@10"))] == [1, 2, 3, 4]
-    assert [rung.rel for rung in rungs_of(many, parse_measure("SDCG(max_rel=3)@10"))] == [1, 2, 3]
+        find_thresholds(many, parse_measure("nDCG@10"))
+    assert [threshold.rel for threshold in find_thresholds(many, parse_measure("ERR@10"))] == [1, 2, 3, 4]
+    assert [threshold.rel for threshold in find_thresholds(many, parse_measure("SDCG(max_rel=3)@10"))] == [
+        1,
+        2,
+        3,
+    ]
 
 
 def test_a_rung_learns_from_documents_that_reached_the_one_below() -> None:
     collection = graded_example()
     measure = parse_measure("nDCG@10")
     first, second, third = (
-        ScoringProblem(collection, TARGETS, measure, "complete", 1, rung).hidden
-        for rung in rungs_of(collection, measure)
+        ScoringProblem(collection, TARGETS, measure, "complete", 1, threshold).hidden
+        for threshold in find_thresholds(collection, measure)
     )
     relevance = collection.relevance
     assert len(second.pair) == first.relevant.sum() > 0
@@ -328,8 +337,8 @@ def test_a_rung_learns_from_documents_that_reached_the_one_below() -> None:
     assert first.relevant.tobytes() == binary.relevant.tobytes()
 
 
-def climbing(log_odds: tuple[float, ...], n_draws: int = 4000) -> Completion:
-    """A completion with rungs 1, 2, … of made-up log odds."""
+def with_thresholds(log_odds: tuple[float, ...], n_draws: int = 4000) -> Completion:
+    """A completion with thresholds 1, 2, … of made-up log odds."""
     one = completed(log_odds[0], n_draws)
     (first,) = one.posteriors
     posteriors = [first]
@@ -341,15 +350,17 @@ def climbing(log_odds: tuple[float, ...], n_draws: int = 4000) -> Completion:
         effect = np.zeros_like(first.components[0].effect)
         component = FittedModel("made up", NO_FIT, of, effect)
         posteriors.append(
-            RungPosterior(Rung(rel - 1, rel), dataclasses.replace(first.mixture, components=(component,)))
+            ThresholdPosterior(
+                Threshold(rel - 1, rel), dataclasses.replace(first.mixture, components=(component,))
+            )
         )
-    rungs = tuple(posterior.rung for posterior in posteriors)
-    return dataclasses.replace(one, posteriors=tuple(posteriors), rungs=rungs)
+    thresholds = tuple(posterior.threshold for posterior in posteriors)
+    return dataclasses.replace(one, posteriors=tuple(posteriors), thresholds=thresholds)
 
 
 def test_shares_of_levels_are_products_of_chances() -> None:
-    """And the first rung is the binary draw."""
-    found, binary = climbing((0.4, -0.6, 1.2)), completed(0.4, 4000)
+    """And the first threshold is the binary draw."""
+    found, binary = with_thresholds((0.4, -0.6, 1.2)), completed(0.4, 4000)
     p = expit([0.4, -0.6, 1.2])
     block = np.hstack([found.block(0), found.block(1)])
     assert np.array_equal(block > 0, np.hstack([binary.block(0), binary.block(1)]))
@@ -360,8 +371,8 @@ def test_shares_of_levels_are_products_of_chances() -> None:
 
 
 def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
-    """Draws with high log odds at the second rung explain a document of level 2, and not one of level 1."""
-    one = climbing((0.0, 0.0))
+    """Draws with high log odds at the second threshold explain documents of level 2, not of level 1."""
+    one = with_thresholds((0.0, 0.0))
     first, second = one.posteriors
     odds = np.where(np.arange(4000) < 2000, 2.0, -2.0)
 
@@ -369,7 +380,9 @@ def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
         return np.repeat(odds[source][:, None], documents.stop - documents.start, axis=1)
 
     component = dataclasses.replace(second.components[0], log_odds=of)
-    second = RungPosterior(second.rung, dataclasses.replace(second.mixture, components=(component,)))
+    second = ThresholdPosterior(
+        second.threshold, dataclasses.replace(second.mixture, components=(component,))
+    )
     spread = dataclasses.replace(one, posteriors=(first, second))
     for level, share in ((2, expit(2.0)), (1, expit(-2.0)), (0, 0.5)):
         told = spread.observe(qrels_from_frame({"1": {"q": level}}))

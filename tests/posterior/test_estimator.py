@@ -28,8 +28,8 @@ from bayespool.experiments.simulation import simulate_example
 from bayespool.inference import NUTS
 from bayespool.inference.cells import draw_effects
 from bayespool.measures import Estimates, parse_measure
+from bayespool.models.formulas import draw_priors
 from bayespool.models.spec import BELOW_POOL_PRIORS
-from bayespool.models.structure import draw_priors
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
 from bayespool.posterior.distance import slope_within_rankings
@@ -230,13 +230,13 @@ def completion(priors: dict[str, str]) -> Completion:
 
 
 def log_odds(found: Completion, topic: int) -> list[np.ndarray]:
-    """Of a topic's documents by rung, without effects of organizations, shape (draw, document) each."""
+    """Of a topic's documents by threshold, without effects of organizations, shape (draw, document) each."""
     documents = found.unknowns.on_topic(topic)
     return [p.components[0].log_odds(np.arange(200), topic, documents) for p in found.posteriors]
 
 
 def test_log_odds_fall_with_log_rank_below_the_pool() -> None:
-    """By hand: 1 per log(rank / 10) on the first rung, nothing down to rank 10, nothing above that rung."""
+    """By hand: 1 per log(rank / 10) at the first threshold, nothing down to rank 10 or above it."""
     steep = CERTAIN | {"below_pool": "Uniform(-1, -1)"}
     flat, falling = (completion(priors) for priors in (CERTAIN, steep))
     rank = flat.unknowns.rank

@@ -32,12 +32,12 @@ from bayespool.models import MODELS
 from bayespool.posterior import PosteriorEstimator, drawing
 from bayespool.posterior.another_assessor import (
     AnotherAssessor,
+    another_assessor_values,
     describe_assessors,
-    values_and_exchanged,
-    values_by_another,
+    paired_values,
 )
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.second_judges import judge_problems
+from bayespool.posterior.notes import judge_problems
 
 QUICK: dict[str, Any] = {"draws": 201, "chains": 2}
 
@@ -222,7 +222,7 @@ def test_where_all_is_judged_twice_the_second_assessor_decides() -> None:
     runs, measures = both.pooled_run_ids[:3], parse_measures(("P@10", "nDCG(ideal='judged')@10", "RR@10"))
     completion = ESTIMATOR.complete(both, runs, measures)
     by_second = dataclasses.replace(both, relevance=both.second.relevance)
-    found = values_by_another(completion, AnotherAssessor(both, completion.n_draws, 1), measures)
+    found = another_assessor_values(completion, AnotherAssessor(both, completion.n_draws, 1), measures)
     for measure, values in zip(measures, found, strict=True):
         known = values_on_fuller(by_second, by_second, runs, measure).scores()
         assert values.scores() == pytest.approx(np.broadcast_to(known, values.amount.shape))
@@ -312,13 +312,15 @@ def test_a_stated_confusion_is_what_it_says() -> None:
 
 def test_without_documents_of_one_organization_their_log_odds_show_nothing() -> None:
     alone = dataclasses.replace(third(), pooled=np.zeros(len(third().run_ids), bool))
-    assert not AnotherAssessor(alone, 10, 1).standardized(np.array([[-3.0, 2.0]])).any()
+    assert not AnotherAssessor(alone, 10, 1).standardize(np.array([[-3.0, 2.0]])).any()
 
 
 class KnownChance(Completion):
     """A completion in which every unjudged document is relevant with a chance of 0.3."""
 
-    def _draw(self, topic: int, chosen: np.ndarray, cells: object, log_odds: object = None) -> np.ndarray:
+    def draw_block(
+        self, topic: int, chosen: np.ndarray, cells: object, log_odds: object = None
+    ) -> np.ndarray:
         here = self.unknowns.on_topic(topic)
         drawn = np.random.default_rng([7, topic]).random((self.n_draws, here.stop - here.start)) < 0.3
         return drawn.astype(np.uint8)[chosen]
@@ -345,7 +347,7 @@ def by_known_assessors(confirmed: np.ndarray, twice: bool) -> tuple[Values, Valu
         intercept, np.zeros((1, len(confirmed), n_features)), np.zeros((1, len(confirmed), 2, 3))
     )
     measures = parse_measures("P@5")
-    return values_and_exchanged(completion, another, measures)[0]
+    return paired_values(completion, another, measures)[0]
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")

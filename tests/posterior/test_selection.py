@@ -19,12 +19,11 @@ from bayespool.collection import Collection, qrels_from_frame
 from bayespool.collection.own import OwnJudgments
 from bayespool.evidence import PREDICTORS
 from bayespool.experiments import SimulationSettings, load_example, simulate
-from bayespool.models.documents import LOTS
-from bayespool.posterior import Completion, NewKind, PosteriorEstimator, RungPosterior
-from bayespool.posterior.lots import chances_of_topics, left_out_by_lot, with_sample_as_evidence
-from bayespool.posterior.mixtures import HeldOutTotals
+from bayespool.models.registry import LOTS
+from bayespool.posterior import Completion, NewKind, PosteriorEstimator, ThresholdPosterior
+from bayespool.posterior.lots import attribute_sample, draw_topic_chances, find_lots
+from bayespool.posterior.mixtures import HeldOut, HeldOutTotals
 from bayespool.posterior.selection import Selection, find_selection, find_unexplained, judged_and_relevant
-from bayespool.posterior.steps import HeldOut
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
 
@@ -60,14 +59,14 @@ def test_relevant_documents_that_no_run_finds_count_for_ideal_rankings() -> None
 
 def test_what_could_not_be_sampled_is_not_completed_by_the_sample() -> None:
     collection = sampled(0.5)
-    by_lot = left_out_by_lot(collection)
+    by_lot = find_lots(collection)
     assert by_lot.tolist() == (collection.relevance < 0).tolist()
     gone = np.arange(len(by_lot)) % 3 == 0
-    less = left_out_by_lot(collection.without_judgments(gone))
+    less = find_lots(collection.without_judgments(gone))
     assert less.tolist() == (by_lot & ~gone).tolist()
-    evidence = with_sample_as_evidence(collection, ("r",))
+    evidence = attribute_sample(collection, ("r",))
     assert (evidence.attributed_run >= 0).tolist() == collection.judged.tolist()
-    assert not left_out_by_lot(sampled(0.5, known=False)).any()
+    assert not find_lots(sampled(0.5, known=False)).any()
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
@@ -87,7 +86,7 @@ def test_chances_of_topics() -> None:
     """With many documents they are shares; with few they are drawn to those of other topics."""
     assert set(LOTS.predictors) <= set(PREDICTORS)
     n = np.array([1000, 1000, 1000, 1000, 0])
-    chances = chances_of_topics(np.array([200, 210, 190, 200, 0]), n, 4000, np.random.default_rng(1))
+    chances = draw_topic_chances(np.array([200, 210, 190, 200, 0]), n, 4000, np.random.default_rng(1))
     assert chances.shape == (5, 4000)
     assert chances.mean(axis=1) == pytest.approx([0.2] * 5, abs=0.03)
     assert chances[0].std() < chances[4].std()
@@ -99,7 +98,9 @@ def of_kinds(usual: float, new: float, chance: tuple[float, float], n_draws: int
     (posterior,), (of_new,) = one.posteriors, other.posteriors
     order = (np.random.default_rng(1).permutation(n_draws) + 0.5) / n_draws
     posteriors = (
-        RungPosterior(posterior.rung, posterior.mixture, NewKind(of_new.mixture, np.array(chance), order)),
+        ThresholdPosterior(
+            posterior.threshold, posterior.mixture, NewKind(of_new.mixture, np.array(chance), order)
+        ),
     )
     return dataclasses.replace(one, posteriors=posteriors)
 
@@ -178,9 +179,9 @@ AT_LEAST = np.array([[0.5, 0.9], [0.99, 0.99], [0.01, 0.01]])
 
 def test_organizations_are_held_where_neither_tail_is_short() -> None:
     totals = HeldOutTotals(np.zeros((3, 2)), AT_MOST, AT_LEAST, np.array([1, 0.5, 0.5]))
-    assert totals.validated((0.75, 0.25)) == HeldOut(0.5, 2)
-    assert totals.validated((0.75, 0.25), prob=0.98).share == 0.75  # P(as few) is .02, more than .01
-    assert HeldOutTotals(*np.empty((3, 0, 2)), np.empty(0)).validated((0.5, 0.5)).n_organizations == 0
+    assert totals.coverage((0.75, 0.25)) == HeldOut(0.5, 2)
+    assert totals.coverage((0.75, 0.25), prob=0.98).share == 0.75  # P(as few) is .02, more than .01
+    assert HeldOutTotals(*np.empty((3, 0, 2)), np.empty(0)).coverage((0.5, 0.5)).n_organizations == 0
     # P(at most 11 of 15) is .0006 and P(at most 12 of 15) .036 for a chance of .95
     assert HeldOut(11 / 15, 15).is_bad
     assert not HeldOut(12 / 15, 15).is_bad
@@ -188,7 +189,7 @@ def test_organizations_are_held_where_neither_tail_is_short() -> None:
 
 
 def test_a_pool_whose_organizations_are_not_held_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(HeldOutTotals, "held", lambda *given: HeldOut(0.5, 8))
+    monkeypatch.setattr(HeldOutTotals, "coverage", lambda *given: HeldOut(0.5, 8))
     (found,) = PosteriorEstimator(draws=25).estimate(load_example(), ["new-b"], parse_measure("P@10"))
     assert "95 % intervals hold only 4 of the pool's 8 organizations" in found.notes[0]
 

@@ -20,7 +20,7 @@ from small import small
 from bayespool.errors import OutputError
 from bayespool.plots import figure_grid
 from bayespool.report.result import Result
-from bayespool.report.saving import check_output, described, json_value, save_folder, write_figures
+from bayespool.report.saving import check_output, file_metadata, json_value, save_folder, write_figures
 from bayespool.scoring import Scores, score
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -50,7 +50,7 @@ def test_files_hold_the_frame_and_the_metadata(per_topic: bool, tmp_path: Path) 
     metadata = pq.read_table(table).schema.metadata[b"bayespool"]
     found = json.loads(document.read_text("utf-8"), parse_constant=lambda c: pytest.fail(f"{c} is no JSON"))
     assert set(found) == {"metadata", "scores", "topics", "unjudged", "indicators", "statements"}
-    assert found["metadata"] == json.loads(metadata) == json_value(described(asked))
+    assert found["metadata"] == json.loads(metadata) == json_value(file_metadata(asked))
     rows = pd.DataFrame(found["topics" if per_topic else "scores"])
     pd.testing.assert_frame_equal(rows.astype(expected.dtypes.to_dict()), expected, rtol=0, atol=1e-15)
     lacking = [row for row in found["scores"] if row["estimator"] == "systems-adjustment"]

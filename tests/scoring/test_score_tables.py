@@ -298,7 +298,7 @@ def scores() -> Scores:
 
 def texts(scores: Any, name: str) -> tuple[TextTable, ...]:
     table = scores.table(name)
-    return table.read() or (table.whole(),)
+    return table.read() or (table.truncated(),)
 
 
 def test_the_summary_is_in_plain_words(scores: Scores) -> None:

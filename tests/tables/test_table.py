@@ -49,7 +49,7 @@ def test_the_wide_table_comes_from_the_long_one() -> None:
     assert text.values[0] == (None, 1200, 0.25, 0.5, 0.4)
     assert (text.n_names, text.notes, text.spare) == (1, ("A legend.",), (1,))
     assert [text.is_text(i) for i in range(3)] == [True, False, False]
-    described = json.loads(json.dumps(table(WIDE).described()))  # what a file keeps of it
+    described = json.loads(json.dumps(table(WIDE).description()))  # what a file keeps of it
     assert table_from_json("scores", FRAME, described).read() == table(WIDE).read()
     text = read(of(Pivot(("value", IntervalColumn()), "estimator", grouped=True)))
     assert text.groups == (("point", 1), ("drawn", 2))

@@ -194,7 +194,7 @@ def test_doubt_of_the_pool_is_in_every_output(tmp_path: Path) -> None:
         PoolWarning, match="explains less than half of the judgments, and 21 of 23 runs"
     ) as said:
         collection = discover_pool(load_example(), pooled_run_ids=["north-1", "north-2"], depth=10)
-    doubt = describe_pool(collection).doubt
+    doubt = describe_pool(collection).warning_text
     assert str(said[0].message).startswith(doubt)
     scores = score(collection, ["new-a", "new-b"], "P@10", estimators="as-judged")
     compared = compare(collection, ["new-a", "new-b"], "P@10", estimators="as-judged")

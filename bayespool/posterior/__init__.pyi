@@ -1,0 +1,32 @@
+from .completion import Completion as Completion
+from .containers import block_log_odds as block_log_odds, fit_container as fit_container
+from .distance import (
+    PoolDistance as PoolDistance,
+    distance_from_pool as distance_from_pool,
+    find_kinds as find_kinds,
+    new_interaction as new_interaction,
+    new_organization_effect as new_organization_effect,
+    new_slope_effect as new_slope_effect,
+    new_slopes as new_slopes,
+    slope_effect as slope_effect,
+    with_kinds as with_kinds,
+)
+from .estimator import (
+    MODEL_NAMES as MODEL_NAMES,
+    CompletionSettings as CompletionSettings,
+    PosteriorEstimator as PosteriorEstimator,
+    complete as complete,
+)
+from .fitting import fit_prepared as fit_prepared
+from .mixtures import (
+    FittedModel as FittedModel,
+    Mixture as Mixture,
+    NewKind as NewKind,
+    ThresholdPosterior as ThresholdPosterior,
+    held_out_totals as held_out_totals,
+    stacking_weights as stacking_weights,
+)
+from .preparation import PreparedModel as PreparedModel, ScoringProblem as ScoringProblem
+from .selection import find_selection as find_selection
+from .thresholds import Threshold as Threshold
+from .unknowns import Unknowns as Unknowns, find_unknowns as find_unknowns

@@ -1,0 +1,259 @@
+"""Notes on draws, on runs unlike the pool, and on second judges with unused, biased or missing labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.arrays import BoolArray
+from bayespool.collection import Collection, Judge
+from bayespool.errors import JudgeWarning, warn_caller
+from bayespool.evidence import Estimand, favored_organizations, grade_counts
+from bayespool.evidence.bounds import unjudged_documents
+from bayespool.evidence.predictors_of_labels import usable_judges
+from bayespool.inference.engines import is_independent
+from bayespool.inference.fit import MIN_ESS
+from bayespool.measures import Diagnostics, Measure
+from bayespool.measures.estimates import NOTE_BREAK
+from bayespool.models import model_named
+from bayespool.posterior.completion import Completion
+from bayespool.posterior.distance import sensitivity
+from bayespool.posterior.lots import Lots
+from bayespool.posterior.mixtures import ThresholdPosterior
+from bayespool.posterior.preparation import FALLBACK_MODEL, estimator_prior_names
+from bayespool.posterior.thresholds import Threshold, describe_excess_levels, find_thresholds
+from bayespool.tables.formatting import counted
+
+_MIN_LABELED_SHARE = 0.1  # of the unjudged documents in reach
+_REPEATED_SHARE = 0.98  # labels that are the relevance itself, which no other judge reaches
+_MIN_REPEATED = 20
+
+
+def judge_problems(
+    collection: Collection,
+    run_ids: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    estimand: Estimand = "complete",
+) -> tuple[str, ...]:
+    """Return problems of a collection's judges, a sentence each: few labels, favored runs, gaps."""
+    thresholds = list(
+        dict.fromkeys(threshold for measure in measures for threshold in find_thresholds(collection, measure))
+    )
+    cutoffs = sorted({measure.cutoff for measure in measures}, reverse=True) if run_ids else []
+    problems = []
+    for judge in collection.judges:
+        used = _used_thresholds(collection, judge, thresholds)
+        if judge.thresholds and len(used) < len(thresholds):
+            idle = [threshold for threshold in thresholds if threshold not in used]
+            tally = grade_counts(collection, judge, rel=idle[0].rel, given=idle[0].given)
+            problems.append(
+                f"judge {judge.name} is not used{_threshold_suffix(idle, thresholds)}: too few judged "
+                f"documents have its labels to know it by ({tally.n_relevant.sum()} relevant, "
+                f"{tally.n_nonrelevant.sum()} not)"
+            )
+        for name, lift in _favored_lifts(collection, judge, used).items():
+            in_100 = 50 + 100 * max(lift.values())
+            problems.append(
+                f"judge {judge.name} favors {name}: a document in the top 10 of its runs is labeled higher "
+                f"than one of others that is as relevant in {in_100:.0f} of 100 pairs; labels of "
+                f"{judge.name} are not used for runs of {name}{_threshold_suffix(list(lift), thresholds)}"
+            )
+        for cutoff in cutoffs if used else ():
+            pair = unjudged_documents(collection, run_ids, cutoff=cutoff, estimand=estimand)[3]
+            problem = _describe_missing_labels(collection, judge, np.unique(pair), cutoff)
+            if problem:
+                problems.append(f"judge {judge.name} {problem}")
+                break
+    return tuple(problems)
+
+
+def warn_of_judges(
+    collection: Collection,
+    run_ids: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    estimand: Estimand = "complete",
+) -> None:
+    """Warn (`JudgeWarning`) of each of `judge_problems`."""
+    few = [measure for measure in measures if not describe_excess_levels(collection, measure)]
+    for problem in judge_problems(collection, run_ids, few, estimand=estimand):
+        warn_caller(problem, JudgeWarning)
+
+
+def draw_notes(
+    posteriors: Sequence[ThresholdPosterior],
+    lots: Lots | None,
+    diagnostics: Diagnostics | None,
+    n_draws: int,
+    *,
+    priors: Mapping[str, str],
+    shift_prior: str | None,
+    is_combined: bool,
+) -> tuple[str, ...]:
+    """Return notes on the draws of a completion: diagnostics, lots, pool, idle priors, too few draws."""
+    components = [component for posterior in posteriors for component in posterior.components]
+    models = list(dict.fromkeys(component.model for component in components))
+    problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
+    notes = [f"diagnostics failed: {problems}"] if problems else []
+    if lots is not None and lots.by_lot.any():
+        notes.append(lots.note)
+    all_by_lot = lots is not None and bool(lots.by_lot.all())
+    if is_combined and models == [FALLBACK_MODEL] and not all_by_lot:
+        notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
+    if shift_prior is not None:  # judgments decided what was judged
+        notes.append(
+            "judgments decided what was judged, so that unjudged documents may be less relevant "
+            f"than hidden ones (prior of shift: {shift_prior}), which only "
+            "judgments of a random sample of them would tell"
+        )
+    idle = [name for name in priors if all(name not in estimator_prior_names(m) for m in models)]
+    if idle and models:
+        notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
+    held_out = min((p.held_out for p in posteriors if p.held_out.is_bad), default=None)
+    if held_out is not None:
+        notes.append(
+            f"95 % intervals hold only {held_out.n_held} of the pool's {held_out.n_organizations} "
+            "organizations when each is predicted by others"
+        )
+    if any(is_independent(c.fit.diagnostics.engine) for c in components) and not n_draws > MIN_ESS:
+        # a sampler's effective sample size is checked by its diagnostics
+        notes.append(f"interval from only {n_draws} draws; use more than {MIN_ESS:.0f}")
+    return tuple(notes)
+
+
+def run_notes(
+    completion: Completion, measure: Measure, is_open: BoolArray, draws: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the notes of each run with open documents: those on the draws, on its distance, on judges."""
+    of_runs = zip(
+        is_open, _distance_notes(completion, measure), judge_notes(completion, measure), strict=True
+    )
+    return tuple(
+        NOTE_BREAK.join(text for text in (*draws, distance, judges) if text) if open_ else ""
+        for open_, distance, judges in of_runs
+    )
+
+
+def _distance_notes(completion: Completion, measure: Measure) -> list[str]:
+    """Return notes on runs unlike the pool with unjudged documents, one per run, else empty."""
+    unknowns, distance = completion.unknowns, completion.distance
+    notes = [""] * len(unknowns.run_ids)
+    unjudged = np.unique(unknowns.place_run[unknowns.place_rank < measure.cutoff]).tolist()
+    far = [] if distance is None else [r for r in unjudged if distance.is_far[r]]
+    if distance is None or not far:
+        return notes
+    names = [unknowns.run_ids[r] for r in far]
+    as_pool, as_run = sensitivity(unknowns.collection, names, measure, unknowns.estimand)
+    for r, pool, run in zip(far, as_pool, as_run, strict=True):
+        of_run = "" if np.isnan(run) else f", {run:.3f} if as often as its judged documents"
+        notes[r] = (
+            f"unlike the pool (distance {distance.distance[r]:.1f}; {pool:.3f} if what is unjudged is "
+            f"relevant as often as what single organizations add to the pool{of_run})"
+        )
+    return notes
+
+
+def judge_notes(completion: Completion, measure: Measure) -> list[str]:
+    """Return notes on the judges for each run of a completion under a measure, empty where there is none."""
+    unknowns = completion.unknowns
+    collection, n_runs = unknowns.collection, len(unknowns.run_ids)
+    models = {component.model for posterior in completion.posteriors for component in posterior.components}
+    if not collection.judges or not models:
+        return [""] * n_runs
+    specs = [model_named(model) for model in models]
+    if not any(spec.predictors or spec.evidence == "counts" for spec in specs):
+        return ["labels of judges are not used by this model"] * n_runs
+    thresholds, notes = find_thresholds(collection, measure), list[list[str]]([] for _ in range(n_runs))
+    shallow = unknowns.place_rank < measure.cutoff
+    first = np.repeat(unknowns.start[:-1], np.diff(unknowns.place_start))
+    pair, run = unknowns.pair[first + unknowns.place_unknown][shallow], unknowns.place_run[shallow]
+    for judge in collection.judges:
+        used = _used_thresholds(collection, judge, thresholds)
+        idle = _threshold_suffix([threshold for threshold in thresholds if threshold not in used], thresholds)
+        favored = _favored_lifts(collection, judge, used)
+        alone = "" if len(collection.contributors) or not used else _basis_note(collection, judge, used[0])
+        for r, o in enumerate(collection.organization[unknowns.run_index].tolist()):
+            name = collection.organizations[o]
+            if len(used) < len(thresholds):
+                why = "too few judged documents have its labels" if judge.thresholds else "all are the same"
+                notes[r].append(f"labels of judge {judge.name} not used{idle}: {why}")
+            if name in favored:
+                where = _threshold_suffix(list(favored[name]), thresholds)
+                notes[r].append(f"labels of judge {judge.name} not used{where}: it favors {name}")
+            of_run = pair[run == r]
+            labeled = int(judge.is_labeled[of_run].sum())
+            if alone and labeled:
+                notes[r].append(alone)
+            if set(used) - set(favored.get(name, {})) and labeled < len(of_run):
+                unjudged = counted(len(of_run), "unjudged document")
+                notes[r].append(f"judge {judge.name} labels {labeled} of {unjudged}")
+    return [NOTE_BREAK.join(of_run) for of_run in notes]
+
+
+def _basis_note(collection: Collection, judge: Judge, threshold: Threshold) -> str:
+    """Return note on the judged documents that a judge's labels are known by, where nothing is hidden."""
+    tally = grade_counts(collection, judge, rel=threshold.rel, given=threshold.given)
+    return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents alone"
+
+
+def _used_thresholds(
+    collection: Collection, judge: Judge, thresholds: Sequence[Threshold]
+) -> list[Threshold]:
+    """Return the thresholds at which a judge is used."""
+    return [r for r in thresholds if judge in usable_judges(collection, rel=r.rel, given=r.given)]
+
+
+def _favored_lifts(
+    collection: Collection, judge: Judge, thresholds: Sequence[Threshold]
+) -> dict[str, dict[Threshold, float]]:
+    """Return lifts of the organizations that a judge favors, by name and threshold."""
+    lifts: dict[str, dict[Threshold, float]] = {}
+    for threshold in thresholds:
+        favored = favored_organizations(collection, judge, rel=threshold.rel, given=threshold.given)
+        for name, lift in favored.items():
+            lifts.setdefault(name, {})[threshold] = lift
+    return lifts
+
+
+def _describe_missing_labels(
+    collection: Collection, judge: Judge, unjudged: npt.NDArray[np.int32], cutoff: int
+) -> str:
+    """Describe the problem where labels of these documents are few; else return an empty string."""
+    n, n_judged, labeled = len(unjudged), int(collection.judged.sum()), int(judge.is_labeled[unjudged].sum())
+    known = int(judge.is_labeled[collection.judged].sum())
+    where = f"within rank {cutoff} of the runs to score"
+    if 2 * labeled >= n:
+        return ""
+    if _repeats_judgments(collection, judge):
+        return (
+            f"hardly differs from the judgments, and labels {labeled:,} of {n:,} unjudged documents {where}: "
+            "are its labels a copy of the qrels?"
+        )
+    if 2 * known > n_judged:
+        of_judged, of_unjudged = f"{known:,} of {n_judged:,}", f"{labeled:,} of {n:,}"
+        which = f"{of_judged} judged documents, but {of_unjudged} unjudged ones {where}"
+        return f"labels {which}; have it label these, too"
+    if labeled < _MIN_LABELED_SHARE * n:
+        which = f"{labeled:,} of {n:,} unjudged documents {where}"
+        return f"labels {which}, too few to say much of them; have it label these, too"
+    return ""
+
+
+def _repeats_judgments(collection: Collection, judge: Judge) -> bool:
+    """Return whether nearly all labels of relevant and of nonrelevant documents are their relevance."""
+    both = collection.judged & judge.is_labeled
+    same, relevant = judge.label[both] == collection.relevance[both], collection.relevance[both] > 0
+    return all(
+        of_level.sum() >= _MIN_REPEATED and of_level.mean() >= _REPEATED_SHARE
+        for of_level in (same[relevant], same[~relevant])
+    )
+
+
+def _threshold_suffix(some: Sequence[Threshold], thresholds: Sequence[Threshold]) -> str:
+    """Return the text that names the thresholds where they are not all of them."""
+    if len(some) == len(thresholds):
+        return ""
+    return " for relevance " + " and ".join(f"{threshold.rel} or more" for threshold in some)
