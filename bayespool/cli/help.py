@@ -69,11 +69,10 @@ class GroupedCommand(_InGroups):
             by_default |= set(names.DEFAULT_ESTIMATORS)
         for title, kinds, descriptions in _SECTIONS:
             if any(option.names in kinds for option in options):
-                is_marked = not by_default.isdisjoint(descriptions)
-                with formatter.section(f"{title} (* by default)" if is_marked else title):
-                    formatter.write_dl(
-                        [(f"{n} *" if n in by_default else n, d) for n, d in descriptions.items()]
-                    )
+                marks = {name: " *" for name in descriptions if name in by_default}
+                rows = [(f"{name}{marks.get(name, '')}", text) for name, text in descriptions.items()]
+                with formatter.section(f"{title} (* by default)" if marks else title):
+                    formatter.write_dl(rows)
 
 
 class GroupedCommands(_InGroups, click.Group):
