@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any, TypeVar
 
 __all__ = [
     "BayespoolError",
@@ -30,9 +31,12 @@ __all__ = [
     "WorkerError",
     "did_you_mean",
     "known_names",
+    "renamed_attributes",
     "renamed_names",
     "warn_caller",
 ]
+
+_Class = TypeVar("_Class")
 
 
 class BayespoolError(Exception):
@@ -260,3 +264,25 @@ def renamed_names(
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
     return __getattr__
+
+
+def renamed_attributes(**names: str) -> Callable[[type[_Class]], type[_Class]]:
+    """Decorate a class so that attributes and methods keep their old names for one version, with a warning.
+
+    Parameters
+    ----------
+    **names : str
+        ``old="new"``.
+    """
+
+    def decorate(cls: type[_Class]) -> type[_Class]:
+        for old, new in names.items():
+
+            def renamed(self: Any, old: str = old, new: str = new) -> Any:
+                warn_caller(f"{cls.__name__}.{old} is now {cls.__name__}.{new}", FutureWarning)
+                return getattr(self, new)
+
+            setattr(cls, old, property(renamed, doc=f"`{new}`, under its old name."))
+        return cls
+
+    return decorate

@@ -36,6 +36,7 @@ from bayespool.errors import (
     InputWarning,
     did_you_mean,
     known_names,
+    renamed_attributes,
     renamed_names,
     warn_caller,
 )
@@ -176,3 +177,13 @@ def test_a_renamed_name_keeps_its_old_one_with_a_warning(monkeypatch: pytest.Mon
     assert caught[0].filename == __file__
     with pytest.raises(AttributeError, match="has no attribute 'other'"):
         _ = module.other
+
+
+def test_a_renamed_attribute_keeps_its_old_name_with_a_warning() -> None:
+    @renamed_attributes(size="n_items")
+    class Own:
+        n_items = 3
+
+    with pytest.warns(FutureWarning, match=r"Own.size is now Own.n_items") as caught:
+        assert Own().size == 3  # type: ignore[attr-defined]
+    assert caught[0].filename == __file__

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +28,7 @@ from bayespool.collection import Collection, Qrels
 from bayespool.collection.own import add_note
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
-from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.errors import InputError, InputWarning, renamed_attributes, warn_caller
 from bayespool.report.result import Figure, cited_by
 from bayespool.scoring.judging_influence import ListForAssessors
 from bayespool.tables.citations import Citation, cite
@@ -42,14 +42,9 @@ _N_SHOWN = 20  # steps
 _IN_HINDSIGHT = (
     "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged"
 )
-_OLD_NAMES = {
-    "go_on": "continue_with",
-    "inform": "apply_to",
-    "looseness": "expected_gap",
-    "audits": "differences",
-}
 
 
+@renamed_attributes(go_on="continue_with", inform="apply_to", looseness="expected_gap", audits="differences")
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(ListForAssessors):
     """Documents drawn for judgment, and what their judgments prove; made by `bayespool.audit`.
@@ -98,14 +93,6 @@ class Audit(ListForAssessors):
     def __repr__(self) -> str:
         intervals = "" if self._has_leader else f", {self.differences[0].interval_text()}"
         return one_line("Audit", f"{self._about}, {counted(self.n_judged, 'judgment')}{intervals}")
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name not in _OLD_NAMES:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            warn_caller(f"Audit.{name} is now Audit.{_OLD_NAMES[name]}", FutureWarning)
-            return getattr(self, _OLD_NAMES[name])
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.compiled import compiled
+from bayespool.errors import renamed_attributes
 from bayespool.randomness import key_of
 
 BETS = (0.25, 0.5, 0.75, 1.0)
@@ -25,6 +26,7 @@ _TINY = 1e-12
 _MOST = 1e300  # capital
 
 
+@renamed_attributes(chosen="documents")
 class Walk(NamedTuple):
     """Documents drawn without replacement, and what their judgments say of a sum of contributions × worth.
 

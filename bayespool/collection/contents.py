@@ -41,13 +41,27 @@ from bayespool.collection.records import (
 )
 from bayespool.collection.samples import Sample
 from bayespool.collection.scope import StrangeTopics, strange_topic_note
-from bayespool.errors import InputError, NoPoolWarning, SparseJudgmentsWarning, did_you_mean, warn_caller
+from bayespool.errors import (
+    InputError,
+    NoPoolWarning,
+    SparseJudgmentsWarning,
+    did_you_mean,
+    renamed_attributes,
+    warn_caller,
+)
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     from typing import Self
 
 
+@renamed_attributes(
+    added_for="attributed_run",
+    depth_of="run_depths",
+    passed_over="ignored_judgments",
+    remember_judgments="attach_judgments",
+    with_added="with_own_judgments",
+)
 @dataclass(frozen=True, eq=False, repr=False)
 class Collection(ReadOnlyArrays):
     """Topics, runs and judgments of one test collection.

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, IntArray, LevelArray
 from bayespool.collection.rankings import ranked, within
-from bayespool.errors import InputError
+from bayespool.errors import InputError, renamed_attributes
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
@@ -56,6 +56,9 @@ class Pool(Protocol):
         """Return the pool of a collection of these runs, in this order; a run may occur twice."""
 
 
+@renamed_attributes(
+    depth_of="run_depths", known="known_relevance", of_runs="select_runs", truncated="truncate"
+)
 @dataclass(frozen=True, slots=True)
 class DepthPool:
     """A pool of each run's first documents."""

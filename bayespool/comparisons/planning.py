@@ -13,7 +13,7 @@ from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.comparisons.settings import PlanSettings
-from bayespool.errors import InputError
+from bayespool.errors import InputError, renamed_attributes
 from bayespool.measures import Values
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.options import takes
@@ -50,6 +50,12 @@ _COLUMNS = {
 }
 
 
+@renamed_attributes(
+    apart="topic_specific_error",
+    of_topics="topic_variance",
+    of_unjudged="unjudged_variance",
+    shared="common_error",
+)
 @dataclass(frozen=True, eq=False)
 class PairVariances:
     """Variances of the differences of some pairs of runs, in units of the measure.
@@ -394,7 +400,7 @@ def plan(
     variances, metadata = dict[bool, PairVariances](), dict[str, Any]()
     for labels in (False, True) if collection.judges else (False,):
         part = collection if labels else dataclasses.replace(collection, judges=())
-        scores = score(part, run_ids, settings=settings.of_score(), report=report)
+        scores = score(part, run_ids, settings=settings.comparing_settings(), report=report)
         (estimates,) = (e for e in scores.estimates if e.draws is not None)
         assert estimates.draws is not None
         variances[labels] = PairVariances.from_draws(estimates.draws)

@@ -44,7 +44,7 @@ def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
 
 
 class Rectified(NamedTuple):
-    """What is predicted of a run's topics, and how errors of single units add up, arrays of shape (topic,).
+    """Predicted values of a run's topics, and sums of the errors of single units, arrays of shape (topic,).
 
     ``total``, ``square``: sums of the units' weights, and of their squares. ``judged``: what of the
     predictions is known, so that it is not added.

@@ -32,7 +32,7 @@ class Calibration(NamedTuple):
 
 
 class Critical(NamedTuple):
-    """Of each set the largest shift that does not exceed its value, and the smallest that is not below it.
+    """Largest shift that does not exceed each set's value, and the smallest that is not below it.
 
     Both are indices of shifts, ascending, of shape (set,).
     """

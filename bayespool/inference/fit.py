@@ -39,14 +39,14 @@ def diagnose(tree: Any, *, engine: str) -> Diagnostics:
         values = values[np.isfinite(values)]
         return float(choose(values)) if len(values) else float("nan")
 
-    def of_all(statistic: Any, **settings: Any) -> Any:
+    def over_variables(statistic: Any, **settings: Any) -> Any:
         return statistic(varying, **settings) if varying.data_vars else varying
 
     n_divergences = int(tree["sample_stats"]["diverging"].sum()) if "sample_stats" in tree.children else 0
     n_chains = posterior.sizes["chain"]
-    r_hat = worst(of_all(arviz_stats.rhat), np.max) if n_chains > 1 else float("nan")
-    ess_bulk = worst(of_all(arviz_stats.ess, method="bulk"), np.min)
-    ess_tail = worst(of_all(arviz_stats.ess, method="tail"), np.min)
+    r_hat = worst(over_variables(arviz_stats.rhat), np.max) if n_chains > 1 else float("nan")
+    ess_bulk = worst(over_variables(arviz_stats.ess, method="bulk"), np.min)
+    ess_tail = worst(over_variables(arviz_stats.ess, method="tail"), np.min)
     problems = []
     if not all(np.isfinite(variable).all() for variable in posterior.data_vars.values()):
         problems.append("some draws are not finite")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray, IntArray, LevelArray, Levels
-from bayespool.errors import InputError
+from bayespool.errors import InputError, renamed_attributes, warn_caller
 from bayespool.measures.values import Values
 from bayespool.tables.citations import cite
 
@@ -57,6 +57,10 @@ class DrawnRankings(NamedTuple):
     levels: tuple[int, ...]  # ascending from 0; draws are positions in them
 
 
+_RENAMED = {"of_draws": "draw_evaluator", "of_judgments": "describes_judgments"}
+
+
+@renamed_attributes(**_RENAMED)
 @dataclass(frozen=True, order=True)
 class Measure(ABC):
     """A measure of a ranking on a topic, from the relevance levels of its documents.
@@ -106,6 +110,13 @@ class Measure(ABC):
     """
     falls: ClassVar[bool] = False
     """Whether it never rises when a level rises, so that less is better."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for old, new in _RENAMED.items():
+            if old in vars(cls):
+                warn_caller(f"{cls.__name__}.{old}: write {new}", FutureWarning)
+                setattr(cls, new, vars(cls)[old])
 
     def __post_init__(self) -> None:
         text = f"{self.name}(rel={self.rel})@{self.cutoff}"

@@ -13,7 +13,7 @@ import numpy as np
 from bayespool import __version__
 from bayespool.arrays import AnyArray, FloatArray
 from bayespool.collection import Collection
-from bayespool.errors import InputError
+from bayespool.errors import InputError, renamed_attributes
 from bayespool.measures.base import Measure
 from bayespool.measures.values import DEFAULT_CI_PROB, Values
 from bayespool.tables import build_container, container_bytes
@@ -80,6 +80,7 @@ class Diagnostics:
 _OPTIONAL_ARRAYS = ("std", "distance", "new_kind")
 
 
+@renamed_attributes(model_of="model_name", of_runs="run_values")
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(ReprHTMLMixin):
     """Estimates of the corrected values of some runs by one method under one measure.

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection
+from bayespool.errors import renamed_attributes
 from bayespool.evidence import PREDICTORS, DocumentTable, HeldOutCounts, JudgmentCounts
 from bayespool.evidence.predictors_of_labels import label_predictors
 
@@ -129,6 +130,7 @@ def gather_evidence(
     )
 
 
+@renamed_attributes(of_organizations="select_organizations")
 @dataclass(frozen=True, eq=False)
 class LinearEvidence:
     """Hidden documents with their predictors, documents with equal predictors in one row.

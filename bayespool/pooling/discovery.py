@@ -19,6 +19,7 @@ from bayespool.errors import (
     StatedPoolWarning,
     did_you_mean,
     known_names,
+    renamed_attributes,
     warn_caller,
 )
 from bayespool.pooling.candidates import (
@@ -39,6 +40,7 @@ _MIN_OWN_DOCUMENTS = 10
 _MIN_RUNS_PER_TIER = 2
 
 
+@renamed_attributes(doubt="warning_text")
 @dataclass(frozen=True, slots=True)
 class PoolReport:
     """Summary of the pool of a collection.

@@ -15,7 +15,7 @@ from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray, OrderA
 from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.samples import Sample
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError, known_names, renamed_attributes
 from bayespool.pooling.choosing import PoolSelection, Shares, check_budget, choose
 from bayespool.pooling.registry import parse_strategy, strategy_text
 from bayespool.pooling.sampling import Sampling
@@ -119,6 +119,9 @@ class PoolPlan:
 Runs = npt.NDArray[np.integer] | Sequence[int]
 
 
+@renamed_attributes(
+    depth_of="run_depths", known="known_relevance", of_runs="select_runs", truncated="truncate"
+)
 @dataclass(frozen=True, eq=False, repr=False)
 class StrategyPool:
     """A pool of the documents that a strategy judges for a budget.

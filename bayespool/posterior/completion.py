@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray, Levels
 from bayespool.collection import Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
-from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
+from bayespool.errors import DiagnosticsWarning, InputError, renamed_attributes, warn_caller
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
 from bayespool.posterior.distance import PoolDistance
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _MIN_EFFECTIVE_DRAWS = 400  # for an interval
 
 
+@renamed_attributes(rungs="thresholds")
 @dataclass(frozen=True, eq=False, repr=False)
 class Completion(ReprHTMLMixin):
     """Draws of the relevance of every unjudged document within reach of some runs.
@@ -442,11 +443,11 @@ class Completion(ReprHTMLMixin):
         if n_effective < _MIN_EFFECTIVE_DRAWS:
             notes += (f"the judgments observed leave {n_effective:.0f} effective draws",)
             warn_caller(f"{notes[-1]}: fit again with them (Collection.add_judgments)", DiagnosticsWarning)
-        posteriors = tuple(posterior.of_draws(taken) for posterior in self.posteriors)
+        posteriors = tuple(posterior.select_draws(taken) for posterior in self.posteriors)
         weights: dict[str, float] = {}
         for posterior in posteriors:
             weights |= dict(zip(posterior.names, posterior.shares, strict=True))
-        lots = None if self.lots is None else self.lots.of_draws(taken)
+        lots = None if self.lots is None else self.lots.select_draws(taken)
         return dataclasses.replace(
             self, posteriors=posteriors, known=known, weights=weights, notes=notes, lots=lots
         )

@@ -52,9 +52,9 @@ class Lots:
     posteriors: tuple[ThresholdPosterior, ...]
     n_elsewhere: IntArray
 
-    def of_draws(self, draws: npt.NDArray[np.intp]) -> Lots:
-        """Return the same with some of the draws."""
-        posteriors = tuple(p.of_draws(draws) for p in self.posteriors)
+    def select_draws(self, draws: npt.NDArray[np.intp]) -> Lots:
+        """Return the lots with some of the draws."""
+        posteriors = tuple(p.select_draws(draws) for p in self.posteriors)
         return dataclasses.replace(self, posteriors=posteriors, n_elsewhere=self.n_elsewhere[:, draws])
 
     @property

@@ -17,6 +17,7 @@ from scipy.special import logsumexp, ndtr
 
 from bayespool.arrays import FloatArray
 from bayespool.compiled import one_thread
+from bayespool.errors import renamed_attributes
 from bayespool.inference import Density, Fit, Rows
 from bayespool.inference.cells import normal_nodes
 from bayespool.inference.laplace import approximate
@@ -27,6 +28,7 @@ from bayespool.posterior.preparation import PreparedModel
 from bayespool.posterior.thresholds import Threshold
 
 
+@renamed_attributes(whose="organization_index")
 @dataclass(frozen=True, eq=False)
 class FittedModel:
     """One model of a completion, with the effects of its runs.
@@ -116,7 +118,7 @@ class Mixture:
     component: npt.NDArray[np.intp]
     source: npt.NDArray[np.intp]
 
-    def of_draws(self, draws: npt.NDArray[np.intp]) -> Self:
+    def select_draws(self, draws: npt.NDArray[np.intp]) -> Self:
         """Return the mixture with some of its draws."""
         return dataclasses.replace(self, component=self.component[draws], source=self.source[draws])
 
@@ -145,9 +147,9 @@ class NewKind:
     chance: FloatArray
     order: FloatArray
 
-    def of_draws(self, draws: npt.NDArray[np.intp]) -> NewKind:
-        """Return the same with some of the draws."""
-        return NewKind(self.mixture.of_draws(draws), self.chance, self.order[draws])
+    def select_draws(self, draws: npt.NDArray[np.intp]) -> NewKind:
+        """Return the new kind with some of its draws."""
+        return NewKind(self.mixture.select_draws(draws), self.chance, self.order[draws])
 
     def is_new(self, draws: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
         """Return whether each run is of a new kind in some draws, shape (draw, run)."""
@@ -234,10 +236,10 @@ class ThresholdPosterior:
         new = self.new_kind.is_new(every).mean(axis=1)
         return self.mixture.shares(1 - new) + self.new_kind.mixture.shares(new)
 
-    def of_draws(self, draws: npt.NDArray[np.intp]) -> ThresholdPosterior:
+    def select_draws(self, draws: npt.NDArray[np.intp]) -> ThresholdPosterior:
         """Return the posterior with some of its draws."""
-        new_kind = None if self.new_kind is None else self.new_kind.of_draws(draws)
-        return ThresholdPosterior(self.threshold, self.mixture.of_draws(draws), new_kind)
+        new_kind = None if self.new_kind is None else self.new_kind.select_draws(draws)
+        return ThresholdPosterior(self.threshold, self.mixture.select_draws(draws), new_kind)
 
     def log_odds(
         self,

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
+from bayespool.errors import renamed_attributes
 from bayespool.evidence import (
     DocumentTable,
     Estimand,
@@ -77,6 +78,7 @@ class SharedWork:
         return done
 
 
+@renamed_attributes(asked="threshold", rung="asked_threshold")
 @dataclass(frozen=True, eq=False)
 class ScoringProblem:
     """Runs to score on a collection under a measure, with the inputs that several models share.

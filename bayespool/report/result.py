@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayespool import plots
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError, known_names, renamed_attributes
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import PathLike
 from bayespool.tables.markup import (
@@ -57,6 +57,7 @@ class Figure:
         return self.image if self.draw is None else plots.render(self.draw(), file_format)
 
 
+@renamed_attributes(in_format="to_format")
 class Result(ABC):
     """A result: tables, notes, a summary, figures, citations and metadata, from which every output follows.
 

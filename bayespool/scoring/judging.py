@@ -16,6 +16,7 @@ from bayespool import __version__
 from bayespool.arrays import FloatArray, IntArray
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.contents import warn_of_no_pool
+from bayespool.errors import renamed_attributes
 from bayespool.measures import Measure
 from bayespool.measures.normalized import with_ideal
 from bayespool.options import describe_estimator, takes
@@ -74,6 +75,7 @@ class Plan(NamedTuple):
     n_needed: int | None
 
 
+@renamed_attributes(left="remaining", runs_of="gather_runs")
 @dataclass(frozen=True, eq=False, repr=False)
 class NextJudgments(ListForAssessors):
     """Documents to judge, the most informative first, made by `bayespool.judge_next`.

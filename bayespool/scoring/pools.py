@@ -106,7 +106,7 @@ class CandidatePools(Result):
         return tuple(sentences)
 
     def notes(self) -> tuple[str, ...]:
-        """What there is to doubt of the pool, and another that is nearly as good."""
+        """Return the warning of the pool, and another pool that explains nearly as much."""
         other = [f"nearly as good: {self.report.alternative}"] * bool(self.report.alternative)
         return (*[self.report.warning_text] * bool(self.report.warning_text), *other)
 

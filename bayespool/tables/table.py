@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError, known_names, renamed_attributes
 from bayespool.tables.files import records
 from bayespool.tables.formatting import difference, interval, level, number, p_value, percent
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, heading_groups
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a column holds, and how its values are printed."""
+    """Kind of the values of a column: their type in JSON and their text."""
 
     json_type: str  # in a JSON document, besides null
     text: Callable[[Any, int], str]  # of a value that is not missing and a number of decimals
@@ -234,7 +234,7 @@ Part = str | IntervalColumn | WithSuperscripts | Pivot
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """How people read a table: some of its rows and columns.
+    """Rows and columns of a table as people read it.
 
     Parameters
     ----------
@@ -273,6 +273,7 @@ class View:
     medium: str = ""
 
 
+@renamed_attributes(described="description", whole="truncated")
 @dataclass(frozen=True, eq=False)
 class Table:
     """A table of a result, in long form.
