@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from bayespool import comparisons, experiments, plots, scoring
@@ -136,12 +137,21 @@ def report(*, result: Path, output: Path) -> None:
         echo(f"Wrote {output}.", err=False)
 
 
-def _table(listed: str) -> Callable[[Command], Command]:
-    """Option for the table that a file of one table has, of those listed; the first by default."""
-    names = tuple(listed.split())
+def _table(listed: str, former: Mapping[str, str] = MappingProxyType({})) -> Callable[[Command], Command]:
+    """Option for the table that a file of one table has, of those listed; the first by default. A former name
+    is refused with the table that has its columns.
+    """
+    names = listed.split()
+
+    def current_name(context: Any, parameter: Any, name: str) -> str:
+        if name in former:
+            raise InputError(f"no table {name!r} any more", hint=f"--table {former[name]} has its columns")
+        return name
+
     return own_option(
         "--table",
-        type=names,
+        type=(*names, *former),
+        callback=current_name,
         default=names[0],
         metavar="<table>",  # all names are more than a line
         help=f"Table for a .csv or .parquet file: {', '.join(names)}; .json has all of them.",
@@ -156,8 +166,8 @@ def _table(listed: str) -> Callable[[Command], Command]:
 @settings_option(ComparingSettings)
 @output_files(
     _table(
-        "differences pairs runs across_measures leaderboard system_scores system_variance ranks significance "
-        "reliability"
+        "differences runs across_measures system_scores system_variance significance reliability",
+        former={"pairs": "differences", "leaderboard": "runs", "ranks": "runs"},
     ),
     own_option(
         "--columns",
