@@ -162,9 +162,7 @@ def labels_of_judge(quality: float, grades: int) -> npt.NDArray[np.float64]:
     return judge.label
 
 
-def found(
-    label: npt.NDArray[np.float64], share: float = 0.0, *, collection: Collection | None = None
-) -> str:
+def found(label: npt.NDArray[np.float64], share: float = 0.0, *, collection: Collection | None = None) -> str:
     """What is found where judgments were copied over a share of the labels."""
     example = collection or load_example()
     copied = example.judged & (np.random.default_rng(1).random(len(label)) < share)
