@@ -21,7 +21,7 @@ MIN_ESS = 400.0
 
 
 def diagnose(tree: Any, *, engine: str) -> Diagnostics:
-    """Return R-hat, effective sample sizes and number of divergences (Vehtari et al. 2021).
+    """Return R-hat, effective sample sizes and number of divergences for posterior draws.
 
     Vehtari et al. (2021), Bayesian Analysis 16(2).
     """
