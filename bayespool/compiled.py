@@ -1,4 +1,4 @@
-"""Compiled loops with numba, and linear algebra limited to one thread."""
+"""Numba-compiled loops, and linear algebra limited to a single thread."""
 
 from __future__ import annotations
 

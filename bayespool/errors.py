@@ -75,7 +75,7 @@ class InputError(BayespoolError):
 
 
 class OutputError(BayespoolError):
-    """Error for a result that cannot be written; an existing file stays unchanged."""
+    """Error for a result that cannot be written, leaving an existing file unchanged."""
 
 
 class WorkerError(BayespoolError):

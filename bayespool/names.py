@@ -1,4 +1,4 @@
-"""Names and descriptions of what is chosen by name, and texts of it such as ``rrf(k=60)``.
+"""Names and descriptions of estimators, strategies, models and measures, and parsing for ``rrf(k=60)``.
 
 The registries take descriptions from here, and the help of commands shows them without loading anything.
 """

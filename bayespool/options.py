@@ -202,7 +202,7 @@ def _is_own(cls: Any, name: str) -> bool:
 
 
 def _completed(spec: Option, hint: Any) -> Option:
-    """Return an option completed from its field's type hint: type of one value, one or several values."""
+    """Return an option completed from its field's type hint: value type, and whether it is repeatable."""
     parts = get_args(hint) if NoneType in get_args(hint) else (hint,)
     one, multiple = Path if Path in parts else parts[0], spec.multiple
     if get_origin(one) is tuple:
@@ -532,7 +532,7 @@ class SamplingSettings(EngineSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorSettings(SamplingSettings):
-    """Settings for posterior estimators, for those named that accept them."""
+    """Settings for posterior estimators that accept them."""
 
     target_accept: float = option(
         0.95, "Share of accepted steps that the sampler aims at.", above=0, below=1, python_only=True

@@ -36,7 +36,7 @@ def document_keys(random_seed: int, query_id: str, doc_ids: Iterable[str]) -> Ke
 
 
 def normals(n: int, *names: object) -> npt.NDArray[np.float64]:
-    """Return standard normal numbers seeded by names, shape (n,); a larger n only appends to them."""
+    """Return standard normal numbers seeded by names, shape (n,), where a larger n only appends numbers."""
     return np.random.default_rng(key_of(*names)).standard_normal(n)
 
 

@@ -204,7 +204,9 @@ def condensed_levels(collection: Collection, run_ids: str | Iterable[str] | None
 
 @dataclass(frozen=True, eq=False)
 class JudgmentCounts:
-    """Number of documents by judgment in each run's top n per topic; four counts that sum to n.
+    """Number of relevant, nonrelevant, unjudged and missing documents in each run's top n per topic.
+
+    The four counts sum to n.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ from bayespool.evidence.ideals import (
 
 @dataclass(frozen=True, eq=False)
 class HeldOutCounts:
-    """Numbers of documents by judgment in each pooled run if its organization is held out of the pool.
+    """Number of documents per judgment state in each pooled run, with its organization held out.
 
     With ``by="run"`` the run alone is held out.
 
@@ -79,7 +79,7 @@ def held_out_counts(
     substitute: str | None = None,
     with_own_judgments: bool = False,
 ) -> HeldOutCounts:
-    """Return numbers of documents by judgment in each pooled run if its organization is held out.
+    """Return numbers of documents per judgment state in each pooled run, with its organization held out.
 
     No rows where there is none.
 

@@ -97,7 +97,7 @@ def ideal_reach(collection: Collection, measure: Measure) -> int:
 
 
 def relevance_levels(collection: Collection, measure: Measure) -> tuple[int, ...]:
-    """Return judged relevance levels in ascending order from 0, at least one relevant to the measure."""
+    """Return the judged relevance levels with 0 and at least one level relevant to the measure, ascending."""
     levels = collection.levels
     return (0, *levels) if levels and levels[-1] >= measure.rel else (0, *levels, measure.rel)
 
@@ -193,7 +193,7 @@ def values_on_fuller(
 def _pairs_of_ideals(
     collection: Collection, index: OrderArray, measure: Normalized, estimand: Estimand
 ) -> Iterator[tuple[slice, IntArray]]:
-    """Yield slices of runs with a common ideal ranking, and the pair codes that are part of it."""
+    """Yield slices of runs that share an ideal ranking, and the pair codes of its documents."""
     if measure.ideal == "judged":
         return
     reach = run_reach(collection, index, ideal_reach(collection, measure), estimand)

@@ -1,4 +1,4 @@
-"""Numbers of judged documents by label of a second judge, in total and per relevance level."""
+"""Numbers of judged documents for each label from a second judge, in total and per relevance level."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ _Count = Callable[Concatenate[Collection, Judge, _P], _T]
 
 TOP_OF_LABELS = 30
 """Largest rank at which labels are counted.
-
-Nonrelevant documents further down are easier to tell.
 
 Nonrelevant documents further down are easier to tell.
 """
@@ -107,7 +105,7 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
 
 
 def hidden_grades(collection: Collection, judge: Judge) -> IndexArray:
-    """Return the number of hidden documents with each grade, among those ranked in a run's top 30.
+    """Return the number of hidden documents in a run's top 30 for each grade.
 
     Shape (grade,).
     """

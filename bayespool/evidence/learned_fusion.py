@@ -35,7 +35,7 @@ TOP_OF_RUNS = 30
 """Maximum rank in a pooled run for training documents."""
 
 MOST_TRAINING_DOCUMENTS = 250
-"""Maximum mean number of training documents per topic; above it the maximum rank is lowered."""
+"""Maximum mean number of training documents per topic, kept by lowering the maximum rank."""
 
 NO_HOLDOUT = -2
 """Code for holding out no organization.
@@ -81,7 +81,7 @@ class TrainingDocuments:
         return np.asarray((self.sole != organization) & (best >= 1 / np.log2(1 + self.depth)))
 
     def support_without(self, organization: int) -> tuple[FloatArray, FloatArray]:
-        """Return each document's number of runs and largest gain without one organization's runs.
+        """Return each document's number of retrieving runs and largest gain, ignoring one organization.
 
         Shape (document,) each.
         """
@@ -92,7 +92,7 @@ class TrainingDocuments:
 
     @cached_property
     def _support(self) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-        """Number of runs with each document, its largest gain and its source, and the next largest gain."""
+        """Number of retrieving runs and largest gains per document, and the best run's organization."""
         best, second = np.zeros((2, len(self.pair)))
         best_of = np.full(len(self.pair), NO_HOLDOUT, dtype=np.int32)
         for o in np.unique(self.organization):
@@ -256,7 +256,7 @@ def _longest(collection: Collection, pooled: OrderArray) -> int:
 
 
 def _learn(collection: Collection, rel: int, given: int) -> LearnedFusion:
-    """Return fusion models fitted without each contributing organization, and one fitted on all."""
+    """Return fusion models fitted without each contributing organization, and with all of them."""
     pooled = np.flatnonzero(collection.pooled)
     training = _training_documents(collection, pooled, rel, given)
     units = [NO_HOLDOUT, *np.unique(collection.organization[collection.contributors]).tolist()]
@@ -448,7 +448,7 @@ def _by_topic(training: TrainingDocuments, values: FloatArray) -> FloatArray:
 
 
 def _times_of_topic(values: FloatArray, topic_values: FloatArray, training: TrainingDocuments) -> FloatArray:
-    """Return the dot product between each document's values and its topic's, shape (document,)."""
+    """Return the dot product between each document's row and its topic's vector, shape (document,)."""
     products = np.empty(len(values))
     for t in range(training.n_topics):
         rows = slice(int(training.start[t]), int(training.start[t + 1]))
@@ -489,7 +489,7 @@ def _logistic(design: FloatArray, relevant: FloatArray) -> FloatArray:
 def _fit_run_skill(
     log_odds: FloatArray, relevant: FloatArray, row: OrderArray, n_rows: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Fit an intercept and a slope on log odds for each row; return them with the mean log odds."""
+    """Return each row's fitted intercept and slope on log odds, and its mean log odds."""
     n = np.bincount(row, minlength=n_rows)
     center = np.bincount(row, log_odds, n_rows) / np.maximum(n, 1)
     off, shift, slope = log_odds - center[row], np.zeros(n_rows), np.zeros(n_rows)

@@ -1,4 +1,4 @@
-"""Tables of documents with their predictors, and the treatment of documents without labels."""
+"""Tables with a row of predictors per document, and treatment of documents without labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bayespool.randomness import document_keys
 
 @dataclass(frozen=True, eq=False)
 class DocumentTable:
-    """Table of documents with their predictors, one row per document.
+    """Table with one row of predictors per document.
 
     Attributes
     ----------

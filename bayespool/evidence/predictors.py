@@ -25,7 +25,7 @@ _TOP_DEPTH_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
 
 
 class AmongOthers(NamedTuple):
-    """Statistics of documents' ranks in other organizations' pooled runs, each of shape (document,)."""
+    """Summaries of document ranks in other organizations' pooled runs, each of shape (document,)."""
 
     n_runs: FloatArray  # number of those runs, at least 1
     n_retrieving: FloatArray  # number of those that retrieve the document at any depth
@@ -117,7 +117,7 @@ class DocumentContext:
 
     @cached_property
     def among_others(self) -> AmongOthers:
-        """Statistics of the documents' ranks in pooled runs of other organizations."""
+        """Summaries of document ranks in other organizations' pooled runs."""
         collection, pair = self.collection, self.pair
         own = collection.organization[self.run]
         pooled = np.flatnonzero(collection.pooled)
@@ -144,7 +144,7 @@ class DocumentContext:
 
     @cached_property
     def learned_odds(self) -> FloatArray:
-        """Log odds of relevance from learned fusion over pooled runs of other organizations."""
+        """Relevance log odds from learned fusion over other organizations' pooled runs."""
         return self._learned.log_odds(self.run, self.topic, self.pair)
 
     @cached_property

@@ -178,7 +178,7 @@ def _topic_name(judge: Judge) -> str:
 
 
 def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArray) -> float:
-    """Return the log odds at the mean probability of relevance minus those at the mean label."""
+    """Return the log odds at the mean probability of relevance minus the log odds at the mean label."""
     from scipy.optimize import brentq
 
     share, rate = _hidden_share(collection, counted), _hidden_rate(collection, counted)

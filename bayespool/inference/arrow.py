@@ -141,7 +141,7 @@ class Factor:
     def variances(
         self, heads: FloatArray, locals_: FloatArray, starts: npt.NDArray[np.integer]
     ) -> FloatArray:
-        """Return variances of linear combinations of parameters, shape (sum,), without conditioning.
+        """Return unconditional variances for linear combinations of parameters, shape (sum,).
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class ParameterPositions:
         self.sums = tuple(where for where in summed if isinstance(where, slice))
 
     def _local_factors(self) -> list[str]:
-        """Return the factors to use as locals: those that leave the fewest global parameters."""
+        """Return the factors to use as locals, chosen to leave the fewest global parameters."""
         groups, slopes = self.structure.groups, self.structure.slopes
         along = {plate: [n for n in self.scales if groups[n].dim == plate] for plate in _PLATES}
         if slopes is not None and slopes in self.scales and along["organization"]:
@@ -520,7 +520,7 @@ def sum_chances(
     ranking: IndexArray,
     run: IndexArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return expected counts by run and variances by ranking for each shift in log odds, with derivatives."""
+    """Return expected totals by run and variances by ranking for each shift in log odds, with derivatives."""
     # log odds are (log odds + shift) / root; shapes (run, shift), (ranking, shift) and (column, run, shift)
     n_shifts, n_columns, n_runs = len(shifts), matrix.shape[1], run.max() + 1
     totals, slopes = np.zeros((n_runs, n_shifts)), np.zeros((n_columns, n_runs, n_shifts))

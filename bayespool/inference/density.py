@@ -1,4 +1,4 @@
-"""Joint log density of a hierarchical model, summed over blocks of observations."""
+"""Joint log density for a hierarchical model, summed over blocks of observations."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Rows:
         start: npt.NDArray[np.intp],
         run: npt.NDArray[np.intp],
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return expected totals by run for shifts of all log odds, with derivatives of the totals.
+        """Return expected totals by run for shifts in all log odds, with their derivatives.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class PreparedBlock:
         *,
         expected: bool,
     ) -> float:
-        """Add derivatives averaged over cubature nodes to gradient and Hessian; return the log likelihood."""
+        """Add node-averaged derivatives to gradient and Hessian, and return the mean log likelihood."""
         n_predictors, n, at = len(self.designs), len(self.successes), self.layout
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for weight, z in nodes:
@@ -243,7 +243,7 @@ class PreparedBlock:
         outer: FloatArray,
         at_modes: bool,
     ) -> float:
-        """Add weighted derivatives with cell effects integrated out; return the log likelihood."""
+        """Add weighted derivatives with cell effects integrated out, and return the log likelihood."""
         integrated = self._integrate(log_odds, tau, at_modes)
         slopes, bends, slope_of, bend_of, mixed = (weight * part for part in integrated[1:])
         design = self.designs[0]

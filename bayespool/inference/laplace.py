@@ -134,7 +134,7 @@ class PosteriorMode(NamedTuple):
 def find_scales(
     density: Density, theta: FloatArray, x: FloatArray
 ) -> tuple[FloatArray, PosteriorMode, FloatArray, FloatArray]:
-    """Return the mode of θ, the mode of x there, its derivative in θ, and standard deviations of θ."""
+    """Return the mode and standard deviations of θ, with the mode of x there and its derivative in θ."""
     # Newton's method on each scale alone: log scales are hardly correlated
     unit, bent = np.eye(len(theta)) * _LOG_SCALE_STEP, np.zeros((len(theta), len(x)))
     for _ in range(40):  # each step moves a scale that a prior holds near zero by half a unit
@@ -239,7 +239,7 @@ def find_center(
 def _is_better(
     new: tuple[float, FloatArray, Arrow], value: float, gradient: FloatArray, step: FloatArray
 ) -> bool:
-    """Return whether a step increases the density, or nearly keeps it and reaches a flatter point."""
+    """Return whether a step increases the density, or nearly keeps the density and flattens its slope."""
     # integrals over cells are not exact to the last digits
     if new[0] >= value - 1e-9:
         return True
@@ -304,7 +304,7 @@ class Laplace:
     def fit(
         self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
-        """Draw independently from the approximate posterior, as one chain; see `Engine.fit`.
+        """Draw independently from the approximate posterior, as a single chain.
 
         Warns
         -----
@@ -358,7 +358,7 @@ class Laplace:
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """Mixture of Gaussians over x, one for each point in θ, interpolated from a few nodes in θ."""
+    """Mixture of Gaussians over x with a component for each point in θ, interpolated from a few nodes."""
 
     density: Density
     theta: FloatArray  # shape (point, scale)
@@ -492,7 +492,7 @@ def approximate(
 def _means(
     density: Density, modes: list[PosteriorMode], nodes: FloatArray, at_nodes: FloatArray, n_centered: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return means of x at nodes, likelihood curvatures, and log marginal densities of θ."""
+    """Return posterior means of x, likelihood curvatures and log marginal densities at nodes in θ."""
     # computed at the first nodes, whose offsets from mode, curvature and Laplace's marginal are interpolated
     mean, curvature = np.array([mode.x for mode in modes]), np.array([mode.curvature.outer for mode in modes])
     log_marginal, gained = np.array([mode.log_marginal for mode in modes]), np.zeros(len(modes[:n_centered]))

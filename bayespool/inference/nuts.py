@@ -60,7 +60,7 @@ class NUTS:
     def fit(
         self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
-        """Draw from a model's posterior; see `Engine.fit` and `CompiledModel.sample`."""
+        """Draw from a model's posterior with nutpie."""
         from bayespool.models.graphs import build_graph  # imports PyMC
 
         graph, coords = build_graph(spec, evidence), evidence.coords

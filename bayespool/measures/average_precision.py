@@ -115,7 +115,7 @@ def _add_precisions(
     places: IndexArray,
     sums: FloatArray,
 ) -> None:
-    """Add each draw's sum of precision at relevant ranks to an array of shape (draw, run)."""
+    """Add up precision at relevant ranks per draw and run, in an array of shape (draw, run)."""
     # ranks of relevant documents are bits of 64-bit words, ``certain`` those of judged ones; ``places`` has
     # the bit of a power of two, and document d the places ``start[d]`` to ``start[d + 1]``
     n_runs, n_words = certain.shape

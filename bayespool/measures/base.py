@@ -48,7 +48,7 @@ class Tally(NamedTuple):
 
 
 class DrawnRankings(NamedTuple):
-    """Rankings for one topic, shape (run, rank), with the ranks of documents whose relevance is drawn."""
+    """Rankings for one topic, shape (run, rank), and the ranks of documents with drawn relevance."""
 
     ranked: LevelArray  # relevance of judged documents down to the cutoff (`Measure.read`)
     run: IntArray
@@ -99,7 +99,7 @@ class Measure(ABC):
     reads_unjudged: ClassVar[bool] = False
     """Whether `evaluate` receives −1 for unjudged documents and `MISSING_RANK` for missing ranks, not 0."""
     describes_judgments: ClassVar[bool] = False
-    """Whether the measure describes the judgments themselves, so that no completion changes it."""
+    """Whether the measure describes judgments rather than relevance, so that completions cannot change it."""
     rises: ClassVar[bool] = True
     """Whether the measure never decreases when a relevance level rises.
 
@@ -153,17 +153,17 @@ class Measure(ABC):
 
     @property
     def unit(self) -> int:
-        """Divisor that turns the output of `evaluate` into a score: over 1 if the output is whole numbers."""
+        """Divisor from unscaled to final scores, more than 1 if unscaled scores are whole numbers."""
         return 1
 
     @property
     def is_exact(self) -> bool:
-        """Whether the output of `evaluate` is whole numbers."""
+        """Whether unscaled scores are whole numbers."""
         return self.unit > 1
 
     @abstractmethod
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Return the unscaled scores (amounts) of rankings, to be divided by `unit`.
+        """Return unscaled scores of rankings ("amounts"), to be divided by `unit`.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class Measure(ABC):
         """
 
     def extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Return lower and upper bounds on the output of `evaluate` over all completions.
+        """Return lower and upper bounds on unscaled scores over all completions.
 
         Parameters
         ----------
@@ -217,11 +217,11 @@ class Measure(ABC):
         return None
 
     def draw_evaluator(self, rankings: DrawnRankings) -> Callable[[Levels], AnyArray] | None:
-        """Return a fast function from drawn levels, (draw, unknown), to amounts, (draw, run), or None."""
+        """Return a fast function from drawn levels, (draw, unknown), to unscaled scores, or None."""
         return None
 
     def amounts(self, levels: AnyArray) -> AnyArray:
-        """Return the output of `evaluate` as int32 if it is whole numbers, else as float, shape (...).
+        """Return unscaled scores from `evaluate` as int32 if they are whole numbers, else float, (...).
 
         An `evaluate` that does not return a number for each ranking is an `InputError`.
         """
@@ -239,7 +239,7 @@ class Measure(ABC):
         return levels if self.reads_unjudged else np.maximum(levels, 0)
 
     def normalize(self, amounts: AnyArray, tally: Tally) -> AnyArray:
-        """Return unscaled scores, divided by those of the ideal ranking if the measure is `Normalized`."""
+        """Return unscaled scores, divided by the ideal ranking's score if the measure is `Normalized`."""
         return amounts
 
     def values(self, levels: AnyArray, tally: Tally | None = None) -> Values:

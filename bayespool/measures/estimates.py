@@ -1,4 +1,4 @@
-"""The result class of all estimators, and the protocol that estimators follow."""
+"""Result class for all estimators, and the protocol that estimators follow."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ class Estimates(ReprHTMLMixin):
         return self.fits[self.model_name()].posterior if self.fits else None
 
     def as_by_another(self) -> Estimates:
-        """Return these estimates with scores as another assessor would have judged."""
+        """Return a copy with the scores that another assessor's judgments would have given."""
         if self.by_another is None:
             raise InputError(f"{self.method}: no draws of another assessor's scores")
         return dataclasses.replace(
@@ -291,12 +291,12 @@ class Estimates(ReprHTMLMixin):
         return self.draws.topic_interval(ci_prob)
 
     def run_values(self, name: str) -> FloatArray:
-        """Return the attribute ``std``, ``distance`` or ``new_kind``, shape (run,); NaN if it is None."""
+        """Return the attribute ``std``, ``distance`` or ``new_kind``, or NaN if it is unset, shape (run,)."""
         values: FloatArray | None = getattr(self, name)
         return np.full(len(self.run_ids), np.nan) if values is None else values
 
     def columns(self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False) -> dict[str, AnyArray]:
-        """Return table columns named after the method, with one row per run or per (run, topic) pair."""
+        """Return table columns named after the method, with a row per run or per (run, topic) pair."""
         columns = {self.method: (self.per_topic if per_topic else self.value).ravel()}
         if self.draws is not None:
             ends = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
@@ -442,7 +442,7 @@ def _concat_draws(parts: Sequence[Values | None]) -> Values | None:
 
 
 def worst_diagnostics(diagnostics: Sequence[Diagnostics]) -> Diagnostics:
-    """Return diagnostics with the worst value from several fits for each check."""
+    """Return diagnostics that combine the worst value for each check over several fits."""
     return Diagnostics(
         engine=", ".join(dict.fromkeys(name for d in diagnostics for name in d.engine.split(", "))),
         max_r_hat=max(d.max_r_hat for d in diagnostics),

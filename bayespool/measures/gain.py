@@ -41,7 +41,7 @@ class _Gain(Additive):
 
     @classmethod
     def keywords(cls) -> dict[str, str]:
-        """Return the parameters allowed in parentheses; ``gains`` maps to the field ``gain_of``."""
+        """Return the parameters allowed in parentheses, with ``gains`` mapped to the field ``gain_of``."""
         return {"gains" if field == "gain_of" else text: field for text, field in super().keywords().items()}
 
     def parameters(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class DCG(_Gain):
 @register_measure
 @dataclass(frozen=True, order=True)
 class NDCG(Normalized, _Gain):
-    """Normalized discounted cumulative gain at a cutoff, nDCG@n: DCG divided by that of the ideal ranking.
+    """Normalized discounted cumulative gain at a cutoff, nDCG@n: DCG over the ideal ranking's DCG.
 
     Amounts are those of `DCG`.
 
@@ -210,7 +210,7 @@ class ScaledGain(Measure):
 @register_measure
 @dataclass(frozen=True, order=True)
 class SDCG(ScaledGain, Additive):
-    """Scaled discounted cumulative gain, SDCG@n: DCG over that of n documents at the highest level.
+    """Scaled discounted cumulative gain, SDCG@n: DCG over the DCG of n documents at the highest level.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ Ideal = Literal["own", "shared", "judged"]
 
 @dataclass(frozen=True, order=True)
 class Normalized(Measure):
-    """Base class for measures divided by their value for the topic's ideal ranking.
+    """Base class for measures divided by the score of the topic's ideal ranking.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Normalized(Measure):
         """
 
     def normalize(self, amounts: AnyArray, tally: Tally) -> FloatArray:
-        """Return unscaled scores, (..., run, topic), divided by those of the ideal ranking; 0 if these are 0.
+        """Return unscaled scores, (..., run, topic), over the ideal ranking's scores, 0 if those are 0.
 
         The tally has the shape (topic, level) where all runs share one ideal ranking, and else (..., run,
         topic, level).
@@ -118,7 +118,7 @@ def n_relevant(tally: Tally, rel: int) -> FloatArray:
 
 
 def safe_ratio(amounts: AnyArray, best: AnyArray) -> FloatArray:
-    """Return unscaled scores divided by those of the ideal ranking, 0 if these are 0."""
+    """Return unscaled scores over the ideal ranking's scores, 0 if the latter are 0."""
     return np.where(best > 0, amounts / np.where(best > 0, best, 1), 0.0)
 
 

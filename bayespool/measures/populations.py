@@ -19,7 +19,7 @@ _N_RESAMPLED = 4000  # bootstrap samples of topics for a method without draws
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Intervals and variance components of run scores for a population of topics.
+    """Intervals and variance components for run scores on a population of topics.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ class RBP(Additive):
         return cls(_deepest(_persistence(parameters.get("p", cls.p))), tail=True, **parameters)
 
     def open_end(self, n_ranks: AnyArray) -> FloatArray | None:
-        """Return the total weight of ranks beyond the end of a run, or None with a cutoff.
+        """Return the total weight at ranks beyond the end of a run, or None with a cutoff.
 
         It is p to the power of the run's length.
         """

@@ -21,7 +21,7 @@ _GRID = 2**20  # steps per 1 for float amounts whose squares have to be exact
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Values(ReprHTMLMixin):
-    """Scores by run and topic, stored as amounts to be divided by a unit.
+    """Scores by run and topic, stored as unscaled amounts and a unit to divide by.
 
     An amount over the unit is the value on a topic. P@n counts relevant documents, its unit is n: amounts are
     whole numbers, so that a truth at the end of an interval is inside it.
@@ -64,7 +64,7 @@ class Values(ReprHTMLMixin):
 
     @property
     def is_exact(self) -> bool:
-        """Whether the amounts are whole numbers."""
+        """Whether the stored amounts are whole numbers."""
         return bool(self.amount.dtype.kind in "iu")
 
     @property
@@ -77,7 +77,7 @@ class Values(ReprHTMLMixin):
         return self.amount / self.unit
 
     def totals(self) -> AnyArray:
-        """Return amounts summed over topics, shape (..., run): int64, or floats with twelve decimals."""
+        """Return unscaled scores summed over topics, (..., run): int64, or floats with twelve decimals."""
         if self.is_exact:
             return np.asarray(self.amount.sum(axis=-1, dtype=np.int64))
         return np.asarray(np.round(self.amount.sum(axis=-1), _DECIMALS))
@@ -119,7 +119,7 @@ class Values(ReprHTMLMixin):
         return np.asarray(self.amount.mean(axis=0) / self.unit)
 
     def on_grid(self) -> AnyArray:
-        """Return amounts rounded to a grid on which squares and products sum without rounding error."""
+        """Return unscaled scores on a grid where squares and products sum without rounding error."""
         return self.amount if self.is_exact else np.round(self.amount * _GRID)
 
 

@@ -33,9 +33,9 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 
 PRIOR_COUNT = 0.5
-"""Number of pseudo-documents at each level of the second assessor in the default prior."""
+"""Default number of prior pseudo-documents at each level of the second assessor."""
 INTERCEPT_SD, SLOPE_SD = 10.0, 1.0
-"""Prior standard deviations of α, in addition to the pseudo-documents, and of β, ζ and λ."""
+"""Prior standard deviations for α (in addition to pseudo-documents), and for β, ζ and λ."""
 SCALES_SD = (1.0, 1.0, 0.5, 1.0)
 """Standard deviations of the half-normal priors on σ_u, σ_v, τ and ω."""
 

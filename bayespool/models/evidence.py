@@ -1,4 +1,4 @@
-"""The two kinds of evidence for models: document counts per run and topic, and single documents."""
+"""Evidence for models, of two kinds: document counts by run and topic, or single documents."""
 
 from __future__ import annotations
 

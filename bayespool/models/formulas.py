@@ -16,7 +16,7 @@ from bayespool.models.priors import CORRELATION, FREEDOM, SCALE, Prior, draw_pri
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Group effects along a coordinate, normal with mean 0; most sum to zero.
+    """Group effects along a coordinate, normal with mean 0 and mostly summing to zero.
 
     Attributes
     ----------
@@ -77,12 +77,12 @@ class Linear:
 
     @property
     def parts(self) -> tuple[Linear, ...]:
-        """Linear predictors in the formula: only this one."""
+        """Linear predictors in the formula, here the formula itself."""
         return (self,)
 
     @property
     def outer(self) -> Linear:
-        """Linear predictor that is added to the log odds: this one."""
+        """Linear predictor added to the log odds, here the formula itself."""
         return self
 
 
@@ -117,7 +117,7 @@ class Chances:
 
     @property
     def outer(self) -> Linear:
-        """Linear predictor that is added to the log odds: the effect."""
+        """Linear predictor added to the log odds, here the effect."""
         return self.effect
 
 
@@ -167,7 +167,7 @@ def _group_effects(values: FloatArray, group: Any, source: Any) -> FloatArray:
 
 
 def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:
-    """Return log odds, (draw, document), that do not depend on other rows or columns to the last bit.
+    """Return log odds, (draw, document), whose last bit does not depend on other draws or documents.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _add_slopes(beta: FloatArray, predictors: FloatArray, log_odds: FloatArray) 
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """Coefficient, or vector of coefficients with one prior, on the coefficient minus ``shift``."""
+    """Coefficient, or coefficient vector under one prior, which applies after subtracting ``shift``."""
 
     prior: Prior
     size: int | None = None  # length of the vector; None for a scalar
@@ -205,7 +205,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Effects for a grouping factor with their own scale; most sum to zero.
+    """Effects for a grouping factor with their own scale, mostly summing to zero.
 
     Cells and slopes do not sum to zero.
     """
@@ -221,7 +221,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Varying:
-    """Group-specific deviations for a vector of coefficients; ``group`` has shape (observation,)."""
+    """Group-specific deviations for a coefficient vector, with ``group`` of shape (observation,)."""
 
     name: str  # of the factor
     coefficient: str  # of the vector

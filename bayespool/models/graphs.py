@@ -58,7 +58,7 @@ def log_odds(p: Any) -> Any:
 
 
 def binomial(name: str, logit_p: Any, n: Any, observed: Any) -> None:
-    """Add observations k ~ Binomial(n, p) given logit p, at a quarter of the cost of ``pm.Binomial``."""
+    """Add observations k ~ Binomial(n, p) given logit p, four times as fast as ``pm.Binomial``."""
 
     def logp(value: Any, eta: Any, trials: Any) -> Any:  # k·η − n·softplus(η), without the coefficient
         return value * eta - trials * pt.softplus(eta)

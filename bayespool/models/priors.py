@@ -132,7 +132,7 @@ SLOPE = Prior("Normal", (0.0, 1.0))
 SCALE = Prior("HalfNormal", (1.0,))
 """Prior on the standard deviation between groups: a factor of e in the odds is ordinary, e² rare."""
 VARYING = Prior("HalfNormal", (0.5,))
-"""Prior on the standard deviation of slopes between organizations, on the scale of standardized slopes.
+"""Prior on the standard deviation of slopes between organizations, after standardizing slopes.
 
 The unit is the standard deviation of slopes over collections.
 """
@@ -262,7 +262,7 @@ def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generat
 def coefficient_log_density(
     name: str, prior: Prior, *, shift: float | FloatArray = 0.0, logit: bool = False
 ) -> Callable[[FloatArray], Derivatives]:
-    """Return a function for the log prior density of a coefficient, with two derivatives, (value,).
+    """Return a function for a coefficient's log prior density and its two derivatives, (value,).
 
     The prior is of the coefficient less ``shift``; the function's argument may be its logit.
     """

@@ -1,4 +1,4 @@
-"""Declarations of the package's models with their priors, and the registry of models by name."""
+"""The package's models with their priors, and the registry for looking models up by name."""
 
 from __future__ import annotations
 

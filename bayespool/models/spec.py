@@ -46,7 +46,7 @@ EvidenceKind = Literal["documents", "counts"]
 OBSERVED = MappingProxyType(
     {"judged": ("n_relevant", "n_judged"), "hidden": ("n_hidden_relevant", "n_hidden")}
 )
-"""Names of the evidence arrays with numbers of relevant and of all documents, keyed by formula."""
+"""Names of evidence arrays with numbers of relevant documents and all documents, keyed by formula."""
 
 _DIMS = {
     "documents": ("topic", "organization", "organization_topic", "organization_predictor"),
@@ -222,11 +222,11 @@ class ModelSpec:
 
     @property
     def prior_names(self) -> tuple[str, ...]:
-        """Names of all parameters with a prior: coefficients, and scales of effects."""
+        """Names of all parameters with a prior: coefficients and effect scales."""
         return (*self.coefficients, *(f"sigma_{name}" for name in self.effects))
 
     def with_priors(self, priors: Mapping[str, str | Prior]) -> ModelSpec:
-        """Return the model with other priors, ignoring names that it does not have.
+        """Return the model with the given priors, ignoring names that the model lacks.
 
         Examples
         --------

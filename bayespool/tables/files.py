@@ -69,7 +69,7 @@ def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
 
 
 def _beside(target: Path) -> Path:
-    """Return a new temporary path in the folder of a file, or of the file to which it links."""
+    """Return a new temporary path in a file's folder, following symbolic links."""
     return Path(os.path.realpath(target)).with_name(f".bayespool-{secrets.token_hex(8)}")
 
 
@@ -169,7 +169,7 @@ def remove(path: PathLike) -> None:
 
 @contextlib.contextmanager
 def locked(folder: PathLike) -> Iterator[None]:
-    """Keep other processes out of a folder inside a ``with`` block; see `lock`."""
+    """Keep other processes out of a folder inside a ``with`` block."""
     lock(folder)
     try:
         yield
@@ -230,7 +230,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -> str:
-    """Return tables as JSON, one list of rows per table plus ``metadata``; NaN becomes null."""
+    """Return tables as JSON, with a list of rows per table and ``metadata``, and NaN as null."""
     rows = {
         name: [
             {column: None if value != value else value for column, value in row.items()}

@@ -153,7 +153,7 @@ def heading_groups(names: Sequence[str]) -> tuple[tuple[str, int], ...]:
 
 
 SUPERSCRIPTS = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
-"""Letters that have a Unicode superscript (all but q), mapped to it."""
+"""Unicode superscripts for lower-case letters (all but q)."""
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",

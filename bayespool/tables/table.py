@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """Kind of column: the JSON type of its values and how they are formatted."""
+    """Kind of column: JSON type and text format for its values."""
 
     json_type: str  # in a JSON document, besides null
     text: Callable[[Any, int], str]  # of a value that is not missing and a number of decimals
@@ -161,7 +161,7 @@ COLUMNS: dict[str, Column] = {
     "pit_95": Column("PIT in\n95 %", "chance", "Share of randomized PIT values in the central 95 %."),
     "width": Column("width of\ninterval", "score", "Mean width of the intervals."),
 }
-"""Columns common to several results, keyed by name; each table describes its own in addition."""
+"""Columns common to several results, keyed by name, to which tables add their own."""
 
 
 EXTRA_INTERVAL_SCOPES = {"population": "topics like these", "another": "another assessor"}
@@ -471,7 +471,7 @@ def _compact(cells: _Cells) -> _Cells:
 def _arranged(
     made: list[_Cells], names: list[_Cells], order: list[int], arrangement: Arrangement
 ) -> tuple[list[_Cells], list[int]]:
-    """Return columns and rows selected by an arrangement; column names may have hyphens for underscores."""
+    """Return columns and rows selected by an arrangement, with hyphens allowed for underscores."""
     cells_by_key = {c.name.replace("_", "-"): c for c in [*names, *made]}
 
     def named(name: str, what: str) -> _Cells:
