@@ -21,7 +21,7 @@ from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, check_cuto
 
 @dataclass(frozen=True, eq=False)
 class CompositionEffects:
-    """Mean changes in P@n and anti-precision from composing pooled runs with a run, (run, topic, cutoff)."""
+    """Mean changes in pooled runs' P@n and anti-precision after composition, (run, topic, cutoff)."""
 
     run_ids: tuple[str, ...]
     cutoffs: tuple[int, ...]
@@ -38,7 +38,7 @@ def composition_effects(
     given: int = 0,
     alpha: float = 1.0,
 ) -> CompositionEffects:
-    """Return mean changes in precision and anti-precision when pooled runs are composed with a run.
+    """Return mean changes in pooled runs' precision and anti-precision after composition with a run.
 
     A pooled run r composed with the run u keeps its own documents; one that u retrieves at rank i and r at
     rank j moves to ``alpha·i + (1 − alpha)·j`` (Lipani et al. 2015, equation 2). On equal positions a
@@ -108,7 +108,7 @@ def _split(state: npt.NDArray[np.int8], cutoffs: tuple[int, ...]) -> tuple[IntAr
 def _composed_at_whole_ranks(
     document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], depth: int
 ) -> npt.NDArray[np.int8]:
-    """Return states of the top ``depth`` documents in runs composed with α = 1.
+    """Return states of the top ``depth`` documents after composition of runs with α = 1.
 
     Shape (run, topic, rank).
     """
@@ -140,7 +140,7 @@ def _composed_at_whole_ranks(
 
 
 def _composed(document: IntArray, rank_in_run: IntArray, alpha: float, depth: int) -> IntArray:
-    """Return the top ``depth`` documents of composed runs, shape (run, topic, rank)."""
+    """Return the top ``depth`` documents after composition of runs, shape (run, topic, rank)."""
     # position (in 2⁻²⁰ ranks), shared or not, and own rank in one integer that sorts by equation 2
     own = np.arange(document.shape[2], dtype=np.int64)
     depth = min(depth, document.shape[2])

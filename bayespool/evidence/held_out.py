@@ -140,7 +140,7 @@ HeldOutDocuments: TypeAlias = tuple[OrderArray, OrderArray, OrderArray, IntArray
 def held_out_documents(
     collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0
 ) -> HeldOutDocuments:
-    """Return run, topic, rank from 1, pair code and relevance for the documents in ``n_credited``.
+    """Return run, topic, rank from 1, pair code and relevance for each credited hidden document.
 
     Shape (document,).
     """
@@ -190,7 +190,7 @@ def states_without_own(
 def sole_beside(
     collection: Collection, by: Literal["organization", "run"], substitute: str | None
 ) -> IntArray:
-    """Return `sole_contributor` for documents, or −1 if the substitute brings them into the pool.
+    """Return each document's only contributor, or −1 if it has several or the substitute contributes it.
 
     Shape (pair,).
     """

@@ -24,7 +24,7 @@ _Count = Callable[Concatenate[Collection, Judge, _P], _T]
 
 
 TOP_OF_LABELS = 30
-"""Largest rank at which labels are counted.
+"""Largest rank of documents whose labels are counted.
 
 Nonrelevant documents further down are easier to tell.
 """

@@ -158,7 +158,7 @@ class DocumentContext:
 
     @cached_property
     def composition(self) -> tuple[FloatArray, FloatArray]:
-        """Mean change in pooled runs' P@n and anti-precision when composed with the document's run.
+        """Mean change in pooled runs' P@n and anti-precision after composition with the document's run.
 
         Two arrays of shape (document,); the run's organization is out of the pool.
         """
@@ -340,7 +340,7 @@ _HALF_WEIGHT_DISTANCE = 5.0  # ranks to a judged neighbor that counts half
     slope=(0.8, 0.4),
 )
 def _local_precision(documents: DocumentContext) -> FloatArray:
-    """Return the logit of precision near each document's rank, shape (document,).
+    """Return the logit of weighted precision around each document's rank, shape (document,).
 
     The run's precision counts as one more neighbor.
     """

@@ -81,7 +81,7 @@ def gather_evidence(
     contributing: Sequence[str] = (),
     without: Sequence[str] = (),
 ) -> ModelEvidence:
-    """Return the model evidence at one cutoff.
+    """Return a model's evidence at a cutoff from held-out and target document counts.
 
     Parameters
     ----------

@@ -263,7 +263,7 @@ class ModelSpec:
         return [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]
 
     def structure(self, evidence: Evidence, known: Sequence[int] | None = None) -> Structure:
-        """Return the model with this evidence, for the Laplace engine and for prior draws.
+        """Return the model's structure for given evidence, used by the Laplace engine and prior draws.
 
         ``known`` are organizations, as indices, whose effects on topics to return; by default all.
         """
