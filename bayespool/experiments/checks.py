@@ -117,9 +117,7 @@ class ModelChecks(Result):
 
     def __repr__(self) -> str:
         models = some_of(dict.fromkeys(p.model for p in self.predictions), 5)
-        return one_line(
-            "ModelChecks", f"{models}; {some_of(self.measures, 3)}; {len(self.problems)} problems"
-        )
+        return one_line("ModelChecks", f"{models}; {some_of(self.measures, 3)}; {len(self.notes())} problems")
 
     command = "check predictions"
     title = "Check of the models on this pool"
@@ -159,7 +157,12 @@ class ModelChecks(Result):
 
     def notes(self) -> tuple[str, ...]:
         """Return failed checks of the fits."""
-        return self.problems
+        return tuple(
+            f"{p.measure}, {p.model}: {problem}"
+            for p in self.predictions
+            if p.model != "combined"
+            for problem in p.problems
+        )
 
     def figures(self) -> tuple[Figure, ...]:
         """Return models compared; by measure predictions beside observations, and PIT values."""
@@ -196,16 +199,6 @@ class ModelChecks(Result):
             if prediction.model == model and str(prediction.measure) == str(measure):
                 return prediction
         raise KeyError(key)
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """Failed checks of the fits."""
-        return tuple(
-            f"{p.measure}, {p.model}: {problem}"
-            for p in self.predictions
-            if p.model != "combined"
-            for problem in p.problems
-        )
 
 
 def _by_measure(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:

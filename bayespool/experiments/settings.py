@@ -356,8 +356,7 @@ class JudgesSettings(TargetSettings):
         """Return the estimator of these settings."""
         from bayespool.posterior import PosteriorEstimator
 
-        target_settings: dict[str, Any] = {"estimand": self.estimand, "random_seed": self.random_seed}
-        return PosteriorEstimator(model=self.model, **target_settings, **self.posterior_overrides())
+        return PosteriorEstimator(model=self.model, **self.target_settings(), **self.posterior_overrides())
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import check_posterior
