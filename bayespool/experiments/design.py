@@ -550,7 +550,7 @@ def resolve_run_types(
 
 
 def contributors(
-    whole: Collection, by: By, run_ids: Sequence[str] | None = None, *, least: int = 1
+    whole: Collection, by: By, run_ids: Sequence[str] | None = None, *, least: int = 0
 ) -> dict[str, tuple[str, ...]]:
     """Return contributors (runs or organizations) of some runs, by default the pooled ones, and the runs of
     each, in their order; `InputError` for fewer than ``least``.
