@@ -221,7 +221,8 @@ def budgets(collection: Collection, *, settings: BudgetSettings, execution: Exec
         take     200 0.216 122.0
         take     600 0.068  81.0
     """
-    whole = _depth_pool(collection, settings.pool_depth)
+    whole = whole_pool(collection, "pooled", settings.pool_depth)
+    whole = whole.without_judgments(~whole.in_pool())
     n_documents = int(whole.in_pool().sum())
     resolved = replace(
         settings, pool_depth=whole.pool_depth, budgets=_fitting_budgets(settings.budgets, n_documents)
@@ -251,12 +252,6 @@ def budgets(collection: Collection, *, settings: BudgetSettings, execution: Exec
         _contributors=_stacked(whole_pools, ["strategy"], "contributors"),
         _agreement=_stacked(whole_pools, ["strategy"], "agreement"),
     )
-
-
-def _depth_pool(collection: Collection, pool_depth: int | None) -> Collection:
-    """Return the collection with the judgments of its depth pool and no others."""
-    whole = whole_pool(collection, "pooled", pool_depth)
-    return whole.without_judgments(~whole.in_pool())
 
 
 def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int, ...]:

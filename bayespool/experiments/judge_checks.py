@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -103,17 +103,16 @@ def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Conf
     """Return judged documents by label and relevance; measures with the same levels and depth share one
     object.
     """
-    by_key: dict[tuple[str, tuple[int, ...], int], LabelConfusion] = {}
-    confusions = {}
-    for measure in measures:
-        levels = tuple(threshold.rel for threshold in find_thresholds(collection, measure))
-        depth = max(measure.cutoff, DEPTHS["documents"])
-        for judge in collection.judges:
-            key = judge.name, levels, depth
-            if key not in by_key:
-                by_key[key] = LabelConfusion.of(collection, judge, levels, cutoff=depth)
-            confusions[measure, judge.name] = by_key[key]
-    return confusions
+
+    @cache
+    def confusion(judge: Judge, levels: tuple[int, ...], depth: int) -> LabelConfusion:
+        return LabelConfusion.of(collection, judge, levels, cutoff=depth)
+
+    levels = {m: tuple(threshold.rel for threshold in find_thresholds(collection, m)) for m in measures}
+    return {
+        (measure, judge.name): confusion(judge, levels[measure], max(measure.cutoff, DEPTHS["documents"]))
+        for measure, judge in product(measures, collection.judges)
+    }
 
 
 def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...]:

@@ -350,7 +350,16 @@ class RunsLeftOut(Design):
                 n_best(sum(map(len, units.values())), settings.top)
             if not scored_topics(collection, pooled_run_ids, settings).any(axis=1).all():
                 raise InputError("a pooled run has no topic of the qrels", hint='take denominator="qrels"')
-            folds += [make_fold(name, runs, pooled_run_ids, measures) for name, runs in units.items()]
+            folds += [
+                Part(
+                    name=name,
+                    run_ids=tuple(runs),
+                    pool_run_ids=tuple(run for run in pooled_run_ids if run not in set(runs)),
+                    measures=tuple(measures),
+                    columns=(("fold", name),),
+                )
+                for name, runs in units.items()
+            ]
         if settings.by in ("cluster", "type"):
             return tuple(folds)
         return tuple(sorted(folds, key=lambda fold: -len(fold.run_ids) * len(fold.measures)))
@@ -425,20 +434,6 @@ class RunsLeftOut(Design):
         if any(isinstance(estimator, AntiPrecision) for _, estimator in settings.estimators):
             rows |= {name: graded.estimates.indicators.get(name, np.nan) for name in INDICATORS}
         return rows
-
-
-def make_fold(
-    name: str, runs: Sequence[str], pooled_run_ids: tuple[str, ...], measures: Sequence[Measure]
-) -> Part:
-    """Leave some runs out of the pool of others, under a name."""
-    remaining = tuple(run for run in pooled_run_ids if run not in set(runs))
-    return Part(
-        name=name,
-        run_ids=tuple(runs),
-        pool_run_ids=remaining,
-        measures=tuple(measures),
-        columns=(("fold", name),),
-    )
 
 
 @experiment(LeaveOutSettings, RunsLeftOut)
