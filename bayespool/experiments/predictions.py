@@ -511,8 +511,10 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
                 "elpd": elpd,
                 "elpd_diff": elpd[best] - elpd,
                 "weight": _weights(densities, weight, [p.model != "combined" for p in measure_predictions]),
-                "se": np.sqrt(n * organization_elpd.var(axis=0)),
-                "dse": np.sqrt(n * (organization_elpd[:, [best]] - organization_elpd).var(axis=0)),
+                "se": [np.sqrt(n * column.var()) for column in organization_elpd.T],
+                "dse": [
+                    np.sqrt(n * (organization_elpd[:, best] - column).var()) for column in organization_elpd.T
+                ],
                 "weight_combined": _weights(
                     first_threshold, weight, [p.model in combined for p in measure_predictions]
                 ),
