@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayespool.experiments.design import error_columns, interval_summary
 from bayespool.experiments.graded_runs import (
     WithReportedRuns,
-    best_of,
+    best_runs_text,
     in_order,
     reported_rows,
     sre_star_note,
@@ -206,7 +206,7 @@ class Budgets(WithReportedRuns):
         for measure in measures:
             n_runs = int(self._summary.loc[self._summary["measure"] == measure, "n_runs"].iloc[0])
             yield View(
-                title=f"{measure}, {best_of(n_runs, len(self.run_ids))} pooled runs, means over budgets",
+                title=f"{measure}, {best_runs_text(n_runs, len(self.run_ids))} pooled runs, means over budgets",
                 names=("strategy",),
                 columns=("mae", "bias", "sre", "sre_star", *agreement),
                 where={"measure": measure},

@@ -290,8 +290,8 @@ def check_models(
     for (measure, _), (first_part, *_) in parts.items():
         check_pool(HiddenDocuments(first_part.problem(collection), measure), settings.n_folds)
     distinct = list(dict.fromkeys(part for model_parts in parts.values() for part in model_parts))
-    wholes = [replace(part, whole=True) for part in distinct] if containers else []
-    fits = _fit_all(collection, [*distinct, *wholes], settings, n_jobs, progress)
+    whole_parts = [replace(part, whole=True) for part in distinct] if containers else []
+    fits = _fit_all(collection, [*distinct, *whole_parts], settings, n_jobs, progress)
     predictions: list[HeldOutPrediction] = []
     gathered = {}
     for measure in settings.measures:

@@ -164,8 +164,8 @@ def panel_figure(
     return named_figure(name, caption, draw, of)
 
 
-def best_of(n_runs: int, n_all: int) -> str:
-    """Say how many of all runs a table summarizes."""
+def best_runs_text(n_runs: int, n_all: int) -> str:
+    """Return a text on how many of all runs a table summarizes."""
     return f"all {n_runs}" if n_runs == n_all else f"the best {n_runs} of {n_all}"
 
 

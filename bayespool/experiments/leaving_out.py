@@ -32,7 +32,7 @@ from bayespool.experiments.design import (
 from bayespool.experiments.graded_runs import (
     DesignResult,
     WithReportedRuns,
-    best_of,
+    best_runs_text,
     errors_by_type,
     result_fields,
     run_table,
@@ -184,9 +184,9 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         """Return a clause on the runs that a table summarizes."""
         n_pooled = self.n_pooled_runs[measure]
         if self.settings.by in ("cluster", "type"):
-            which = best_of(n_runs, self._rows["run_id"].nunique())
+            which = best_runs_text(n_runs, self._rows["run_id"].nunique())
             return f"{which} runs left out, of {counted(n_pooled, 'pooled run')}"
-        return f"{best_of(n_runs, n_pooled)} pooled runs"
+        return f"{best_runs_text(n_runs, n_pooled)} pooled runs"
 
     def _cluster_texts(self) -> Iterator[str]:
         """Yield organizations and first runs of each cluster."""
