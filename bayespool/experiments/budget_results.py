@@ -205,8 +205,9 @@ class Budgets(WithReportedRuns):
         measures = [str(measure) for measure in self.settings.measures]
         for measure in measures:
             n_runs = int(self._summary.loc[self._summary["measure"] == measure, "n_runs"].iloc[0])
+            which = best_runs_text(n_runs, len(self.run_ids))
             yield View(
-                title=f"{measure}, {best_runs_text(n_runs, len(self.run_ids))} pooled runs, means over budgets",
+                title=f"{measure}, {which} pooled runs, means over budgets",
                 names=("strategy",),
                 columns=("mae", "bias", "sre", "sre_star", *agreement),
                 where={"measure": measure},
