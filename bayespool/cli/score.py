@@ -121,7 +121,7 @@ def report(*, result: Path, output: Path) -> None:
     """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is
     needed to quote the result. It loads nothing from anywhere.
     """
-    from bayespool.report import read_result
+    from bayespool import read_result
     from bayespool.report.page import check_report
 
     check_report(output)

@@ -282,30 +282,10 @@ class Estimates(ReprHTMLMixin):
             return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
         return self.draws.interval(ci_prob)
 
-    def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Return ends of the interval per topic, two arrays of shape (run, topic); NaN without draws."""
-        if self.draws is None:
-            return np.full_like(self.per_topic, np.nan), np.full_like(self.per_topic, np.nan)
-        return self.draws.topic_interval(ci_prob)
-
     def run_values(self, name: str) -> FloatArray:
         """Return ``std``, ``distance`` or ``new_kind`` of runs, shape (run,); NaN if the method has none."""
         values: FloatArray | None = getattr(self, name)
         return np.full(len(self.run_ids), np.nan) if values is None else values
-
-    def columns(self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False) -> dict[str, AnyArray]:
-        """Return columns of a table by run (or run and topic), named after the method."""
-        columns = {self.method: (self.per_topic if per_topic else self.value).ravel()}
-        if self.draws is not None:
-            ends = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
-            columns |= {
-                f"{self.method}_{end}": v.ravel() for end, v in zip(("lower", "upper"), ends, strict=True)
-            }
-        run_columns = {"std": None if self.draws is not None else self.std, "distance": self.distance}
-        for name, values in (run_columns | {"new_kind": self.new_kind}).items():
-            if values is not None and not per_topic:
-                columns[f"{self.method}_{name}"] = values
-        return columns
 
     def summary_frame(self, *, ci_prob: float = DEFAULT_CI_PROB, per_topic: bool = False) -> pd.DataFrame:
         """Return a table of the estimates.
@@ -327,7 +307,10 @@ class Estimates(ReprHTMLMixin):
         import pandas as pd
 
         notes = [note_line(note) for note in self.notes] or [""] * len(self.run_ids)
-        lower, upper = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
+        values = self.per_topic if per_topic else self.value
+        lower = upper = np.full_like(values, np.nan)
+        if self.draws is not None:
+            lower, upper = (self.draws.topic_interval if per_topic else self.draws.interval)(ci_prob)
         n_topics = len(self.query_ids) if per_topic else 1
         columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
         if per_topic:
@@ -335,7 +318,7 @@ class Estimates(ReprHTMLMixin):
         columns |= {
             "measure": str(self.measure),
             "method": self.method,
-            "value": (self.per_topic if per_topic else self.value).ravel(),
+            "value": values.ravel(),
             "lower": lower.ravel(),
             "upper": upper.ravel(),
             "ci_prob": np.nan if self.draws is None else ci_prob,
