@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict, Unpack, get_args
+from typing import Any, ClassVar, TypedDict, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -144,6 +144,7 @@ class StrategyPool:
     plan: PoolPlan
     depth: int
     labels: LevelArray
+    is_union: ClassVar[bool] = False  # documents compete for the budget
     _choices: dict[bytes, tuple[BoolArray, PoolSelection | None]] = field(default_factory=dict, init=False)
 
     @classmethod
@@ -194,11 +195,6 @@ class StrategyPool:
     def __str__(self) -> str:
         """Return the plan's text."""
         return str(self.plan)
-
-    @property
-    def is_union(self) -> bool:
-        """False, since documents compete for the budget."""
-        return False
 
     @property
     def looks_at_judgments(self) -> bool:
