@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BIAS_MEASURES = ("mae", "sre", "sre_star")
-"""Columns of the table ``summary`` of `Budgets` that measure the bias of a pool."""
+"""Columns with measures for the bias of a pool, in the table ``summary`` of `Budgets`."""
 
 _MAX_BUDGET_COLUMNS = 8
 _COLUMNS = {
@@ -128,9 +128,8 @@ class Budgets(WithReportedRuns):
     _estimates: pd.DataFrame | None
 
     def tables(self) -> tuple[Table, ...]:
-        """Return ``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; of estimators
-        ``posterior`` and ``estimates``, too.
-        """
+        """Return tables ``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; with
+        estimators also ``posterior`` and ``estimates``."""
         share = self._pools["n_relevant"] / max(self.n_relevant, 1)
         pools = self._pools.copy()
         pools.insert(list(pools.columns).index("n_relevant") + 1, "recall", share)
@@ -158,13 +157,13 @@ class Budgets(WithReportedRuns):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Return budgets larger than the depth pool."""
+        """Return a note on budgets larger than the depth pool, if any."""
         beyond = [f"{budget:,}" for budget in self.settings.budgets if budget > self.n_documents]
         message = f"there are no more documents; everything is judged for {', '.join(beyond)}"
         return (message,) if beyond else ()
 
     def summary(self) -> tuple[str, ...]:
-        """Return sentences on the pools, and by measure on the strategies that mislead least."""
+        """Return sentences on the pools and on the least biased strategy for each measure."""
         s = self.settings
         truth = "the whole depth pool" if s.truth == "full" else "the strategy's pool with the run in it"
         stop = "" if s.stop is None else f", topics end by {s.describe()['stop']}"
@@ -188,7 +187,7 @@ class Budgets(WithReportedRuns):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return ``bias`` by budget."""
+        """Return the figure ``bias``, the bias for each budget."""
         from bayespool.plots import draw_budgets
 
         caption = "Bias of the pools of each strategy, by budget"
@@ -239,7 +238,7 @@ class Budgets(WithReportedRuns):
                 )
 
     def _by_budget(self, column: str) -> Pivot:
-        """Return a column by budget, of at most eight budgets, evenly spread, with the last."""
+        """Return a pivot with one column per budget, for at most eight evenly spaced budgets."""
         budgets = self.settings.budgets
         step = -(-len(budgets) // _MAX_BUDGET_COLUMNS)
         return Pivot((column,), "budget", values=budgets[::-1][::step][::-1])
@@ -305,7 +304,7 @@ class Budgets(WithReportedRuns):
         return frame
 
     def _means(self) -> pd.DataFrame:
-        """Return the summary as means over budgets; NaN values are left out of the means."""
+        """Return the columns of the summary averaged over budgets, ignoring NaN values."""
         names = ["mae", "bias", "sre", "sre_star", "fairness", "kendall_tau_b", "preserved"]
         rows = self._summary.groupby(["measure", "strategy"], sort=False)
         return rows[[*names, "n_reversed", "n_new"]].mean().reset_index()
@@ -325,7 +324,7 @@ class Budgets(WithReportedRuns):
 
     @cached_property
     def _posterior(self) -> pd.DataFrame:
-        """Errors and calibration of the estimates."""
+        """Return errors and calibration of the estimates per measure, strategy, budget and estimator."""
         rows = reported_rows(cast("pd.DataFrame", self._estimates))
         return summarize_groups(rows, ("measure", "strategy", "budget", "estimator"), _summarize_estimates)
 
@@ -346,7 +345,7 @@ def _summarize_estimates(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def _spearman(rows: pd.DataFrame) -> float:
-    """Return Spearman's correlation of share and bias over contributors; NaN where either is constant."""
+    """Return Spearman's correlation between share and bias over contributors; NaN if either is constant."""
     share, bias = (rows[name].rank().to_numpy() for name in ("share", "bias"))
     if len(np.unique(share)) < 2 or len(np.unique(bias)) < 2:
         return float("nan")
@@ -354,12 +353,12 @@ def _spearman(rows: pd.DataFrame) -> float:
 
 
 def packed(pairs: npt.NDArray[np.bool_]) -> str:
-    """Return pairs of runs as hexadecimal text, one bit each."""
+    """Encode a mask of run pairs as hexadecimal text, one bit per pair."""
     return np.packbits(pairs).tobytes().hex()
 
 
 def unpacked(text: str, n_runs: int) -> npt.NDArray[np.bool_]:
-    """Decode the string that `packed` makes into a matrix of pairs, shape (run, run).
+    """Decode text from `packed` to a mask of run pairs, shape (run, run).
 
     Examples
     --------

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PAPER_BUDGETS = tuple(range(5_000, 80_001, 5_000))
-"""Budgets of Lipani et al. (2017)."""
+"""Judging budgets used by Lipani et al. (2017)."""
 
 
 _SMALL_POOL_DOCUMENTS = 20_000  # below it too few of the paper's budgets fit
@@ -61,8 +61,9 @@ _N_BUDGETS_OF_SMALL_POOL = 10
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetPart(Part):
-    """A strategy and the organization or run left out (empty: none), with the runs to score; without a
-    budget, scores as judged at every budget, with one, estimates from its pool.
+    """Strategy with the runs to score and the organization or run left out (empty: none).
+
+    Without a budget the part has scores as judged at every budget; with one, estimates from its pool.
     """
 
     strategy: Strategy
@@ -71,14 +72,16 @@ class BudgetPart(Part):
 
 
 class PoolsOfBudgets(Design):
-    """Pools that strategies make with a budget, from all runs and without each contributor."""
+    """Experiment on the pools that strategies choose with a budget, from all runs and without each
+    contributor."""
 
     name: ClassVar[str] = "budgets"
     parts_name: ClassVar[str] = "pools"
 
     def parts(self, collection: Collection, settings: BudgetSettings) -> tuple[BudgetPart, ...]:
-        """Return each strategy with all runs and without each contributor; then, with estimators, each budget
-        without each contributor.
+        """Return a part for each strategy with all runs and without each contributor.
+
+        With estimators, a part for each budget without each contributor follows.
         """
         n_best(len(collection.pooled_run_ids), settings.top)
         units = contributors(collection, settings.by, least=2)
@@ -104,7 +107,10 @@ class PoolsOfBudgets(Design):
         return tuple(parts)
 
     def conceal(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Collection:
-        """Return the budget's judgments, and a pool that the strategy can choose again without more runs."""
+        """Return the collection with only the documents judged within the budget.
+
+        Its pool is one that the strategy can choose again without more runs.
+        """
         budget = cast("int", part.budget)
         judged = judged_by_budget(collection, part, replace(settings, budgets=(budget,)))[0]
         reduced = collection.without_judgments(~judged)
@@ -121,18 +127,19 @@ class PoolsOfBudgets(Design):
         )
 
     def seeds(self, part: BudgetPart, settings: BudgetSettings) -> tuple[object, ...]:
-        """Return strategy, what is left out, and budget."""
+        """Return the names that seed a part: strategy, contributor left out, budget."""
         return part.seeds
 
     def grade(self, graded: Graded, settings: BudgetSettings) -> Mapping[str, Any]:
-        """Return estimates with their intervals, and whether anything is unjudged."""
+        """Return estimates with intervals, and whether a run has unjudged documents."""
         rows = graded.rows() | {"open": graded.bounds.has_unjudged}
         names = ("measure", "estimator", "run_id", "truth", "value", "open", *INTERVAL_COLUMNS)
         return {name: rows[name] for name in names}
 
     def compute(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Stored:
-        """Return estimates on a budget's pool; or scores of the part's runs at every budget, with tables of
-        the pools where no run is left out.
+        """Return estimates from the pool of a budget, or scores at every budget for a part without one.
+
+        Parts in which no run is left out also give tables that describe the pools.
         """
         if part.budget is not None:
             return super().compute(collection, part, settings)
@@ -152,8 +159,9 @@ class PoolsOfBudgets(Design):
         return rows, {"pools": pools}
 
     def identity(self, part: BudgetPart, settings: BudgetSettings) -> tuple[str, list[Any]]:
-        """Return also the estimators, so that some can be added to a finished experiment, and the versions of
-        the user's own strategies.
+        """Return the part's name and identity, with its estimators and the versions of the user's strategies.
+
+        Estimators can thus be added to a finished experiment.
         """
         text, strategy = strategy_text(part.strategy), cast("Any", part.strategy)
         identity = [text, user_code_versions([(text, strategy)]), part.left_out, list(part.run_ids)]
@@ -163,17 +171,17 @@ class PoolsOfBudgets(Design):
         return part.name, [*identity, part.budget, estimators, user_code_versions(settings.estimators)]
 
     def describe(self, settings: BudgetSettings) -> dict[str, Any]:
-        """Return settings that all parts depend on."""
+        """Return the settings that affect every part."""
         return settings.describe_parts() | user_code_versions((), settings.measures)
 
     def warn(self, results: Sequence[PartResult]) -> None:
-        """Issue the warnings of estimates."""
+        """Issue the warnings raised by estimates."""
         super().warn([result for result in results if result.part.budget])
 
 
 @experiment(BudgetSettings, PoolsOfBudgets)
 def budgets(collection: Collection, *, settings: BudgetSettings, execution: ExecutionOptions) -> Budgets:
-    """Measure how biased pools of different strategies and budgets are against runs that did not contribute.
+    """Measure the bias of pools against non-contributing runs, for different strategies and budgets.
 
     Parameters
     ----------
@@ -255,8 +263,9 @@ def budgets(collection: Collection, *, settings: BudgetSettings, execution: Exec
 
 
 def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int, ...]:
-    """Return the requested budgets; by default those of the paper up to the size of the pool, or tenths of a
-    small pool.
+    """Return the requested budgets, or by default budgets that suit the pool.
+
+    Default: those of the paper up to the size of the pool, or tenths of a small pool.
     """
     if requested:
         return requested
@@ -267,8 +276,9 @@ def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int,
 
 
 def judged_by_budget(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> BoolArray:
-    """Return documents that a strategy judges with each budget, of those that the pool's runs retrieved down
-    to its depth, shape (budget, pair).
+    """Return a mask of the documents that a strategy judges with each budget, shape (budget, pair).
+
+    It chooses among the documents retrieved by the pool's runs down to the pool depth.
     """
     strategy, seed, run_index = part.strategy, settings.random_seed, whole.run_index(part.pool_run_ids)
     topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
@@ -287,8 +297,9 @@ def judged_by_budget(whole: Collection, part: BudgetPart, settings: BudgetSettin
 def trec_scores(
     whole: Collection, judged: Collection, index: npt.NDArray[np.intp], measures: Sequence[Measure]
 ) -> list[Values]:
-    """Return scores as trec_eval gives them with the judgments of `judged`, by measure, each of shape (run,
-    topic); the levels of relevance are those of `whole`.
+    """Return trec_eval's scores with the judgments of `judged`, one array of shape (run, topic) per measure.
+
+    The levels of relevance are those of `whole`.
     """
     scores = []
     for measure in measures:
@@ -298,7 +309,7 @@ def trec_scores(
 
 
 class _PoolDescription:
-    """Description of the pools of a strategy with all runs, by the tables that a pool has rows of."""
+    """Callable that describes the pools of a strategy with all runs, table by table."""
 
     def __init__(self, whole: Collection, index: npt.NDArray[np.intp], settings: BudgetSettings) -> None:
         self._whole, self._settings = whole, settings
@@ -311,7 +322,7 @@ class _PoolDescription:
     def __call__(
         self, inside: BoolArray, reduced: Collection, scores: Sequence[Values]
     ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the rows of one pool, each with the name of its table."""
+        """Yield the rows that describe one pool, each with the name of its table."""
         runs, units = (each.contributions(self._whole, inside) for each in self._members)
         topics, n_documents = runs.n_of_topic, int(runs.n_of_topic.sum())
         yield (
@@ -342,7 +353,7 @@ class _PoolDescription:
 
 
 def agreement(before: Values, after: Values, test: Test) -> dict[str, Any]:
-    """Return the agreement of the runs' comparisons on a pool with those on the whole depth pool."""
+    """Return how far run comparisons on a pool agree with those on the whole depth pool."""
     was, is_ = (significant_pairs(values.scores(), test) for values in (before, after))
     was_ahead, is_ahead = (values.totals()[:, None] > values.totals() for values in (before, after))
     pairs = np.triu(np.ones(was.shape, dtype=bool), 1)
@@ -357,7 +368,7 @@ def agreement(before: Values, after: Values, test: Test) -> dict[str, Any]:
 
 
 def _stacked(results: Sequence[PartResult], names: Sequence[str], pools: str = "") -> pd.DataFrame:
-    """Return rows of parts, or of one of their tables of pools, after columns that tell the parts apart."""
+    """Return the rows of all parts as one data frame, after columns that identify the part."""
     import pandas as pd
 
     frames = []
@@ -371,7 +382,7 @@ def _stacked(results: Sequence[PartResult], names: Sequence[str], pools: str = "
 def _rows(
     whole: Collection, settings: BudgetSettings, results: Sequence[PartResult], means: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Return a table of runs in the order of measures, strategies, budgets and runs."""
+    """Return the scores of runs left out as a table sorted by measure, strategy, budget and run."""
     import pandas as pd
 
     keys = ["measure", "strategy", "budget", "run_id"]
@@ -405,7 +416,7 @@ def _rows(
 def _estimate_rows(
     results: Sequence[PartResult], rows: pd.DataFrame, settings: BudgetSettings
 ) -> pd.DataFrame:
-    """Return a table of estimates in the order of measures, strategies, budgets, estimators and runs."""
+    """Return the estimates as a table sorted by measure, strategy, budget, estimator and run."""
     keys = ["measure", "strategy", "budget", "run_id"]
     as_judged = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
     as_judged = as_judged.rename(columns={"value": "as_judged"})

@@ -81,7 +81,7 @@ _RUNS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelChecks(Result):
-    """Predictions of held-out organizations by several models under several measures.
+    """Predictions for held-out organizations from several models under several measures.
 
     Its tables are `calibration`, `elpd` (see `bayespool.experiments.calibration_frame` and `elpd_frame`) and
     `runs`, a row per measure, model and run with hidden documents.
@@ -124,7 +124,7 @@ class ModelChecks(Result):
     title = "Check of the models on this pool"
 
     def tables(self) -> tuple[Table, ...]:
-        """Return calibration, models by log predictive density, and single runs."""
+        """Return tables ``calibration``, ``elpd`` (models by log predictive density) and ``runs``."""
         import pandas as pd
 
         calibration, elpd = calibration_frame(self.predictions), elpd_frame(self.predictions, COMBINED_MODELS)
@@ -149,7 +149,7 @@ class ModelChecks(Result):
         )
 
     def summary(self) -> tuple[str, ...]:
-        """Return the best model of each measure."""
+        """Return a sentence on the best model for each measure."""
         return tuple(
             f"{rows['measure'].iloc[0]}: of {len(rows)} models {rows['model'].iloc[0]} predicts held-out "
             "organizations best, by expected log predictive density."
@@ -157,7 +157,7 @@ class ModelChecks(Result):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Return failed checks of the fits."""
+        """Return notes on failed diagnostic checks of the fits."""
         return tuple(
             f"{p.measure}, {p.model}: {problem}"
             for p in self.predictions
@@ -166,7 +166,7 @@ class ModelChecks(Result):
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return models compared; by measure predictions beside observations, and PIT values."""
+        """Return figures that compare models, predictions with observations, and PIT values."""
         from bayespool.plots.experiments import draw_elpd, draw_pit, draw_predictive
 
         elpd = Figure(
@@ -182,7 +182,8 @@ class ModelChecks(Result):
         return tuple(figures)
 
     def files(self) -> Mapping[str, bytes | str]:
-        """Return containers ``<measure>-<model>.nc``; of a higher step as in ``nDCG_10-ratio-2-of-1.nc``."""
+        """Return containers as files ``<measure>-<model>.nc``; ``nDCG_10-ratio-2-of-1.nc`` above the first
+        threshold."""
         return {
             f"{variable_name(measure)}-{model}.nc": container_bytes(container)
             for (measure, model), container in self.containers.items()
@@ -190,11 +191,11 @@ class ModelChecks(Result):
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """The measures in order."""
+        """Measures in the order of the predictions."""
         return tuple(dict.fromkeys(p.measure for p in self.predictions))
 
     def __getitem__(self, key: tuple[str, object]) -> HeldOutPrediction:
-        """Return the predictions of one model under one measure: ``checks["ratio", "P@10"]``."""
+        """Return the predictions from one model under one measure: ``checks["ratio", "P@10"]``."""
         model, measure = key
         for prediction in self.predictions:
             if prediction.model == model and str(prediction.measure) == str(measure):
@@ -203,7 +204,7 @@ class ModelChecks(Result):
 
 
 def _by_measure(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Return rows of each measure, in order."""
+    """Return an iterator over the rows for each measure, in order."""
     return (rows for _, rows in frame.groupby("measure", sort=False))
 
 
@@ -236,7 +237,7 @@ def check_models(
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ModelChecks:
-    """Check models on the pool at hand: hold organizations out, predict their runs, compare.
+    """Check models by predicting the runs of organizations held out of the pool.
 
     Only the pool's own judgments take part; documents that stay unjudged with all organizations pooled count
     as nonrelevant, in predictions and observations. Values of the measure are predicted, from models fitted
@@ -330,7 +331,8 @@ def _container(
     prediction: HeldOutPrediction,
     settings: CheckingSettings,
 ) -> Any:
-    """Gather a fit to the whole pool, with its priors, the model's predictions and what they are of;
+    """Gather a fit to the whole pool with its priors, predictions and data in one container.
+
     `ModelChecks` describes the groups. Model and documents are on the same threshold of the measure.
     """
     from bayespool.tables import build_container
@@ -401,7 +403,8 @@ def _log_likelihood(
     fit: Fit,
     random_seed: int,
 ) -> npt.NDArray[np.float32]:
-    """Return log chances of which hidden documents of each cell are relevant, shape (chain, draw, cell)."""
+    """Return the log-likelihood for the hidden documents of each (run, topic) cell, shape (chain, draw,
+    cell)."""
     structure = prepared.structure()
     block, rng = structure.blocks[-1], np.random.default_rng([random_seed, 4])
     topic_cell = rows.organization * len(hidden.collection.query_ids) + rows.topic
@@ -426,8 +429,9 @@ def _log_likelihood(
 
 @dataclass(frozen=True)
 class _FittedPart:
-    """One model on one threshold, fitted to the evidence that measures of some depth share: to all folds but
-    one each, or to the whole pool.
+    """Model for one threshold, fitted to all folds but one at a time, or to the whole pool.
+
+    Measures that share the evidence share the fit.
     """
 
     model: str
@@ -437,19 +441,19 @@ class _FittedPart:
 
     @property
     def name(self) -> str:
-        """The model's name, with the threshold above the first."""
+        """Name of the model, with the threshold if it is not the first."""
         threshold = self.threshold
         return f"{self.model}-{threshold.rel}-of-{threshold.given}" if threshold.given else self.model
 
     def problem(self, collection: Collection) -> ScoringProblem:
-        """Return the problem of the threshold without runs to score."""
+        """Return the scoring problem for the threshold, without runs to score."""
         return ScoringProblem(collection, (), self.measure, "pooled", asked_threshold=self.threshold)
 
 
 def _fitted_part(
     collection: Collection, model: str, measure: Measure, threshold: Threshold, settings: CheckingSettings
 ) -> _FittedPart:
-    """Return the model on a threshold, with the deepest of the measures that share its evidence."""
+    """Return the part that fits the model for a threshold, with the deepest measure that shares its evidence."""
     depth = evidence_depth(model, measure.cutoff)
     sharing = [
         other
@@ -466,7 +470,7 @@ def _fit_all(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> dict[_FittedPart, list[Fit]]:
-    """Return fits of every part by fold, or one to the whole pool."""
+    """Return the fits of every part: one per fold, or one to the whole pool."""
     n_folds = min(settings.n_folds, len(np.unique(collection.organization[collection.pooled])))
     tasks = [(part, f) for part in parts for f in range(1 if part.whole else n_folds)]
     fits: dict[tuple[_FittedPart, int], Fit] = {}
@@ -480,7 +484,7 @@ def _fit_all(
 def _fit(
     collection: Collection, task: tuple[_FittedPart, int], settings: CheckingSettings
 ) -> tuple[tuple[_FittedPart, int], Fit]:
-    """Fit of one fold or the whole pool."""
+    """Fit a part to one fold or to the whole pool."""
     part, f = task
     problem = part.problem(collection)
     prepared, engine = problem.prepare(part.model, dict(settings.priors)), _engine(settings)

@@ -55,13 +55,13 @@ ERRORS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
     "sre": system_rank_error,
     "kendall_tau_b": kendall_tau_b,
 }
-"""Errors by the name of their column."""
+"""Error measures by column name."""
 
 
 def error_columns(
     rows: pd.DataFrame, *names: str, value: str = "value", truth: str = "truth"
 ) -> dict[str, float]:
-    """Return errors of `ERRORS` of a column of estimates, by name."""
+    """Return the errors named in `ERRORS` for a column of estimates, by name."""
     true, estimate = rows[truth].to_numpy(), rows[value].to_numpy()
     return {name: ERRORS[name](true, estimate) for name in names}
 
@@ -96,7 +96,8 @@ def randomized_pit(
 
 
 def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.bool_]:
-    """Return a mask of truths inside the equal-tailed interval of the draws, ends included; shape (run,).
+    """Return a mask of true values inside the equal-tailed interval of the draws, ends included; shape
+    (run,).
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.
 
 
 def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]:
-    """Return P(draw < truth) and P(draw ≤ truth), each of shape (run,); the randomized PIT lies between them.
+    """Return P(draw < truth) and P(draw ≤ truth), which bound the randomized PIT; each of shape (run,).
 
     Parameters
     ----------
@@ -132,8 +133,9 @@ def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]
 
 
 def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> float:
-    """Return the share of randomized PIT values in the central ``prob`` of (0, 1), in expectation over their
-    random part; about ``prob`` for calibrated draws. NaN values are left out; NaN if no value is left.
+    """Return the expected share of randomized PIT values in the central ``prob`` of (0, 1).
+
+    It is about ``prob`` for calibrated draws. NaN values are left out; NaN if no value is left.
 
     Parameters
     ----------
@@ -161,7 +163,9 @@ def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> fl
 
 
 def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
-    """Return the continuous ranked probability score of the draws, shape (run,), in documents; 0 is best.
+    """Return the continuous ranked probability score of the draws in documents, shape (run,).
+
+    0 is best.
 
     ``E|X − y| − ½·E|X − X′|`` with X and X′ independent draws and y the truth (equation 21 of Gneiting &
     Raftery 2007).
@@ -188,7 +192,7 @@ def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
 
 
 COVERAGE_LEVELS = (50, 80, 95)
-"""Levels, in percent, at which coverage is checked whatever ``ci_prob`` is."""
+"""Interval levels, in percent, for which coverage is always checked."""
 
 
 INTERVAL_COLUMNS = (
@@ -196,7 +200,7 @@ INTERVAL_COLUMNS = (
     *(f"covered_{level}" for level in COVERAGE_LEVELS),
     *("pit", "pit_lower", "pit_upper", "crps"),
 )
-"""Columns on the interval of a run."""
+"""Names of the columns on a run's posterior interval."""
 
 
 def interval_columns(
@@ -208,8 +212,10 @@ def interval_columns(
     seed: int,
     n_topics: npt.NDArray[np.intp] | int | None = None,
 ) -> dict[str, Any]:
-    """Return `INTERVAL_COLUMNS`, an entry per run. Coverage is None and PIT NaN for runs not `open_`, whose
-    intervals are points; `n_topics` is the number of topics in each mean.
+    """Return the columns `INTERVAL_COLUMNS`, with one entry per run.
+
+    Coverage is None and PIT NaN for runs not `open_`, whose intervals are points; `n_topics` is the number of
+    topics in each mean.
     """
     draws, n_runs = estimates.draws, len(open_)
     n_all = len(estimates.query_ids)
@@ -241,13 +247,15 @@ def interval_columns(
 
 
 def with_missing_flags(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns of coverage in which a value may be missing."""
+    """Return the rows with coverage columns converted to a nullable boolean type."""
     return rows.astype({f"covered_{level}": "boolean" for level in COVERAGE_LEVELS})
 
 
 def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
-    """Return means over an estimator's runs of `interval_columns`: ``n_open``; over these ``coverage_…``,
-    ``pit_…`` (see `central_share`) and ``width``; ``crps`` over all; NaN without a value.
+    """Return the columns of `interval_columns` summarized over an estimator's runs.
+
+    ``n_open``; over these runs ``coverage_…``, ``pit_…`` (see `central_share`) and ``width``; ``crps`` over
+    all; NaN without a value.
     """
     graded = rows[open_]
     posterior = bool(rows["ci_prob"].notna().any())
@@ -264,7 +272,7 @@ def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A part of an experiment: runs that are estimated while something is concealed.
+    """Part of an experiment: runs that are estimated while judgments are concealed.
 
     Attributes
     ----------
@@ -298,8 +306,10 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """True values of a part's runs, and the number of documents that are unjudged in truth, too, and count as
-    nonrelevant in truth and estimates, shape (run, topic).
+    """True scores of a part's runs, with the number of documents unjudged even in the truth, shape (run,
+    topic).
+
+    Those documents count as nonrelevant in truth and estimates.
     """
 
     values: Values
@@ -308,7 +318,7 @@ class Truth:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Graded:
-    """Estimates of a part's runs by one estimator and measure beside their truth.
+    """Estimates for a part's runs from one estimator and measure, with the true scores.
 
     Attributes
     ----------
@@ -338,11 +348,11 @@ class Graded:
 
     @property
     def n_topics(self) -> npt.NDArray[np.intp]:
-        """Number of topics of each run's mean, shape (run,)."""
+        """Number of topics in each run's mean score, shape (run,)."""
         return np.asarray(self.counted.sum(axis=1))
 
     def rows(self) -> dict[str, Any]:
-        """Return columns with a value for each run, or one for all."""
+        """Return columns with one value per run, or one value for all runs."""
         bounds, truth, n_topics = self.bounds, self.truth, self.n_topics
         error = np.where(self.counted, self.estimates.per_topic - truth.values.scores(), 0)
         return {
@@ -374,7 +384,7 @@ class Graded:
 
 
 class Design(Task):
-    """Design of an experiment: what is concealed, estimated and graded.
+    """Base class for an experiment's design: what is concealed, estimated and graded.
 
     A design of your own is a subclass with a ``name``, a ``version`` of its code, and `parts`; override the
     other methods only to change the defaults. `run_design` runs it.
@@ -386,50 +396,59 @@ class Design(Task):
     )
 
     def parts(self, collection: Collection, settings: Any) -> Iterable[Part]:
-        """Return the parts, in the order in which they are worked on."""
+        """Return the parts in the order in which they are processed."""
         raise NotImplementedError
 
     def conceal(self, collection: Collection, part: Any, settings: Any) -> Collection:
-        """Return what the part's estimators get: by default the judgments of its pool."""
+        """Return the collection that the part's estimators see, by default with only its pool's judgments."""
         pool = set(part.pool_run_ids)
         return collection.unpool([run for run in collection.pooled_run_ids if run not in pool])
 
     def judged_in_truth(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
-        """Return a mask of documents that the truth judges, shape (pair,); estimates take others for
-        nonrelevant.
+        """Return a mask of documents judged in the truth, shape (pair,).
+
+        Estimates count other documents as nonrelevant.
         """
         return collection.judged
 
     def truth(
         self, collection: Collection, concealed: Collection, part: Any, measure: Measure, settings: Any
     ) -> Truth:
-        """Return values on all judgments, by default; ideal rankings have the documents of the estimate's."""
+        """Return the true scores of the part's runs, by default from all judgments.
+
+        Ideal rankings have the same documents as those of the estimate.
+        """
         estimand = settings.estimand_of_estimators
         values = values_on_fuller(concealed, collection, part.run_ids, measure, estimand)
         return Truth(values, score_bounds(collection, part.run_ids, measure, estimand=estimand).n_unjudged)
 
     def topics(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
-        """Return topics that each run's score is the mean over, shape (run, topic)."""
+        """Return a mask of the topics in each run's mean score, shape (run, topic)."""
         return np.ones((len(part.run_ids), len(collection.query_ids)), dtype=bool)
 
     def seeds(self, part: Any, settings: Any) -> tuple[object, ...]:
-        """Return names that estimators' random numbers depend on; never judgments."""
+        """Return the names that seed the estimators' random numbers.
+
+        They never include judgments.
+        """
         return (self.name, *part.seeds)
 
     def grade(self, graded: Graded, settings: Any) -> Mapping[str, Any]:
-        """Return columns of the rows of one estimator and measure, a value for each run or one for all."""
+        """Return result columns for one estimator and measure, with one value per run or one for all runs."""
         return graded.rows()
 
     # --- what the runner asks ---
 
     def prepare(self, collection: Collection, settings: Any) -> None:
-        """Warn of relevance that no document has, and of labels that are not used."""
+        """Warn about relevance levels without documents and labels that are not used."""
         warn_of_unused_relevance(collection, settings.measures)
         warn_of_judges(collection, (), settings.measures)
 
     def compute(self, collection: Collection, part: Any, settings: Any) -> Stored:
-        """Conceal, estimate and grade; also stored are true values by measure, shape (run, topic), NaN on
-        topics that a score does not count, and processor seconds by stage.
+        """Conceal judgments, estimate the part's runs and grade the estimates.
+
+        Also stored are true scores per measure, shape (run, topic), NaN on topics that a score does not
+        count, and processor seconds per stage.
         """
         clock = _Clock()
         with clock.timed("concealing"):
@@ -464,22 +483,21 @@ class Design(Task):
         return rows, {"true_scores": scores, "seconds": clock.seconds}
 
     def identity(self, part: Any, settings: Any) -> tuple[str, list[Any]]:
-        """Name of the part, its runs, pool, measures and columns."""
+        """Return the part's name and its identity: name, runs, pool, measures and columns."""
         pool = hashlib.blake2b("\0".join(part.pool_run_ids).encode(), digest_size=8).hexdigest()
         columns = [[name, value] for name, value in part.columns]
         return part.name, [part.name, list(part.run_ids), pool, [str(m) for m in part.measures], columns]
 
     def describe(self, settings: Any) -> dict[str, Any]:
-        """Return settings that parts depend on, with the versions of the user's own design, estimators and so
-        on.
-        """
+        """Return settings that parts depend on, with the versions of the user's own design and estimators."""
         return parts_description(settings, self)
 
     def _estimates(
         self, concealed: Collection, part: Any, settings: Any, clock: _Clock
     ) -> dict[str, tuple[Estimates, ...]]:
-        """Return estimates by label, one per measure; errors have a note that names the estimator and the
-        part.
+        """Return the estimates from each estimator, one per measure, by label.
+
+        Errors get a note that names the estimator and the part.
         """
         estimates: dict[str, tuple[Estimates, ...]] = {}
         for label, estimator in settings.estimators:
@@ -506,7 +524,7 @@ class _Clock:
 
 
 def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Collection:
-    """Return the collection that pools are drawn from, with only the judgments that its runs account for.
+    """Return the collection from which pools are drawn, keeping only judgments that its runs account for.
 
     With ``runs="all"`` every run takes part, as in Webber & Park: unjudged documents within the depth count
     as judged and nonrelevant. The depth is by default the smallest among the runs.
@@ -536,7 +554,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
 def resolve_run_types(
     collection: Collection, run_types: Mapping[str, str] | None, run_ids: Iterable[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return pairs of run and type for some runs of the collection, in the order given; each needs a type."""
+    """Return (run, type) pairs for the given runs, or raise `InputError` if a run has no type."""
     if run_types is None:
         return ()
     names = list(run_ids)
@@ -552,8 +570,10 @@ def resolve_run_types(
 def contributors(
     whole: Collection, by: By, run_ids: Sequence[str] | None = None, *, least: int = 0
 ) -> dict[str, tuple[str, ...]]:
-    """Return contributors (runs or organizations) of some runs, by default the pooled ones, and the runs of
-    each, in their order; `InputError` for fewer than ``least``.
+    """Return the runs of each contributor (run or organization), or raise `InputError` for fewer than
+    ``least``.
+
+    By default contributors of the pooled runs, in their order.
     """
     runs, units = whole.pooled_run_ids if run_ids is None else run_ids, dict[str, list[str]]()
     for run, organization in zip(runs, whole.organization[whole.run_index(runs)], strict=True):
@@ -567,19 +587,20 @@ def contributors(
 
 
 def pool_contributors(whole: Collection, settings: PoolSettings) -> dict[str, tuple[str, ...]]:
-    """Return contributors that random pools are drawn from."""
+    """Return the contributors from which random pools are drawn."""
     types, kind = dict(settings.run_types), settings.pool_type
     runs = [run for run in whole.pooled_run_ids if kind is None or types[run] == kind]
     return contributors(whole, settings.by, runs)
 
 
 PAPER_WIDTHS = (2, 4, 10, 20, 40)
-"""Pool widths of Webber & Park (2009)."""
+"""Pool widths used by Webber & Park (2009)."""
 
 
 def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolSettings:
-    """Resolve depth, types and widths for the collection that pools are drawn from; widths are by default
-    those of the paper that leave a contributor outside.
+    """Resolve the settings for depth, run types and pool widths for a collection.
+
+    Default widths are those of the paper that leave a contributor outside.
     """
     types = resolve_run_types(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
     n_units = len(pool_contributors(whole, dataclasses.replace(requested, run_types=types)))

@@ -43,7 +43,7 @@ TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ExperimentResult(Result):
-    """Result of an experiment.
+    """Base class for the result of an experiment.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class ExperimentResult(Result):
 
     @property
     def metadata(self) -> Mapping[str, Any]:  # type: ignore[override] # derived, where others have a field
-        """Version, fingerprint, pool, settings and warnings."""
+        """Metadata with version, fingerprint, pool, settings and warnings."""
         return {
             "bayespool": __version__,
             "fingerprint": self.fingerprint,
@@ -88,7 +88,7 @@ class ExperimentResult(Result):
 def result_fields(
     collection: Collection, pooled: Collection, settings: Any, results: Iterable[PartResult] = ()
 ) -> dict[str, Any]:
-    """Return fields of an `ExperimentResult` on a pool, with the warnings of its parts."""
+    """Return the fields of an `ExperimentResult` on a pool, with the warnings from its parts."""
     return {
         "settings": settings,
         "fingerprint": collection.fingerprint,
@@ -100,22 +100,22 @@ def result_fields(
 
 
 def check_metadata(collection: Collection, settings: Any, **more: Any) -> dict[str, Any]:
-    """Return version, fingerprint and settings of a check, and what it resolved of them."""
+    """Return metadata of a check: version, collection fingerprint, settings and their resolved values."""
     return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings.describe(), **more}
 
 
 def sre_star_note(test: Test) -> str:
-    """Return a sentence on what SRE* counts, with the test that says which runs differ."""
+    """Return a sentence that explains SRE* and names its significance test."""
     tested = f"{TESTS[test]}, {level(SIGNIFICANCE_LEVEL)}"
     return f"SRE* counts only runs passed over that differ significantly in truth ({tested})."
 
 
 RowOrder = Mapping[str, Sequence[object] | None]
-"""Columns that rows are sorted by, each in the order given, or by value where that is None."""
+"""Sort columns, each with its values in order, or None to sort by value."""
 
 
 def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
-    """Return rows in this order."""
+    """Return the rows of a data frame sorted by the given columns and orders."""
     columns = [
         (frame[name] if order is None else frame[name].map({x: i for i, x in enumerate(order)})).to_numpy()
         for name, order in keys.items()
@@ -124,7 +124,7 @@ def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
 
 
 def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame:
-    """Return rows of all parts, `in_order`."""
+    """Return the rows of all parts as one data frame, sorted as in `in_order`."""
     import pandas as pd
 
     names = results[0].rows
@@ -134,7 +134,7 @@ def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame
 def summarize_groups(
     rows: pd.DataFrame, keys: Sequence[str], summarize: Callable[[pd.DataFrame], dict[str, Any]]
 ) -> pd.DataFrame:
-    """Return a row for each combination of the keys, in their order, with the summary of its rows."""
+    """Return a data frame with one summary row per combination of the keys."""
     import pandas as pd
 
     groups = rows.groupby(list(keys), sort=False)
@@ -142,11 +142,11 @@ def summarize_groups(
 
 
 PIT = "Where the truth lies in the posterior of each run; flat where intervals are right"
-"""Caption of figures of PIT values."""
+"""Caption for figures of PIT values."""
 
 
 def named_figure(name: str, caption: str, draw: Callable[[], Any], of: Sequence[object] = ()) -> Figure:
-    """Return a figure with what it is ``of``, such as a measure, in its name and caption."""
+    """Return a figure with its subject ``of``, such as a measure, in its name and caption."""
     subject = f" ({', '.join(map(str, of))})" if of else ""
     return Figure("-".join([name, *map(variable_name, of)]), f"{caption}{subject}", draw)
 
@@ -154,7 +154,7 @@ def named_figure(name: str, caption: str, draw: Callable[[], Any], of: Sequence[
 def panel_figure(
     name: str, caption: str, plots: Sequence[Callable[..., Any]], *, of: Sequence[object] = (), **size: float
 ) -> Figure:
-    """Return a `named_figure` of several plots, a panel for each."""
+    """Return a `named_figure` with one panel per plot."""
 
     def draw() -> Any:
         from bayespool.plots.style import draw_panels
@@ -165,20 +165,20 @@ def panel_figure(
 
 
 def best_runs_text(n_runs: int, n_all: int) -> str:
-    """Return a text on how many of all runs a table summarizes."""
+    """Return text that says how many of all runs a table summarizes."""
     return f"all {n_runs}" if n_runs == n_all else f"the best {n_runs} of {n_all}"
 
 
 def reported_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of the runs that the experiment reports on; all where it does not choose."""
+    """Return the rows for reported runs, or all rows if the experiment reports on every run."""
     return frame[frame["reported"]].reset_index(drop=True) if "reported" in frame else frame
 
 
 class WithReportedRuns(ExperimentResult):
-    """Result with tables of runs of which summaries are over the best ``top`` %."""
+    """Result whose summaries cover only the best ``top`` % of runs."""
 
     def to_frame(self, table: str | None = None, *, reported_only: bool = False) -> pd.DataFrame:
-        """Return a data frame of one of the tables, by default the first.
+        """Return one of the tables (default: the first) as a data frame.
 
         Parameters
         ----------
@@ -191,19 +191,22 @@ class WithReportedRuns(ExperimentResult):
 
 
 def pools_scope(result: ExperimentResult) -> str:
-    """Return a clause on what is judged, and what means are over."""
+    """Return a clause on the judging depth and the number of topics in the means."""
     s = result.settings
     who = "" if s.runs == "pooled" else ", all runs taking part, unjudged documents in truth nonrelevant"
     return f"judged to depth {s.pool_depth}{who}; means over {counted(len(result.query_ids), 'topic')}"
 
 
 def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
-    """Return documents in the runs' top n that are unjudged in the truth, too, each run counted once."""
+    """Return the number of documents in the runs' top n that are unjudged even in the truth.
+
+    Each run counts once.
+    """
     return int(frame[frame["measure"] == str(measure)].drop_duplicates("run_id")["n_unknown"].sum())
 
 
 def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[str]:
-    """Return a note on documents of the runs that are unjudged in the truth, too; none without any."""
+    """Return a note on the runs' documents that are unjudged even in the truth, if any."""
     unknown = n_unknown_documents(frame, measure)
     is_, count = ("is", "counts") if unknown == 1 else ("are", "count")
     message = (
@@ -214,9 +217,7 @@ def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[str]:
 
 
 def run_notes(frame: pd.DataFrame) -> list[str]:
-    """Return notes on runs left out, from ``estimator`` and ``note`` of one measure, each once with the
-    number of runs.
-    """
+    """Return distinct notes from the estimators on runs, each with the number of runs concerned."""
     notes = Counter(
         (estimator, re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note))  # without what differs between runs
         for estimator, note in zip(frame["estimator"], frame["note"], strict=True)
@@ -226,8 +227,9 @@ def run_notes(frame: pd.DataFrame) -> list[str]:
 
 
 def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left out of the pool") -> str:
-    """Return sentences on the bias as judged and the best estimator, from the rows of one measure of the
-    table ``summary``; `where` says which runs they are of.
+    """Return sentences on the bias as judged and the best estimator for one measure.
+
+    `rows` are rows of the table ``summary``; `where` describes their runs.
 
     Examples
     --------
@@ -268,7 +270,7 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class DesignResult(ExperimentResult):
-    """Result of `run_design`: estimates of runs beside their truth.
+    """Result from `run_design`: estimates for runs next to the true scores.
 
     Its tables are ``runs``, a row per part, measure, estimator and run, and ``summary``, a row per measure
     and estimator.
@@ -297,7 +299,7 @@ class DesignResult(ExperimentResult):
         return self.design
 
     def tables(self) -> tuple[Table, ...]:
-        """Return ``runs`` and ``summary``."""
+        """Return the tables ``runs`` and ``summary``."""
         run_columns = {
             "part": Column("part", "text", "The part of the experiment."),
             "fold": Column("left out", "text", "The organization, run or cluster that was left out."),
@@ -310,12 +312,12 @@ class DesignResult(ExperimentResult):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool, and on the reported runs by measure."""
+        """Return notes on the pool, and on the reported runs for each measure."""
         notes = [f"{m}: {note}" for m in self.settings.measures for note in self._measure_notes(m)]
         return (*self.pool_notes, *notes)
 
     def summary(self) -> tuple[str, ...]:
-        """Return by measure a sentence on the bias as judged and the best estimator."""
+        """Return sentences on the bias as judged and the best estimator for each measure."""
         rows = records(self._summary)
         return tuple(
             leave_out_sentence([row for row in rows if row["measure"] == str(measure)], self._where)
@@ -323,7 +325,7 @@ class DesignResult(ExperimentResult):
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return for each measure ``truth`` and, of posteriors, ``pit``."""
+        """Return figures ``truth`` for each measure and, for posterior estimators, ``pit``."""
         from bayespool.plots import plot_pit, plot_truth
 
         posteriors = self._summary.loc[self._summary["ci_prob"].notna(), "estimator"].unique()
@@ -348,7 +350,7 @@ class DesignResult(ExperimentResult):
         return (*truth_notes(frame, measure), *run_notes(frame))
 
     def _summary_views(self) -> Iterator[View]:
-        """Yield errors, and intervals where there are posteriors, by measure; the last has the legend."""
+        """Yield views of errors and, for posterior estimators, intervals for each measure."""
         intervals = [f"{name}_{share}" for name in ("coverage", "pit") for share in COVERAGE_LEVELS]
         measures = [str(measure) for measure in self.settings.measures]
         for measure in measures:
@@ -401,14 +403,14 @@ class DesignResult(ExperimentResult):
 def run_table(
     collection: Collection, settings: Any, results: Sequence[PartResult], first: RowOrder | None = None
 ) -> pd.DataFrame:
-    """Return rows by the columns in `first`, measure, estimator and run, whatever order the parts came in."""
+    """Return one row per run and estimator, sorted by the columns in `first`, measure, estimator and run."""
     order: RowOrder = {"measure": [str(m) for m in settings.measures], "estimator": settings.labels}
     order = {**(first or {}), **order, "run_id": collection.run_ids}
     return with_missing_flags(ordered_table(results, order))
 
 
 def total_seconds(results: Sequence[PartResult]) -> dict[str, float]:
-    """Return the processor time by stage, summed over parts."""
+    """Return the processor time per stage, summed over parts."""
     stages = dict.fromkeys(stage for result in results for stage in result.rest["seconds"])
     return {stage: sum(result.rest["seconds"].get(stage, 0.0) for result in results) for stage in stages}
 
@@ -417,7 +419,7 @@ def total_seconds(results: Sequence[PartResult]) -> dict[str, float]:
 def run_design(
     collection: Collection, design: Design, *, settings: DesignSettings, execution: ExecutionOptions
 ) -> DesignResult:
-    """Run an experiment of your own: conceal, estimate, and compare with what was concealed.
+    """Run a user-defined experiment that compares estimates with concealed judgments.
 
     Parameters
     ----------
@@ -485,7 +487,7 @@ _SHOWN = ("n_runs", "n_pool_runs", "mae", "rmse", "bias", "sre", "kendall_tau_b"
 
 
 def with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettings:
-    """Return the settings with the type of each pooled run, and the types to leave out."""
+    """Return the settings with the type of each pooled run and the types to leave out."""
     pairs = resolve_run_types(whole, dict(settings.run_types), whole.pooled_run_ids)
     kinds = sorted({kind for _, kind in pairs})
     if len(kinds) < 2:
@@ -497,7 +499,10 @@ def with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSetting
 
 
 def errors_by_type(whole: Collection, settings: LeaveOutSettings, rows: pd.DataFrame) -> pd.DataFrame:
-    """Summarize reported runs by type, measure and estimator; ranks are among the true scores of others."""
+    """Summarize reported runs by type, measure and estimator.
+
+    Ranks are among the true scores of the runs of other types.
+    """
     runs, n_runs = whole.pooled_run_ids, Counter(kind for _, kind in settings.run_types)
     true = {str(m): score_bounds(whole, runs, m).low.means() for m in settings.measures}
 
@@ -523,7 +528,7 @@ def errors_by_type(whole: Collection, settings: LeaveOutSettings, rows: pd.DataF
 
 
 def table_by_type(errors: pd.DataFrame) -> Table:
-    """Return the table ``types`` of `errors_by_type`, with a view for each measure."""
+    """Return the table ``types`` from `errors_by_type`, with one view per measure."""
     views = [
         View(title=f"{m}, by type", names=("type", "estimator"), columns=_SHOWN, where={"measure": m})
         for m in errors["measure"].unique()
