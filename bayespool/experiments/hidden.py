@@ -42,8 +42,10 @@ _MAX_RANDOM_NUMBERS = 2**23  # held at a time
 
 
 def fit_model(engine: Engine, prepared: PreparedModel, evidence: Evidence, random_seed: int) -> Fit:
-    """Fit a model to evidence, which may differ from the prepared one's, without a warning of failed checks,
-    which the diagnostics have. No other engine takes over.
+    """Fit a model to evidence without warning of failed checks.
+
+    The evidence may differ from the prepared model's. The diagnostics have the failed checks. No other engine
+    takes over.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticsWarning)
@@ -52,7 +54,7 @@ def fit_model(engine: Engine, prepared: PreparedModel, evidence: Evidence, rando
 
 
 def _shuffle(fit: Fit, random_seed: int) -> Fit:
-    """Put independent draws in random order; the engine orders them by scale."""
+    """Shuffle independent posterior draws, which the engine sorts by scale."""
     n_draws = next(iter(fit.variables.values())).shape[1]
     order = np.random.default_rng([random_seed, 2]).permutation(n_draws)
     return replace(
@@ -63,8 +65,10 @@ def _shuffle(fit: Fit, random_seed: int) -> Fit:
 
 
 class Documents(NamedTuple):
-    """Distinct hidden documents, each of the run of its organization that ranks it best: run (position in the
-    collection), topic, rank from 1, pair and whether relevant, each of shape (document,).
+    """Distinct hidden documents, each credited to the run of its organization that ranks it best.
+
+    Run (index in the collection), topic, rank from 1, document index and whether relevant, each of shape
+    (document,).
     """
 
     run: npt.NDArray[np.intp]
@@ -76,9 +80,11 @@ class Documents(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HiddenRows:
-    """Rows of a model's evidence with hidden documents, whose documents have one chance: run, topic and
-    organization as positions among pooled ones, and counts within the measure's cutoff, shape (row,);
-    `document_row` is the row of each distinct hidden document within the cutoff, shape (document,).
+    """Rows of a model's evidence, with the hidden documents in each row.
+
+    Documents in a row have the same probability of relevance. Run, topic and organization are indices among
+    the pooled ones, counts are within the measure's cutoff, shape (row,); `document_row` is the row of each
+    distinct hidden document within the cutoff, shape (document,).
     """
 
     run: IndexArray
@@ -91,9 +97,10 @@ class HiddenRows:
 
 @dataclass(frozen=True, eq=False)
 class HiddenDocuments:
-    """Documents that each pooled run would have unjudged had its organization not been pooled, of a problem
-    without runs to score; above the first threshold only those that reached the threshold below. `of` is a
-    measure that shares the problem's evidence and looks no deeper.
+    """Documents that each pooled run would have unjudged if its organization had not been pooled.
+
+    The problem has no runs to score; above the first threshold only documents that reached the threshold
+    below are included. `of` is a measure that shares the problem's evidence and looks no deeper.
     """
 
     problem: ScoringProblem
@@ -104,36 +111,36 @@ class HiddenDocuments:
 
     @property
     def thresholds(self) -> tuple[Threshold, ...]:
-        """Thresholds of the measure."""
+        """Relevance thresholds of the measure."""
         return find_thresholds(self.collection, self.measure)
 
     @property
     def collection(self) -> Collection:
-        """The collection with the pool."""
+        """Collection with the pool."""
         return self.problem.collection
 
     @property
     def measure(self) -> Measure:
-        """The measure at whose cutoff documents are hidden."""
+        """Measure whose cutoff determines the hidden documents."""
         return self.of or self.problem.measure
 
     @cached_property
     def run_index(self) -> npt.NDArray[np.intp]:
-        """Positions of the pooled runs in the collection, shape (run,)."""
+        """Indices for the pooled runs in the collection, shape (run,)."""
         return np.flatnonzero(self.collection.pooled)
 
     @cached_property
     def pooled_organizations(self) -> npt.NDArray[np.intp]:
-        """Positions of the organizations with a pooled run in the collection, ascending."""
+        """Sorted collection indices for the organizations with a pooled run."""
         return np.unique(self.collection.organization[self.run_index])
 
     @cached_property
     def organization(self) -> IndexArray:
-        """Organization of each pooled run among those with a pooled run, shape (run,)."""
+        """Organization index for each pooled run, among organizations with a pooled run, shape (run,)."""
         return self.index_organizations(self.run_index)
 
     def index_organizations(self, runs: npt.NDArray[np.intp]) -> IndexArray:
-        """Return organizations of runs of the collection, as positions among those with a pooled run."""
+        """Return the organization indices for runs, among organizations with a pooled run."""
         return np.searchsorted(self.pooled_organizations, self.collection.organization[runs]).astype(np.int64)
 
     @property
@@ -143,7 +150,7 @@ class HiddenDocuments:
 
     @cached_property
     def counts(self) -> HeldOutCounts:
-        """Counts of the pooled runs with their organizations held out."""
+        """Numbers of hidden documents for the pooled runs, with their organizations held out."""
         threshold = self.problem.threshold
         return held_out_counts(
             self.collection, cutoffs=self.measure.cutoff, rel=threshold.rel, given=threshold.given
@@ -151,7 +158,7 @@ class HiddenDocuments:
 
     @cached_property
     def _documents(self) -> Documents:
-        """The distinct hidden documents within the cutoff."""
+        """Distinct hidden documents within the cutoff."""
         return self._hidden_down_to(self.measure.cutoff)
 
     def _hidden_down_to(self, depth: int) -> Documents:
@@ -166,8 +173,11 @@ class HiddenDocuments:
         return self._documents.relevant.astype(np.int64)
 
     def find_places(self, documents: Documents, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
-        """Return run, topic, rank from 0 and number of every place of distinct documents in a ranking of the
-        organization of the run that they are credited to, down to a depth.
+        """Find every occurrence of distinct documents in the top ``depth`` ranks of their organization's
+        runs.
+
+        Return run, topic, rank from 0 and document number. The organization is that of the run to which the
+        document is credited.
         """
         collection = self.collection
         number = np.full(len(collection.relevance) + 1, -1)
@@ -179,8 +189,9 @@ class HiddenDocuments:
         return run, topic, rank, number_at[run, topic, rank]
 
     def rows(self, evidence: Evidence) -> HiddenRows:
-        """Return rows of the complete evidence of a model; `ValueError` if they are neither hidden documents
-        nor (run, topic) cells of them.
+        """Return the rows of a model's complete evidence, each a hidden document or a (run, topic) cell.
+
+        Raises `ValueError` for other rows.
         """
         if isinstance(evidence, LinearEvidence):
             table = self.problem.hidden
@@ -210,9 +221,8 @@ class HiddenDocuments:
 def _match_rows(
     credited: IndexArray, topic_of_document: IndexArray, run: IndexArray, topic: IndexArray
 ) -> IndexArray:
-    """Return the row of each document, by its run and topic, shape (document,); rows are cells, or documents
-    in the same order within a run and topic.
-    """
+    """Return the row of each document, matched by run and topic, shape (document,). Rows are cells, or
+    documents in the same order within a run and topic."""
     if len(credited) == 0:
         return np.zeros(0, dtype=np.int64)
     n_topics = int(max(topic_of_document.max(), topic.max(initial=0))) + 1
@@ -230,7 +240,7 @@ def _match_rows(
 
 
 def pool_alone(collection: Collection) -> Collection:
-    """Return the collection without judgments of the user's own, which checks of the pool leave out."""
+    """Return the collection without the user's own judgments, for checks of the pool."""
     if collection.own is None:
         return collection
     return replace(collection.without_judgments(collection.is_own), own=None)
@@ -238,8 +248,9 @@ def pool_alone(collection: Collection) -> Collection:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutRankings:
-    """Values of the pooled runs, each with its organization out of the pool, given its hidden documents;
-    documents unjudged with all organizations pooled count as in a score as judged. `hidden` is of the first
+    """Scores of the pooled runs with their organizations held out, given the hidden documents' relevance.
+
+    Documents unjudged with all organizations pooled count as in a score as judged. `hidden` is of the first
     threshold of the measure.
     """
 
@@ -248,30 +259,28 @@ class HeldOutRankings:
 
     @property
     def measure(self) -> Measure:
-        """The measure."""
+        """Measure of the scores."""
         return self.hidden.measure
 
     @cached_property
     def documents(self) -> Documents:
-        """The hidden documents that the values depend on: within the cutoff, or within reach of an ideal
-        ranking.
-        """
+        """Hidden documents on which the scores depend: within the cutoff or within reach of an ideal ranking."""
         reach = ideal_reach(self.hidden.collection, self.measure)
         return Documents(*held_out_documents(self.hidden.collection, cutoff=reach))
 
     @cached_property
     def organization(self) -> IndexArray:
-        """Organization of each document among those with a pooled run, shape (document,)."""
+        """Organization index for each document, among organizations with a pooled run, shape (document,)."""
         return self.hidden.index_organizations(self.documents.run)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Relevance at each threshold."""
+        """Relevance levels for the thresholds."""
         return threshold_levels(self.hidden.collection, self.hidden.thresholds)
 
     @cached_property
     def judged(self) -> Levels:
-        """Threshold that each document reached by its judgment, shape (document,)."""
+        """Highest threshold that each document's judgment reaches, shape (document,)."""
         rels = [threshold.rel for threshold in self.hidden.thresholds]
         relevance = self.hidden.collection.relevance[self.documents.pair]
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
@@ -279,8 +288,9 @@ class HeldOutRankings:
     def judged_values(
         self, runs: npt.NDArray[np.intp], measure: Measure | None = None, *, with_hidden: bool
     ) -> Values:
-        """Return values with the hidden documents as judged, or without the judgments that only the runs'
-        organizations contributed, shape (run, topic).
+        """Return scores with the hidden documents as judged, or unjudged, shape (run, topic).
+
+        Unjudged: without the judgments that only the runs' organizations contributed.
         """
         documents = np.arange(len(self.judged) if with_hidden else 0)
         judged = self.values(runs, documents, self.judged[documents][None], measure)
@@ -293,10 +303,12 @@ class HeldOutRankings:
         block: Levels,
         measure: Measure | None = None,
     ) -> Values:
-        """Return values of some pooled runs with some hidden documents as drawn and the others unjudged,
-        shape (draw, run, topic); `runs` and `documents` are ascending positions, `block` the threshold of
-        each document, shape (draw, document), and `measure` another one that looks as deep and has no ideal
-        ranking.
+        """Return scores of runs with relevance drawn for the given hidden documents, shape (draw, run,
+        topic).
+
+        Other hidden documents stay unjudged. `runs` and `documents` are ascending indices, `block` the
+        threshold of each document, shape (draw, document), and `measure` another one that looks as deep and
+        has no ideal ranking.
         """
         scored_measure = measure or self.measure
         ranked = scored_measure.read(self._ranked[runs][:, :, : scored_measure.cutoff])
@@ -327,9 +339,9 @@ class HeldOutRankings:
         documents: npt.NDArray[np.intp],
         block: Levels,
     ) -> None:
-        """Divide amounts by those of ideal rankings of the judgments without the organization's and of its
-        documents as drawn, those of the run alone unless runs share their ideal rankings.
-        """
+        """Divide unnormalized scores in place by those of the ideal rankings, with hidden documents as drawn.
+        Judgments that only the organization contributed are left out; its documents are those of the run
+        alone unless runs share their ideal rankings."""
         run_organization, document_organization = self.hidden.organization[runs], self.organization[documents]
         topic = self.documents.topic[documents]
         run, _, _, number = self._places(ideal_reach(self.hidden.collection, measure))
@@ -351,7 +363,8 @@ class HeldOutRankings:
                 amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
 
     def _tally_without(self, organization: int) -> Tally:
-        """Return the judged documents of each topic without those that an organization alone contributed."""
+        """Return the tally of judged documents per topic without those that only one organization
+        contributed."""
         collection = self.hidden.collection
         is_sole = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
         relevance = np.where(is_sole, np.int16(-1), collection.relevance)
@@ -359,18 +372,15 @@ class HeldOutRankings:
 
     @cached_property
     def _ranked(self) -> npt.NDArray[np.int16]:
-        """Relevance of the first documents of the pooled runs, shape (run, topic, rank), −1 for a hidden
-        one.
-        """
+        """Relevance levels in the pooled runs' rankings, shape (run, topic, rank), −1 for a hidden document."""
         ranked = ranked_levels(self.hidden.collection, self.hidden.run_index, self.measure.cutoff).copy()
         run, topic, rank, _ = self._places(self.measure.cutoff)
         ranked[run, topic, rank] = -1
         return ranked
 
     def _places(self, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
-        """Run, topic, rank from 0 and document number wherever a run has a hidden document of its own
-        organization down to a depth.
-        """
+        """Return run, topic, rank from 0 and document number for every hidden document in its organization's
+        runs."""
         if depth not in self._places_by_depth:
             self._places_by_depth[depth] = self.hidden.find_places(self.documents, depth)
         return self._places_by_depth[depth]
@@ -378,7 +388,7 @@ class HeldOutRankings:
 
 @dataclass(frozen=True, eq=False)
 class PredictionTarget:
-    """One model on one threshold, with the hidden documents of some rankings.
+    """Model for one threshold, with the hidden documents to predict.
 
     Attributes
     ----------
@@ -399,9 +409,7 @@ class PredictionTarget:
     def held_out_log_odds(
         self, draws: Mapping[str, FloatArray], held_out: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[IndexArray, FloatArray]:
-        """Return rows of organizations that the draws have not seen, and their log odds with new effects,
-        shape (draw, row).
-        """
+        """Return the rows of held-out organizations and their log odds with new effects, shape (draw, row)."""
         row, evidence = np.flatnonzero(held_out[self.rows.organization]), self.evidence
         organization = self.rows.organization[row]
         n_seen = int((~held_out).sum())
@@ -419,14 +427,14 @@ class PredictionTarget:
     def document_log_odds(
         self, row: npt.NDArray[np.intp], log_odds: FloatArray, documents: npt.NDArray[np.bool_]
     ) -> FloatArray:
-        """Return log odds of some documents from those of their rows, shape (draw, document)."""
+        """Return log odds for documents from the log odds of their rows, shape (draw, document)."""
         return log_odds[:, np.searchsorted(row, self.rows.document_row[documents])]
 
 
 def prediction_targets(
     prepared: Sequence[PreparedModel], rankings: HeldOutRankings
 ) -> tuple[PredictionTarget, ...]:
-    """Return a model's targets, one for each threshold; ``prepared`` has a model for each."""
+    """Return one prediction target per threshold, given a prepared model for each."""
     first, thresholds, documents = rankings.hidden, rankings.hidden.thresholds, rankings.documents
     if len(prepared) != len(thresholds) or first.problem.threshold != thresholds[0]:
         raise ValueError(
@@ -447,7 +455,7 @@ def prediction_targets(
 def _ask_each(
     prepared: PreparedModel, hidden: HiddenDocuments, rankings: HeldOutRankings, step: int
 ) -> tuple[Evidence, HiddenRows]:
-    """Return evidence with a row for each document on a threshold, from 0, as in a completion."""
+    """Return evidence with one row per document for a threshold, numbered from 0, as in a completion."""
     collection, documents = hidden.collection, rankings.documents
     run, topic, rank, pair, _ = documents
     counted = (rankings.judged >= step) & (rank <= hidden.measure.cutoff)
@@ -482,7 +490,7 @@ def _ask_each(
 
 
 def _table(prepared: PreparedModel, hidden: HiddenDocuments, documents: Documents) -> DocumentTable:
-    """Return documents with predictors, the model's among them."""
+    """Return a table of documents with predictors, including those of the model."""
     problem, names = hidden.problem, evidence_predictors()
     threshold, depth = problem.threshold, max(problem.document_depth, int(documents.rank.max(initial=1)))
     predictors = document_table(
@@ -496,8 +504,9 @@ def _table(prepared: PreparedModel, hidden: HiddenDocuments, documents: Document
 
 
 def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Levels:
-    """Return the highest threshold that each document reaches, shape (draw, document), from log odds of that
-    shape for each threshold.
+    """Sample the highest threshold that each document reaches, shape (draw, document).
+
+    `log_odds` has an array of that shape for each threshold.
 
     Examples
     --------

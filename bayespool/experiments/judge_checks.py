@@ -39,17 +39,20 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 ALL_JUDGES = "all judges"
-"""Name of all judges together."""
+"""Name for all judges combined."""
 
 
 class IntervalsWithLabels(Task):
-    """Intervals without labels, with those of each judge, and with all, of runs that are scored together."""
+    """Posterior intervals without labels, with the labels of each judge and with those of all judges."""
 
     name: ClassVar[str] = "judges"
     parts_name: ClassVar[str] = "scores"
 
     def compute(self, collection: Collection, part: tuple[str, ...], settings: JudgesSettings) -> Stored:
-        """Return rows of the table ``runs``, of runs that leave the pool if they are in it."""
+        """Return rows of the table ``runs`` for runs that are scored together.
+
+        They leave the pool if they are in it.
+        """
         judges: dict[str, tuple[Judge, ...]] = {judge.name: (judge,) for judge in collection.judges}
         if len(judges) > 1:
             judges[ALL_JUDGES] = collection.judges
@@ -71,7 +74,7 @@ class IntervalsWithLabels(Task):
         return rows, {}
 
     def parts(self, collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """Return the runs to score; or without any, those of each organization in turn."""
+        """Return groups of runs to score: the requested runs, or else the pooled runs of each organization."""
         if run_ids:
             return [run_ids]
         units = contributors(collection, "organization")
@@ -84,7 +87,7 @@ class IntervalsWithLabels(Task):
 
 
 def _mean_widths(rows: pd.DataFrame) -> Row:
-    """Return means over runs, for the table ``intervals``."""
+    """Return mean interval widths over runs, for the table ``intervals``."""
     without, width = (float(np.mean(rows[f"width_{w}"].to_numpy())) for w in ("without", "with"))
     return {
         "n_runs": len(rows),
@@ -96,12 +99,13 @@ def _mean_widths(rows: pd.DataFrame) -> Row:
 
 
 Confusions = Mapping[tuple[Measure, str], LabelConfusion]
-"""Judged documents by label and relevance, by measure and judge."""
+"""Numbers of judged documents by label and relevance, for each measure and judge."""
 
 
 def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Confusions:
-    """Return judged documents by label and relevance; measures with the same levels and depth share one
-    object.
+    """Count judged documents by label and relevance for each measure and judge.
+
+    Measures with the same levels and depth share one object.
     """
 
     @cache
@@ -116,12 +120,12 @@ def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Conf
 
 
 def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...]:
-    """Return thresholds of relevance that a measure reads: its own, or each level for a graded one."""
+    """Return the relevance thresholds used by a measure: its own, or every level if it is graded."""
     return confusion.levels if measure.is_graded else confusion.levels[-1:]
 
 
 def confusion_rows(confusions: Confusions) -> Iterator[Row]:
-    """Yield rows of the table ``confusion`` of `bayespool.JudgeCheck`."""
+    """Yield rows of the table ``confusion`` in `bayespool.JudgeCheck`."""
     for (measure, judge), confusion in confusions.items():
         names, levels = (*grade_names(confusion.judge), "none"), (0, *confusion.levels)
         for documents in KINDS_OF_DOCUMENTS:
@@ -136,7 +140,7 @@ def confusion_rows(confusions: Confusions) -> Iterator[Row]:
 
 
 def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
-    """Yield rows of the table ``calibration``, with Wilson's intervals."""
+    """Yield rows of the table ``calibration``, with Wilson intervals."""
     from statsmodels.stats.proportion import proportion_confint
 
     for first, *both in _counted(confusions):
@@ -206,7 +210,7 @@ def organization_rows(collection: Collection, measures: Sequence[Measure]) -> It
 
 
 def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCounts]]:
-    """Yield first cells of a row, with hidden and other documents by grade."""
+    """Yield the first cells of a row, with hidden and other documents counted by grade."""
     for (measure, judge), confusion in confusions.items():
         for rel in relevant_from(measure, confusion):
             hidden, other = (confusion.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
@@ -276,14 +280,14 @@ _TABLES = {
     "intervals": ("Mean width of intervals with labels and without", _INTERVALS),
     "runs": ("Intervals run by run", _INTERVALS),
 }
-"""Caption and columns of each table."""
+"""Captions and columns of the tables."""
 
 _MIN_NOTED_LIFT = 0.005
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgeCheck(Result):
-    """Check of the labels of second judges on a collection.
+    """Result from `bayespool.check_judges`, a check of second judges' labels on a collection.
 
     Its tables are `agreement` of labels with judgments, `confusion` (judged documents by label and
     relevance), `calibration` (shares of relevant documents by label), `coverage`, `organizations` (whom
@@ -319,7 +323,8 @@ class JudgeCheck(Result):
         return one_line("JudgeCheck", f"{names}; {some_of(self.measures, 3)}")
 
     def notes(self) -> tuple[str, ...]:
-        """Return the problems, and the nearest to favored organization of a judge that favors none."""
+        """Return problems, and for each judge without a favored organization the one closest to being
+        favored."""
         lines = list(self.problems)
         rows = [row for row in records(self._frames["organizations"]) if row["lift"] == row["lift"]]
         for judge in self.judges:
@@ -339,13 +344,14 @@ class JudgeCheck(Result):
         return tuple(dict.fromkeys(lines))
 
     def table(self, name: str | None = None) -> Table:
-        """Return one of the tables; `InputError` for one that there is not, or only with intervals."""
+        """Return one of the tables, or raise `InputError` if it is unknown or needs intervals."""
         if name in _TABLES and name not in self._frames:
             raise InputError(f"no table {name!r}", hint="ask for intervals=True")
         return super().table(name)
 
     def tables(self) -> tuple[Table, ...]:
-        """Return agreement, confusion, calibration, coverage, organizations and, if asked for, intervals."""
+        """Return tables on agreement, confusion, calibration, coverage, organizations and, if requested,
+        intervals."""
         groups = self._measures_by_tables()
         pairs = list(product(groups, self.judges))
         views: dict[str, Iterable[View]] = {
@@ -365,14 +371,14 @@ class JudgeCheck(Result):
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return shares of relevant documents by label."""
+        """Return a figure with the share of relevant documents for each label."""
         from bayespool.plots.experiments import draw_judges
 
         caption = "Share of relevant documents by label, of hidden documents and of others"
         return (Figure("labels", f"{caption} ({self.measures[0]})", partial(draw_judges, self)),)
 
     def _measures_by_tables(self) -> list[list[Measure]]:
-        """Return measures in groups that count the same documents and so have the same tables."""
+        """Return groups of measures that count the same documents and so have the same tables."""
         groups: dict[Any, list[Measure]] = {}
         for measure in self.measures:
             confusions = [self.confusions[measure, judge.name] for judge in self.judges]
@@ -449,7 +455,7 @@ def check_judges(
     execution: ExecutionOptions,
     run_ids: str | Iterable[str] | None = None,
 ) -> JudgeCheck:
-    """Check the labels of a collection's second judges.
+    """Check the labels from a collection's second judges against its judgments.
 
     Parameters
     ----------
@@ -541,7 +547,7 @@ def check_judges(
 def _targets(
     collection: Collection, run_ids: str | Iterable[str] | None, settings: JudgesSettings
 ) -> tuple[Collection, tuple[str, ...]]:
-    """Return the pool of the requested depth and the runs to score, possibly none."""
+    """Return the collection pooled to the requested depth, and the runs to score (possibly none)."""
     run_ids = (run_ids,) if isinstance(run_ids, str) else None if run_ids is None else tuple(run_ids)
     candidates = collection.unpooled_run_ids if run_ids is None else run_ids
     if not candidates and not settings.unpool:

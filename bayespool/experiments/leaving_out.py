@@ -79,7 +79,7 @@ _RELIABILITY_VIEW = View(
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LeaveOutResult(WithReportedRuns, DesignResult):
-    """Result of `leave_out`.
+    """Result from `leave_out`.
 
     Its tables are ``runs``, a row per measure, estimator and run; ``summary``, a row per measure and
     estimator over the reported runs; ``reliability`` of the true scores by measure; where clusters of runs
@@ -109,7 +109,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
 
     def tables(self) -> tuple[Table, ...]:
-        """Return ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
+        """Return tables ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
         tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
         if self._types is not None:
@@ -125,7 +125,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return *tables, Table("clusters", "Clusters", self._cluster_frame(), _CLUSTERS, (view,))
 
     def summary(self) -> tuple[str, ...]:
-        """Return what was left out, and by measure the bias as judged and the best estimator."""
+        """Return sentences on what was left out, and on bias and the best estimator for each measure."""
         sentences = [self._scope()]
         for measure, sentence in zip(map(str, self.settings.measures), super().summary(), strict=True):
             if min(len(self.true_scores(measure)), self.n_shared_topics(measure)) < 2:
@@ -135,7 +135,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return ``mae``, ``sre``; for each measure ``truth`` and, of posteriors, ``pit``."""
+        """Return figures ``mae`` and ``sre``; for each measure ``truth`` and, for posterior estimators,
+        ``pit``."""
         from bayespool.plots.experiments import draw_mae
 
         kinds: dict[Literal["mae", "sre"], str] = {"mae": "Mean absolute error", "sre": "System rank error"}
@@ -189,7 +190,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return f"{best_runs_text(n_runs, n_pooled)} pooled runs"
 
     def _cluster_texts(self) -> Iterator[str]:
-        """Yield organizations and first runs of each cluster."""
+        """Yield a text with the organizations and first runs of each cluster."""
         for cluster in self.clusters:
             others = {name for other in self.clusters if other is not cluster for name in other.organizations}
             names = set(cluster.organizations)
@@ -212,7 +213,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         )
 
     def significant(self, measure: object) -> npt.NDArray[np.bool_]:
-        """Return pairs of reported runs whose true scores differ significantly at 5 %, shape (run, run).
+        """Return a mask of reported run pairs whose true scores differ significantly at 5 %, shape (run,
+        run).
 
         Topics without a score (``denominator="run"``) of any run are left out of Tukey's test, those without
         one of the pair out of the paired t test.
@@ -230,18 +232,18 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             return np.asarray(p < SIGNIFICANCE_LEVEL)
 
     def n_shared_topics(self, measure: object) -> int:
-        """Return the number of topics of all reported runs, which Tukey's test and `reliability` use."""
+        """Return the number of topics shared by all reported runs, used in Tukey's test and `reliability`."""
         return int(_complete_topics(self.true_scores(measure)).shape[1])
 
     def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
-        """Return true scores of the reported runs in their order, shape (run, topic); NaN where none."""
+        """Return true scores of the reported runs, shape (run, topic); NaN for topics without a score."""
         name = self._measure(measure)
         rows = self._reported
         rows = rows[(rows["measure"] == name) & (rows["estimator"] == self.settings.labels[0])]
         return np.array([self.scores_in_truth[name, run] for run in rows["run_id"]])
 
     def mae_change(self, measure: object, estimator: str, *, reference: str = "as-judged") -> float:
-        """Return the change of the MAE from a reference's to an estimator's, in %; NaN if the former is 0."""
+        """Return the change in MAE from a reference to an estimator, in %; NaN if the reference's MAE is 0."""
         name = self._measure(measure)
         mae = self._summary.set_index(["measure", "estimator"])["mae"]
         if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
@@ -253,11 +255,11 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return 100 * (float(mae[name, estimator]) / before - 1) if before > 0 else float("nan")
 
     def reliability(self, measure: object) -> Reliability:
-        """Return Eρ² and Φ of the true scores of the reported runs, on the topics they share."""
+        """Return Eρ² and Φ for the true scores of the reported runs on their shared topics."""
         return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
 
     def errors_by_cutoff(self) -> pd.DataFrame:
-        """Return MAE and SRE by cutoff, for families of measures that differ in nothing else.
+        """Return MAE and SRE by cutoff, for measures that differ only in their cutoff.
 
         Returns
         -------
@@ -281,7 +283,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae", "sre"])
 
     def _reliability_frame(self) -> pd.DataFrame:
-        """Return `Reliability` by measure, where there are two runs and topics."""
+        """Return `Reliability` by measure, for measures with at least two runs and two topics."""
         import pandas as pd
 
         rows = []
@@ -302,7 +304,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
 
     @cached_property
     def _significant(self) -> dict[str, npt.NDArray[np.bool_] | None]:
-        """`significant` by measure; None where no two runs can be tested."""
+        """Result of `significant` for each measure; None if no two runs can be tested."""
         return {str(m): self.significant(m) if self._is_testable(m) else None for m in self.settings.measures}
 
     def _is_testable(self, measure: object) -> bool:
@@ -322,13 +324,13 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
 
 
 def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return scores on the topics that every run has, shape (run, topic)."""
+    """Return the scores on topics without a missing score, shape (run, topic)."""
     return scores[:, ~np.isnan(scores).any(axis=0)]
 
 
 @dataclass(frozen=True)
 class RunsLeftOut(Design):
-    """Runs left out of the pool together: of an organization, a cluster or a type, or a run alone."""
+    """Experiment that leaves runs out of the pool: an organization's, a cluster's, a type's or one run alone."""
 
     name: ClassVar[str] = "leave-out"
     parts_name: ClassVar[str] = "folds"
@@ -336,7 +338,10 @@ class RunsLeftOut(Design):
     clusters: tuple[RunCluster, ...] = ()
 
     def parts(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
-        """Return folds, the largest first; by cluster, those that can be left out; by type, in order."""
+        """Return the folds, largest first, or in order for clusters and types.
+
+        By cluster, those that can be left out.
+        """
         pools: dict[tuple[str, ...], list[Measure]] = {}
         for measure in settings.measures:
             candidates = collection.pooled_run_ids
@@ -367,7 +372,7 @@ class RunsLeftOut(Design):
     def _units(
         self, collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
     ) -> Mapping[str, Sequence[str]]:
-        """Return runs that are left out together, by the name of what they are of."""
+        """Return the runs left out together, by name of their organization, cluster, type or run."""
         if settings.by == "type":
             return {kind: [r for r, of in settings.run_types if of == kind] for kind in settings.types}
         if settings.by == "cluster":
@@ -381,17 +386,17 @@ class RunsLeftOut(Design):
         return contributors(collection, settings.by, run_ids, least=2)
 
     def seeds(self, part: Part, settings: LeaveOutSettings) -> tuple[object, ...]:
-        """Return the unit that is left out at a time, and its name."""
+        """Return the names that seed a fold: the kind of unit left out and its name."""
         return ("organization" if settings.by == "type" else settings.by, part.name)
 
     def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> npt.NDArray[np.bool_]:
-        """Return all topics, or those that the run has documents for."""
+        """Return a mask of all topics, or of the topics for which the run retrieved documents."""
         return scored_topics(collection, part.run_ids, settings)
 
     def judged_in_truth(
         self, collection: Collection, part: Part, settings: LeaveOutSettings
     ) -> npt.NDArray[np.bool_]:
-        """Return a mask of all documents, where estimates are to be as the papers'."""
+        """Return a mask of documents judged in the truth, or of all documents for ``unseen="estimated"``."""
         if settings.unseen == "estimated":
             return np.ones(len(collection.relevance), dtype=bool)
         return super().judged_in_truth(collection, part, settings)
@@ -404,9 +409,10 @@ class RunsLeftOut(Design):
         measure: Measure,
         settings: LeaveOutSettings,
     ) -> Truth:
-        """Return values on the judgments of the collection. With ``truth="repooled"`` each run is put back
-        into the pool alone, without judgments that only the other runs of the fold contributed; runs that
-        share an ideal ranking are put back together.
+        """Return the true scores of the runs left out, from the collection's judgments.
+
+        With ``truth="repooled"`` each run is put back into the pool alone, without judgments that only the
+        other runs of the fold contributed; runs that share an ideal ranking are put back together.
         """
         absent = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
         estimand = settings.estimand_of_estimators
@@ -425,7 +431,7 @@ class RunsLeftOut(Design):
         return Truth(Values(np.concatenate(values), measure.unit), np.concatenate(n_unjudged))
 
     def grade(self, graded: Graded, settings: LeaveOutSettings) -> Mapping[str, Any]:
-        """Return rows with means over the topics of the run, if scores are."""
+        """Return result columns, with means over the run's own topics for ``denominator="run"``."""
         rows = graded.rows()
         if settings.denominator == "run":
             # from the mean of B, so that an estimate without a correction is the float of an equal truth
@@ -440,7 +446,8 @@ class RunsLeftOut(Design):
 def leave_out(
     collection: Collection, *, settings: LeaveOutSettings, execution: ExecutionOptions
 ) -> LeaveOutResult:
-    """Leave each organization (run, cluster, type of runs) out of the pool; compare estimates with the truth.
+    """Leave each organization (run, cluster, type of runs) out of the pool and compare estimates with the
+    truth.
 
     Parameters
     ----------
@@ -507,7 +514,7 @@ def leave_out(
 def resolve_design(
     collection: Collection, settings: LeaveOutSettings
 ) -> tuple[Collection, LeaveOutSettings, RunsLeftOut, tuple[Part, ...]]:
-    """Return the re-pooled collection, settings resolved for it, and what is left out of its pool."""
+    """Return the re-pooled collection, its resolved settings, the design and the folds."""
     if not collection.pooled.any():
         raise InputError(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
@@ -526,7 +533,7 @@ def resolve_design(
 
 
 def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:
-    """Return rows of all runs with the column ``reported``."""
+    """Return the rows with a column ``reported`` that marks the best runs."""
     reported = np.full(len(frame), settings.top_pool == "kept")  # runs were chosen before they were left out
     for _, rows in frame.groupby(["measure", "estimator"], sort=False):
         reported[rows.index[best_positions(rows["truth"].to_numpy(), settings.top)]] = True
@@ -535,7 +542,7 @@ def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFr
 
 
 def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettings) -> tuple[str, ...]:
-    """Return the best ``top`` % of the pooled runs by their score on all judgments, in their order."""
+    """Return the best ``top`` % of pooled runs by their score on all judgments, in pool order."""
     runs = collection.pooled_run_ids
     n_topics = scored_topics(collection, runs, settings).sum(axis=1)
     score = score_bounds(collection, runs, measure).low.means(n_topics)
@@ -543,12 +550,12 @@ def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettin
 
 
 def best_positions(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
-    """Return positions of the best ``top`` % of some scores, ascending; ties go to the earlier position."""
+    """Return ascending indices of the best ``top`` % of scores; ties go to the earlier index."""
     return np.sort(np.argsort(-score, kind="stable")[: n_best(len(score), top)])
 
 
 def n_best(n_runs: int, top: float) -> int:
-    """Return the number of the best ``top`` % of some runs, rounded half up; `InputError` if it is 0."""
+    """Return the number of runs in the best ``top`` %, rounded half up, or raise `InputError` if it is 0."""
     n_kept = int(top / 100 * n_runs + 0.5)
     if n_kept == 0:
         raise InputError(
@@ -560,7 +567,7 @@ def n_best(n_runs: int, top: float) -> int:
 def scored_topics(
     collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
 ) -> npt.NDArray[np.bool_]:
-    """Return topics that each run's score is the mean over, shape (run, topic)."""
+    """Return a mask of the topics in each run's mean score, shape (run, topic)."""
     index = collection.run_index(run_ids)
     if settings.denominator == "qrels":
         return np.ones((len(index), len(collection.query_ids)), dtype=bool)

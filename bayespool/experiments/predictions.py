@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
 
 Fits = Sequence[Sequence["Fit"]]
-"""For each threshold, a fit for each fold."""
+"""Fits for each threshold and fold."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutPrediction:
-    """Predictions of one model for the pooled runs, each as a run of a new organization.
+    """Predictions from one model for the pooled runs, each treated as a run from a new organization.
 
     Amounts are sums over topics: values of the measure times ``per_mean``, under P@n numbers of relevant
     documents.
@@ -97,7 +97,7 @@ class HeldOutPrediction:
 
     @cached_property
     def organization(self) -> IndexArray:
-        """Number of each run's organization, shape (run,)."""
+        """Organization index for each run, shape (run,)."""
         return np.unique(self.organizations, return_inverse=True)[1].astype(np.int64)
 
     @property
@@ -107,15 +107,19 @@ class HeldOutPrediction:
 
     @property
     def log_density(self) -> FloatArray:
-        """Sum of ``densities`` over thresholds, shape (run,); NaN where nothing is credited to the run."""
+        """Log predictive density for each run, summed over thresholds, shape (run,).
+
+        NaN where no document is credited to the run.
+        """
         return np.where(np.isnan(self.densities).all(axis=0), np.nan, np.nansum(self.densities, axis=0))
 
     def interval(self, ci_prob: float) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return ends of the equal-tailed intervals of ``observed``."""
+        """Return the ends of equal-tailed prediction intervals for ``observed``."""
         return equal_tailed_interval(self.draws, ci_prob)
 
     def to_frame(self, ci_prob: float = 0.95) -> pd.DataFrame:
-        """Return a table ``runs`` of `bayespool.ModelChecks` with intervals of ``ci_prob``, of this model."""
+        """Return this model's rows of the table ``runs`` in `bayespool.ModelChecks`, with ``ci_prob``
+        intervals."""
         import pandas as pd
 
         base, ends = self.known, self.interval(ci_prob)
@@ -141,7 +145,7 @@ class HeldOutPrediction:
 
 
 def check_pool(hidden: HiddenDocuments, n_folds: int) -> None:
-    """Raise an `InputError` for fewer than three organizations, two folds or one hidden document."""
+    """Raise `InputError` unless there are three organizations, two folds and one hidden document."""
     n_organizations = len(hidden.organizations)
     if n_folds < 2:
         raise InputError(f"the number of folds must be at least 2 and is {n_folds}")
@@ -158,7 +162,7 @@ def check_pool(hidden: HiddenDocuments, n_folds: int) -> None:
 
 
 def deal_folds(n_organizations: int, n_folds: int) -> IndexArray:
-    """Return fold of each organization, assigned in turn, shape (organization,)."""
+    """Assign organizations to folds in turn, shape (organization,)."""
     return np.arange(n_organizations) % min(n_folds, n_organizations)
 
 
@@ -171,8 +175,9 @@ def fit_fold(
     n_folds: int = 5,
     random_seed: int = 1,
 ) -> Fit:
-    """Fit of a model on one threshold to the hidden documents of all folds but one; measures of the same
-    evidence share it.
+    """Fit a model for one threshold to the hidden documents of all folds except one.
+
+    Measures with the same evidence share the fit.
     """
     seen = prepared.evidence.select_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
     depth = evidence_depth(prepared.model, hidden.measure.cutoff)
@@ -189,7 +194,7 @@ def predict_held_out(
     random_seed: int = 1,
     fits: Fits | None = None,
 ) -> HeldOutPrediction:
-    """Predict the hidden documents of each fold of organizations from the other folds.
+    """Predict the hidden documents of each fold of organizations from a fit to the other folds.
 
     A model is fitted to the hidden documents of the other folds. In each draw every organization of the fold
     gets the effect of a new organization (and one on each topic, under models with predictors), and each of
@@ -260,8 +265,7 @@ def predict_mixture(
     n_folds: int = 5,
     random_seed: int = 1,
 ) -> HeldOutPrediction:
-    """Return predictions of the combined estimator's mixture, weighted in each fold by the densities of the
-    others.
+    """Return predictions from the combined estimator's mixture, with weights from the other folds' densities.
 
     ``members`` holds each model on every threshold with its fits, ``predictions`` those of `predict_held_out`
     in the same order.
@@ -301,9 +305,8 @@ def _predict(
     threshold_odds: Callable[[int, int, np.random.Generator], FloatArray],
     random_seed: int,
 ) -> dict[str, Any]:
-    """Return fields of a prediction of all pooled runs; ``threshold_odds`` gives log odds of the documents of
-    a fold on a threshold, shape (draw, document).
-    """
+    """Return the fields of a prediction for all pooled runs. ``threshold_odds`` gives log odds of the
+    documents of a fold on a threshold, shape (draw, document)."""
     hidden, measure = rankings.hidden, rankings.measure
     run_fold, every = fold[hidden.organization], np.arange(len(hidden.organization))
     counted = Precision(measure.cutoff, measure.rel)
@@ -340,7 +343,7 @@ def _predict(
 
 
 def excess_total(values: Values, base: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return totals of values less the known part, as whole numbers, or floats rounded as totals are."""
+    """Return totals in excess of the known part, as integers or rounded floats."""
     added = values.totals() - base
     return np.asarray(added.astype(np.int32) if values.is_exact else np.round(added, 12))
 
@@ -348,9 +351,9 @@ def excess_total(values: Values, base: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _weigh(
     densities: FloatArray, organization: IndexArray, in_fold: npt.NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return weights of models from the other folds' log densities, shape (run, model), each organization
-    counted once, and the log densities of their mixture on the fold's own runs, shape (own run,).
-    """
+    """Return stacking weights from the other folds' densities, and the fold's own log mixture densities.
+    Densities are log densities, shape (run, model), each organization counted once; those of the mixture have
+    shape (own run,)."""
     others = np.flatnonzero(np.isfinite(densities).all(axis=1) & ~in_fold)
     organizations = organization[others]
     weights = stacking_weights(densities[others], 1 / np.bincount(organizations)[organizations])
@@ -359,9 +362,8 @@ def _weigh(
 
 
 def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
-    """Return log predictive density of the total of each run with hidden rows, by run, normal given the
-    parameters as in `bayespool.posterior.held_out_totals`.
-    """
+    """Return the log predictive density for each run's number of relevant hidden documents, by run. Normal
+    given the parameters as in `bayespool.posterior.held_out_totals`."""
     p, densities = expit(log_odds), {}
     for run in np.unique(rows.run[row[rows.n_hidden[row] > 0]]):
         place = np.flatnonzero(rows.run[row] == run)
@@ -378,7 +380,7 @@ def _generator(random_seed: int, measure: Measure, part: int) -> np.random.Gener
 
 
 def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> HeldOutPrediction:
-    """Mix models as the combined estimator does, each fold with weights learned from the other folds.
+    """Mix predictions from several models, using weights learned from the other folds for each fold.
 
     Parameters
     ----------
@@ -419,7 +421,7 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
 def calibration_frame(
     predictions: Sequence[HeldOutPrediction], ci_probs: Sequence[float] = CI_PROBS
 ) -> pd.DataFrame:
-    """Return calibration of predictions by measure, model and probability.
+    """Return a data frame with the calibration of predictions by measure, model and probability.
 
     Parameters
     ----------
@@ -466,7 +468,7 @@ def calibration_frame(
 
 
 def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str] = ()) -> pd.DataFrame:
-    """Return models by their expected log predictive density on held-out organizations.
+    """Return a data frame that ranks models by expected log predictive density for held-out organizations.
 
     The unit is the organization: the mean over its runs of the log predictive density of the number of
     relevant hidden documents credited to the run; for a measure of several levels of relevance, of the
@@ -526,7 +528,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
 
 
 def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -> FloatArray:
-    """Return stacking weights of the members, NaN of other models, shape (model,)."""
+    """Return stacking weights for the members and NaN for other models, shape (model,)."""
     weights = np.full(len(is_member), np.nan)
     if any(is_member):
         weights[is_member] = stacking_weights(densities[:, is_member], weight)
@@ -534,9 +536,7 @@ def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -
 
 
 def _clustered_error(inside: npt.NDArray[np.bool_], organization: npt.NDArray[np.int64]) -> float:
-    """Return standard error of a share with clustered observations; NaN for a share of 0 or 1, where the
-    estimate would be 0 for any sample size.
-    """
+    """Return the standard error of a share with clustered observations; NaN for a share of 0 or 1."""
     if inside.all() or not inside.any():
         return float("nan")
     off = np.bincount(organization, inside - inside.mean())

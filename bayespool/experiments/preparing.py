@@ -30,9 +30,10 @@ def user_code_versions(
     models: Iterable[str] = (),
     engine: str = "",
 ) -> dict[str, Any]:
-    """Return versions of the estimators, measures, engines, predictors and models of the user, those that a
-    check names among them, by kind and label; empty without any. What has no ``version`` gets a new random
-    one, equal to no other.
+    """Return versions of user-defined estimators, measures, models and engines, by kind and label.
+
+    Also those of predictors and of the models that a check names; empty without any. What has no ``version``
+    gets a new random one, equal to no other.
     """
     estimators = tuple(estimators)
     estimators += tuple(
@@ -62,7 +63,7 @@ def user_code_versions(
 
 
 def _named_version(defined: type | Callable[..., Any], version: object) -> str:
-    """Name and version of a class or function, or a random text where it has none."""
+    """Return the name and version of a class or function, or a random text if it has no version."""
     if not isinstance(version, str | int) or version == "":
         return os.urandom(8).hex()
     return f"{defined.__module__}.{defined.__qualname__} {version}"
@@ -75,8 +76,9 @@ def _is_built_in(defined: type | Callable[..., Any]) -> bool:
 def labeled_estimators(
     given: Sequence[str | Estimator | tuple[str, str | Estimator]], settings: Any
 ) -> tuple[tuple[str, Estimator], ...]:
-    """Return estimators of an experiment under distinct labels: those given with them, else their names, or
-    the texts given where two share a name.
+    """Return an experiment's estimators with distinct labels.
+
+    Labels are those given with them, else their names, or the texts given where two share a name.
 
     Raises
     ------
@@ -102,9 +104,7 @@ def labeled_estimators(
 
 
 def parts_description(settings: Any, design: object) -> dict[str, Any]:
-    """Return settings that the parts of an experiment (folds, pools) depend on, with the versions of the
-    user's own estimators and design.
-    """
+    """Return the settings on which an experiment's parts depend, with the versions of user-defined code."""
     described: dict[str, Any] = settings.describe_parts() | user_code_versions(
         settings.estimators, settings.measures
     )
@@ -115,7 +115,7 @@ def parts_description(settings: Any, design: object) -> dict[str, Any]:
 
 
 def _parsed(estimator: str | Estimator, settings: Any) -> Estimator:
-    """Return estimator of the experiment's estimand, where it has that setting."""
+    """Return the parsed estimator with the experiment's estimand, if it has that setting."""
     name = leading_name(estimator) if isinstance(estimator, str) else ""
     if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
         raise InputError(
@@ -127,9 +127,7 @@ def _parsed(estimator: str | Estimator, settings: Any) -> Estimator:
 
 
 def changed(estimator: Estimator, name: str, value: object) -> Estimator:
-    """Return the estimator with another value of a setting, if it is a dataclass with that setting; else
-    unchanged.
-    """
+    """Return the estimator with a changed setting if it has that setting, else unchanged."""
     if name not in getattr(estimator, "__dataclass_fields__", {}):
         return estimator
     if "__dataclass_fields__" in vars(type(estimator)):
@@ -141,7 +139,7 @@ def changed(estimator: Estimator, name: str, value: object) -> Estimator:
 
 
 def parse_models(models: str | Iterable[str]) -> tuple[str, ...]:
-    """Return names of models; raise an `InputError` for an unknown name, or none."""
+    """Return the model names, or raise `InputError` if one is unknown or none is given."""
     names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
     if unknown := [name for name in names if name not in MODELS]:
         hint = known_names(unknown[0], MODELS)
@@ -154,8 +152,9 @@ def parse_models(models: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str], engine: str) -> None:
-    """Raise `InputError` for priors that none of the models has (of none, any), or that the engine cannot
-    take.
+    """Raise `InputError` for priors that no model has or that the engine cannot use.
+
+    Without models, all models count.
     """
     refuse_large_priors(priors)
     names = {prior for model in models or MODELS for prior in prior_names(model)}

@@ -55,11 +55,13 @@ if TYPE_CHECKING:
 
 
 COMMON_SIZES = (5, 10, 20, 30, 40, 50, 100, 150, 200)
-"""Default numbers of common topics, as far as below the number of topics."""
+"""Default numbers of common topics, limited to those below the number of topics."""
 
 SCORES = ("unadjusted", "mixed", "adjusted", "common-only")
-"""Kinds of scores: unadjusted; with the true scores on the common topics; adjusted by the mean difference on
-the common topics; the mean true score on the common topics alone.
+"""Kinds of scores compared in the common-topics experiment.
+
+Unadjusted; with the true scores on the common topics; adjusted by the mean difference on the common topics;
+the mean true score on the common topics alone.
 """
 
 _POOL_COLUMNS = {
@@ -99,13 +101,14 @@ _QUARTILES = {
 
 
 class RandomPools(Design):
-    """Pools drawn at random from the contributors, and runs outside each that are scored."""
+    """Experiment on pools sampled at random from the contributors, with runs outside each pool scored."""
 
     parts_name: ClassVar[str] = "pools"
 
     def parts(self, collection: Collection, settings: PoolSettings) -> tuple[Part, ...]:
-        """Return all pools, determined by the seed: a target is drawn first, then the pool among other
-        contributors than its own, then further targets.
+        """Sample all pools and their target runs, determined by the seed.
+
+        A target is drawn first, then the pool among other contributors than its own, then further targets.
         """
         n_targets, run_ids = getattr(settings, "n_targets", 1), collection.pooled_run_ids
         types, kind = dict(settings.run_types), settings.target_type
@@ -135,7 +138,10 @@ class RandomPools(Design):
         return tuple(pools)
 
     def seeds(self, part: Part, settings: PoolSettings) -> tuple[object, ...]:
-        """Return width and number of the pool: experiments on the same pools draw alike."""
+        """Return the names that seed a pool: its width and number.
+
+        Experiments on the same pools draw alike.
+        """
         return ("random pool", *part.seeds)
 
 
@@ -146,7 +152,7 @@ def _result_fields(
     execution: ExecutionOptions,
     order: RowOrder | None = None,
 ) -> dict[str, Any]:
-    """Run a design, and return the fields of its result, with the rows of a pool in this order."""
+    """Run a design and return the fields of its result, with sorted rows."""
     whole = whole_pool(collection, settings.runs, settings.pool_depth)
     resolved = settings_for_collection(settings, whole)
     results = design.run(whole, design.parts(whole, resolved), resolved, execution, given=collection)
@@ -163,7 +169,7 @@ class _PoolsResult(ExperimentResult):
     _rows: pd.DataFrame
 
     def _pools(self) -> str:
-        """Return a clause on pools drawn at random."""
+        """Return a clause on the number of random pools and their contributors."""
         s = self.settings
         kind = "" if s.pool_type is None else f"{s.pool_type} "
         pools = f"{s.n_samples} pools of each width drawn from {self.n_contributors} {kind}{s.by}s"
@@ -172,7 +178,7 @@ class _PoolsResult(ExperimentResult):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PoolWidthResult(_PoolsResult):
-    """Result of `vary_pool_width`.
+    """Result from `vary_pool_width`.
 
     Its tables are ``pools``, a row per measure, width, pool, estimator and scored run, and ``summary``, a row
     per measure, width and estimator.
@@ -189,7 +195,7 @@ class PoolWidthResult(_PoolsResult):
     settings: PoolWidthSettings
 
     def tables(self) -> tuple[Table, ...]:
-        """Return ``pools`` and ``summary``."""
+        """Return the tables ``pools`` and ``summary``."""
         shown = level(self.settings.ci_prob)
         columns = _POOL_COLUMNS | {
             "n_scored": Column("scored", "count", "Number of scored runs, over pools."),
@@ -215,18 +221,18 @@ class PoolWidthResult(_PoolsResult):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on documents that are unjudged in truth, too."""
+        """Return notes on documents that are unjudged even in the truth."""
         measures = self.settings.measures
         return tuple(f"{m}: {note}" for m in measures for note in truth_notes(self._rows, m))
 
     def summary(self) -> tuple[str, ...]:
-        """Return a sentence on the draws of pools and runs."""
+        """Return a sentence on the sampled pools and the scored runs."""
         n_targets = self.settings.n_targets
         scored = "a run" if n_targets == 1 else f"up to {n_targets} runs"
         return (f"{self._pools()}, {scored} outside each scored; {pools_scope(self)}",)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return ``pool-width`` for each measure."""
+        """Return the figure ``pool-width`` for each measure."""
         from bayespool.plots import plot_pool_width
 
         caption, size = "Errors by the number of contributors", {"width": 6.5, "height": 4.5}
@@ -237,12 +243,12 @@ class PoolWidthResult(_PoolsResult):
 
 
 class PoolsOfWidths(RandomPools):
-    """Pools of several widths, and the scores of runs outside them."""
+    """Experiment on random pools of several widths, with runs outside each pool scored."""
 
     name: ClassVar[str] = "pool-width"
 
     def grade(self, graded: Graded, settings: PoolWidthSettings) -> Mapping[str, Any]:
-        """Return errors, and what the pool leaves unjudged."""
+        """Return errors of the estimates and the pool's share of unjudged documents."""
         rows = graded.rows() | {
             "n_pool_runs": len(graded.part.pool_run_ids),
             "unjudged": graded.bounds.unjudged_share,
@@ -255,7 +261,7 @@ class PoolsOfWidths(RandomPools):
 def vary_pool_width(
     collection: Collection, *, settings: PoolWidthSettings, execution: ExecutionOptions
 ) -> PoolWidthResult:
-    """Draw random pools of different widths, and estimate runs outside them.
+    """Sample random pools of different widths and estimate the scores of runs outside them.
 
     Parameters
     ----------
@@ -322,7 +328,7 @@ def _summarize_pools(rows: pd.DataFrame) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CommonTopicsResult(_PoolsResult):
-    """Result of `vary_common_topics`.
+    """Result from `vary_common_topics`.
 
     Its tables are ``pools``, a row per measure, width, pool, estimator, kind of score and number of common
     topics, ``summary``, the same over pools, and on request ``plan``, how many common topics an error takes.
@@ -339,7 +345,7 @@ class CommonTopicsResult(_PoolsResult):
     settings: CommonTopicsSettings
 
     def tables(self) -> tuple[Table, ...]:
-        """Return ``pools``, ``summary`` and, if errors to reach were named, ``plan``."""
+        """Return the tables ``pools``, ``summary`` and, if target errors were given, ``plan``."""
         pools = Table("pools", "The pools", self._rows.copy(), _TOPIC_COLUMNS)
         summary = Table("summary", "Summary", self._summary(), _TOPIC_COLUMNS, tuple(self._views()))
         if not self.settings.plan:
@@ -355,12 +361,12 @@ class CommonTopicsResult(_PoolsResult):
         return pools, summary, plan
 
     def summary(self) -> tuple[str, ...]:
-        """Return a sentence on the draws of pools and topics."""
+        """Return a sentence on the sampled pools and common topics."""
         draws = f"{self.settings.n_topic_samples} draws of common topics each"
         return (f"{self._pools()}, a run outside each scored; {draws}; {pools_scope(self)}",)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return ``common-topics`` for each measure and estimator."""
+        """Return the figure ``common-topics`` for each measure and estimator."""
         from bayespool.plots import plot_common_topics
 
         s, caption = self.settings, "Errors by the number of topics judged in full"
@@ -371,9 +377,7 @@ class CommonTopicsResult(_PoolsResult):
         return tuple(figures)
 
     def _views(self) -> Iterator[View]:
-        """Yield errors by number of common topics, and what sampling theory says of those of the adjusted
-        score.
-        """
+        """Yield views of the errors by number of common topics, with those expected from sampling theory."""
         names = ("score", "pool_width")
         pairs = list(itertools.product(map(str, self.settings.measures), self.settings.labels))
         for measure, label in pairs:
@@ -389,7 +393,7 @@ class CommonTopicsResult(_PoolsResult):
             )
 
     def _plan(self) -> pd.DataFrame:
-        """Return numbers of common topics that errors take, over pools."""
+        """Return the numbers of common topics needed for each target error, summarized over pools."""
         import pandas as pd
 
         keys, n_topics = ["measure", "pool_width", "estimator"], len(self.query_ids)
@@ -415,12 +419,12 @@ class CommonTopicsResult(_PoolsResult):
 
 
 class TopicsInCommon(RandomPools):
-    """Pools, and sets of topics on which a run outside them is judged in full."""
+    """Experiment on random pools with common topics, on which a run outside the pool is fully judged."""
 
     name: ClassVar[str] = "common-topics"
 
     def grade(self, graded: Graded, settings: CommonTopicsSettings) -> Mapping[str, Any]:
-        """Return errors of the run by kind of score and number of common topics, one below the other."""
+        """Return a run's errors for each kind of score and number of common topics, in one column."""
         truth, unpooled = graded.truth.values.scores()[0], graded.estimates.per_topic[0]
         n_topics, n_common = len(truth), np.array(settings.n_common)
         rng = np.random.default_rng(seed_of(settings.random_seed, "topics", *graded.part.seeds))
@@ -452,7 +456,7 @@ class TopicsInCommon(RandomPools):
 def vary_common_topics(
     collection: Collection, *, settings: CommonTopicsSettings, execution: ExecutionOptions
 ) -> CommonTopicsResult:
-    """Draw pools and common topics at random, and adjust scores of runs outside the pools from these topics.
+    """Sample pools and common topics, and adjust scores of runs outside the pools using these topics.
 
     Parameters
     ----------
@@ -514,9 +518,10 @@ def vary_common_topics(
 def common_topics_errors(
     truth: npt.ArrayLike, unpooled: npt.ArrayLike, n_common: Sequence[int], order: npt.NDArray[np.intp]
 ) -> dict[str, FloatArray]:
-    """Return errors (estimate − true mean score) of a run with common topics, by `SCORES`, each of shape
-    (draw, len(n_common)). Takes true and unpooled scores, shape (topic,), and permutations of the topics,
-    shape (draw, topic), of which the first n are common.
+    """Return a run's errors (estimate − true mean score) by kind of score in `SCORES`.
+
+    Each has shape (draw, len(n_common)). Takes true and unpooled scores, shape (topic,), and permutations of
+    the topics, shape (draw, topic), of which the first n are common.
 
     Examples
     --------
@@ -540,7 +545,7 @@ def common_topics_errors(
 
 
 def _sizes(n_common: tuple[int, ...], n_topics: int) -> tuple[int, ...]:
-    """Return numbers of common topics, ascending; without any the default ones."""
+    """Return the requested or default numbers of common topics in ascending order."""
     if n_topics < 2:
         raise InputError("one topic cannot be common to some of the topics", hint="give more topics")
     sizes = tuple(sorted(set(n_common or [n for n in COMMON_SIZES if n < n_topics] or [1])))

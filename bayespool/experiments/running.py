@@ -57,16 +57,16 @@ from bayespool.tables.files import atomic_write, lock, make_folder, parquet_byte
 from bayespool.tables.formatting import counted
 
 CaughtWarnings = tuple[tuple[str, str], ...]
-"""Class and text of each warning of a part."""
+"""Class name and text of each warning from a part."""
 
 Columns = dict[str, list[Any]]
 Stored = tuple[Columns, dict[str, Any]]
-"""Rows of a part, and what else is stored of it, in the types of JSON."""
+"""Rows of a part and other stored data, as JSON types."""
 
 
 @dataclass(frozen=True, eq=False)
 class PartResult:
-    """Result of a part of an experiment, such as a fold or a random pool.
+    """Result for one part of an experiment, such as a fold or a random pool.
 
     Attributes
     ----------
@@ -83,12 +83,15 @@ class PartResult:
 
     @property
     def warnings(self) -> CaughtWarnings:
-        """Class and text of each warning of the part."""
+        """Class name and text of each warning from the part."""
         return tuple((name, text) for name, text in self.rest["warnings"])
 
 
 def add_rows(columns: Columns, row: Mapping[str, Any]) -> None:
-    """Add rows to columns: arrays and lists have a value for each row, other values are the same in all."""
+    """Append rows to columns; scalars are repeated for every row.
+
+    Arrays and lists have a value for each row.
+    """
     values = {n: value.tolist() if isinstance(value, np.ndarray) else value for n, value in row.items()}
     n_rows = max((len(value) for value in values.values() if isinstance(value, list)), default=1)
     for name, value in values.items():
@@ -100,7 +103,10 @@ _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
 def describe_experiment(experiment: str, collection: Collection, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return everything that the parts of an experiment depend on; ``settings`` in the types of JSON."""
+    """Return a description of everything that affects an experiment's parts.
+
+    ``settings`` are in the types of JSON.
+    """
     import scipy
 
     return {
@@ -116,14 +122,16 @@ def describe_experiment(experiment: str, collection: Collection, settings: dict[
 
 
 def _plain(value: Any) -> Any:
-    """Return python number of a NumPy number."""
+    """Convert a NumPy scalar to a Python number."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} is neither text nor a number")
 
 
 class PartStore:
-    """Stored parts of one experiment in a folder, under a ``description`` of all that they depend on.
+    """Folder with the stored parts of one experiment.
+
+    Its ``description`` names all that the parts depend on.
 
     Opening removes parts of another experiment or unreadable ones, with an `ExperimentChangedWarning`, and
     leaves other files alone. Raises `InputError` for a description that is not JSON, `OutputError` where the
@@ -170,8 +178,10 @@ class PartStore:
         unlock(self._folder.parent)
 
     def load(self, name: str, identity: Any) -> Stored | None:
-        """Return rows and other contents of a part; None if it was not stored on opening. ``identity`` (JSON)
-        tells parts apart.
+        """Return a part's rows and other stored data, or None if it was not stored when the folder was
+        opened.
+
+        ``identity`` (JSON) tells parts apart.
         """
         part = self._parts.get(self._path(name, identity))
         if part is None or part["identity"] != identity:
@@ -179,7 +189,10 @@ class PartStore:
         return part["rows"], part["rest"]
 
     def save(self, name: str, identity: Any, rows: Columns, rest: dict[str, Any]) -> None:
-        """Store a part, whole or not at all, or raise an `OutputError`; ``rest`` in the types of JSON."""
+        """Store a part atomically, or raise `OutputError`.
+
+        ``rest`` is in the types of JSON.
+        """
         metadata = {"description": self._description, "identity": identity, "rest": rest}
         metadata["digest"] = _digest(metadata, rows)
         atomic_write(self._path(name, identity), parquet_bytes(rows, metadata))
@@ -190,7 +203,7 @@ class PartStore:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Return contents of a file; None if it is damaged or no part."""
+    """Return a part's file contents, or None if the file is damaged or not a part."""
     stored = read_parquet(path)
     if stored is None:
         return None
@@ -203,12 +216,12 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _digest(more: dict[str, Any], rows: Columns) -> str:
-    """Return digest of a part's contents, which shows damage to its file."""
+    """Return a digest of a part's contents, used to detect a damaged file."""
     return hashlib.blake2b(json.dumps([more, rows], sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def _differing(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """Return names of the settings in which two descriptions differ."""
+    """Return the names of settings that differ between two descriptions."""
     return [name for name in wanted if stored.get(name) != wanted[name]] or ["settings unknown here"]
 
 
@@ -226,8 +239,9 @@ def completed(
     *,
     n_jobs: int | None = None,
 ) -> Iterator[Result]:
-    """Return results of ``function(collection, task)`` as they are finished; the number of processes does not
-    change them.
+    """Yield results of ``function(collection, task)`` as they finish.
+
+    The number of processes does not change them.
 
     ``function`` is pure and importable. ``n_jobs`` is −1 for one process per core; by default 1, or as set by
     a ``joblib.parallel_config`` around the call. Raises `WorkerError` where a worker process died.
@@ -282,9 +296,7 @@ def _work(
 
 
 def _end_with(parent: int) -> None:
-    """Let a local worker end when its parent process is killed, and silence it about uncached compiled
-    loops.
-    """
+    """Make a local worker exit when its parent process is killed, and silence its cache warnings."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -299,9 +311,8 @@ def _end_with(parent: int) -> None:
 
 
 def _pack(collection: Collection) -> tuple[bytes, tuple[npt.NDArray[np.uint8], ...]]:
-    """Pack a collection, without what was derived from it, into a small header and large arrays, as arguments
-    in which joblib and Dask look for large arrays.
-    """
+    """Pack a collection into a small header and large arrays that joblib and Dask can share. What was derived
+    from the collection is left out."""
     buffers: list[pickle.PickleBuffer] = []
     header = pickle.dumps(dataclasses.replace(collection), protocol=5, buffer_callback=buffers.append)
     return header, tuple(np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers)
@@ -313,7 +324,8 @@ _RESULT_PACKAGES = ("bayespool", "numpy", "scipy", "numba", "pyarrow")  # whose 
 
 
 def check_address(address: str) -> None:
-    """Refuse an address other than ``host:port``, with or without a protocol, and a machine without Dask."""
+    """Raise `InputError` unless the address is ``host:port`` (with or without a protocol) and Dask is
+    installed."""
     if not _ADDRESS.fullmatch(address):
         raise InputError(f"{address!r} is no address of a scheduler", hint="give HOST:PORT, which it prints")
     if find_spec("distributed") is None:
@@ -322,7 +334,7 @@ def check_address(address: str) -> None:
 
 @contextmanager
 def on_cluster(address: str | None) -> Iterator[None]:
-    """Run the experiments in this context on a Dask cluster; on this machine for an address of None.
+    """Run experiments in this context on a Dask cluster, or locally if the address is None.
 
     Task of a lost worker is repeated by another. If the scheduler is lost the experiment ends; called again,
     it continues from its folder.
@@ -369,7 +381,7 @@ def on_cluster(address: str | None) -> Iterator[None]:
 
 
 def versions_for_results() -> dict[str, str]:
-    """Return versions of Python and of the packages that results to the byte depend on."""
+    """Return versions of Python and of the packages that affect results."""
     return {"Python": platform.python_version()} | {name: version(name) for name in _RESULT_PACKAGES}
 
 
@@ -399,7 +411,7 @@ Returned = TypeVar("Returned")
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutionOptions:
-    """Execution options: folder of finished parts, number of processes, progress callback."""
+    """Execution options: folder for finished parts, number of processes, progress callback."""
 
     folder: str | Path | None = None
     n_jobs: int | None = None
@@ -407,7 +419,9 @@ class ExecutionOptions:
 
 
 class Task:
-    """Base class of an experiment or a check, for the runner: a pure and importable function of its parts.
+    """Base class for experiments and checks whose parts are computed independently.
+
+    A pure and importable function of its parts.
 
     Attributes
     ----------
@@ -427,33 +441,37 @@ class Task:
     warns: ClassVar[str] = ""
 
     def compute(self, collection: Collection, part: Any, settings: Any) -> Stored:
-        """Return rows of a part and what else is stored of it, from the collection and the settings alone."""
+        """Return a part's rows and other data to store, using only the collection and the settings."""
         raise NotImplementedError
 
     def work(self, collection: Collection, part: Any, settings: Any) -> PartResult:
-        """Return a part's rows, with bayespool's own warnings."""
+        """Compute a part and return its result with bayespool's own warnings."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             rows, rest = self.compute(collection, part, settings)
         return PartResult(part, rows, rest | {"warnings": own_warnings(caught)})
 
     def identity(self, part: Any, settings: Any) -> tuple[str, list[Any]]:
-        """Name of a part's file, and what tells the part from the others, in the types of JSON."""
+        """Return a part's file name and its identity, as JSON types.
+
+        The identity tells the part from the others.
+        """
         texts = [str(value) for value in part]
         return "-".join(texts), texts
 
     def describe(self, settings: Any) -> dict[str, Any]:
-        """Return settings whose change invalidates finished parts, in the types of JSON, with the versions of
-        the user's own measures, models and so on.
+        """Return the settings that invalidate finished parts when they change, as JSON types.
+
+        With the versions of the user's own measures, models and so on.
         """
         versions = user_code_versions((), settings.measures, models=(settings.model,), engine=settings.engine)
         return dict(settings.describe()) | versions
 
     def prepare(self, collection: Collection, settings: Any) -> None:
-        """Look at the collection as it was given, before any part."""
+        """Inspect the collection as given, before any part is computed."""
 
     def warn(self, results: Sequence[PartResult]) -> None:
-        """Issue the warnings of all parts, alike ones once."""
+        """Issue the warnings from all parts, each distinct one once."""
         warn_once([result.warnings for result in results], self.parts_name)
 
     def run(
@@ -465,8 +483,9 @@ class Task:
         *,
         given: Collection | None = None,
     ) -> list[PartResult]:
-        """Return results of all parts in their order, loaded from the folder or worked out and stored; their
-        description names the collection as it was `given`.
+        """Return the results of all parts in order, loaded from the folder or computed and stored.
+
+        Their description names the collection as it was `given`.
         """
         self.prepare(given or collection, settings)
         store, progress = None, execution.progress or (lambda done, n: None)
@@ -511,7 +530,7 @@ _WARNINGS = """ExperimentChangedWarning
 def experiment(
     cls: type[Settings], work: type[Task]
 ) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
-    """Return a decorator of a function whose ``settings`` and ``execution`` are made of its keywords.
+    """Return a decorator that builds a function's ``settings`` and ``execution`` from keyword arguments.
 
     In its docstring the fields of `ExecutionOptions` take the place of ``{execution}``, and texts on what its
     parts raise and warn of that of ``{errors}`` and ``{warnings}``.
@@ -544,8 +563,9 @@ def experiment(
 
 
 def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
-    """Return class and text of bayespool's own warnings, each once; all others, and those about this
-    machine's cache, are issued again.
+    """Return class name and text of bayespool's own warnings, each once, and reissue all others.
+
+    Warnings about this machine's cache are issued again, too.
     """
     ours: dict[tuple[str, str], None] = {}
     for message in caught:
@@ -557,8 +577,9 @@ def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
 
 
 def warn_once(warnings_of_parts: Sequence[CaughtWarnings], parts: str) -> None:
-    """Issue the warnings of all parts, one for those that differ in numbers only; `parts` is the plural that
-    the text names ("folds").
+    """Issue the warnings from all parts, merging those that differ only in numbers.
+
+    `parts` is the plural that the text names ("folds").
     """
     texts: dict[tuple[str, str], dict[str, None]] = {}
     n_parts = Counter[tuple[str, str]]()

@@ -80,17 +80,17 @@ class ExperimentSettings(PosteriorSettings):
 
     @property
     def estimand_of_estimators(self) -> Estimand:
-        """Estimand that all estimators get: that of the experiment, if it has one."""
+        """Estimand for all estimators: the experiment's, if it has one, else "pooled"."""
         estimand: Estimand = getattr(self, "estimand", "pooled")
         return estimand
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Names of the estimators in the tables."""
+        """Labels of the estimators in the tables."""
         return tuple(label for label, _ in self.estimators)
 
     def describe(self) -> dict[str, Any]:
-        """Return options in the types of JSON; those of posteriors stand with each estimator."""
+        """Return the options as JSON types, with posterior options listed under each estimator."""
         described = {n: v for n, v in super().describe().items() if n not in options_of(PosteriorSettings)}
         return described | {
             "measures": [str(measure) for measure in self.measures],
@@ -98,9 +98,7 @@ class ExperimentSettings(PosteriorSettings):
         }
 
     def describe_parts(self) -> dict[str, Any]:
-        """Return settings whose change invalidates stored parts, such as folds or pools, in the types of
-        JSON.
-        """
+        """Return the settings that invalidate stored parts (folds or pools) when they change, as JSON types."""
         options = options_of(type(self))
         return {name: value for name, value in self.describe().items() if options[name][0].affects_parts}
 
@@ -196,16 +194,19 @@ class LeaveOutSettings(ExperimentSettings):
 
     @property
     def estimand_of_estimators(self) -> Estimand:
-        """Estimand of the truth: with the run alone back in the pool nothing is judged below its depth."""
+        """Estimand for the truth and all estimators.
+
+        With the run alone back in the pool nothing is judged below its depth.
+        """
         return "pooled" if self.truth == "repooled" and self.unseen == "nonrelevant" else "complete"
 
     def describe(self) -> dict[str, Any]:
-        """Return all settings in the types of JSON; of types where they are left out."""
+        """Return the settings as JSON types, with run types only if types are left out."""
         others = () if self.by == "type" else ("run_types", "types")
         return {name: value for name, value in super().describe().items() if name not in others}
 
     def describe_parts(self) -> dict[str, Any]:
-        """Return those of any experiment, without ``top`` if all pooled runs make the pool."""
+        """Return the settings that invalidate stored parts, without ``top`` if all pooled runs make the pool."""
         described = super().describe_parts()
         if self.top_pool == "all":
             del described["top"]
@@ -214,7 +215,7 @@ class LeaveOutSettings(ExperimentSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class PoolSettings(ExperimentSettings):
-    """Settings for the experiments on random pools.
+    """Settings for experiments on random pools.
 
     Before the collection is known ``widths`` may be empty and ``pool_depth`` None.
     """
@@ -248,7 +249,7 @@ class PoolSettings(ExperimentSettings):
                 raise InputError(f"no run has the {role} type {kind!r}", hint=hint)
 
     def describe(self) -> dict[str, Any]:
-        """Return all settings in the types of JSON."""
+        """Return the settings as JSON types."""
         return super().describe() | {"run_types": dict(self.run_types)}
 
 
@@ -297,7 +298,7 @@ class CommonTopicsSettings(PoolSettings):
 
 
 def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | None) -> None:
-    """Raise an `InputError` for a cutoff below the pool depth, where that is known."""
+    """Raise `InputError` for a cutoff deeper than the pool depth, if the depth is known."""
     deepest = max(measures, key=lambda m: m.cutoff)
     if pool_depth is not None and deepest.cutoff > pool_depth:
         raise InputError(
@@ -311,7 +312,7 @@ _DRAWS = replace(options_of(SamplingSettings)["draws"][0], type=None)
 
 @dataclass(frozen=True, kw_only=True)
 class CheckingSettings(SamplingSettings):
-    """Settings for `bayespool.check_models`; where no model is named, all are checked."""
+    """Settings for `bayespool.check_models`, by default with all models."""
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     models: tuple[str, ...] = option(
@@ -354,7 +355,7 @@ class JudgesSettings(TargetSettings):
     )
 
     def posterior(self) -> PosteriorEstimator:
-        """Return the estimator of these settings."""
+        """Return the posterior estimator for these settings."""
         from bayespool.posterior import PosteriorEstimator
 
         return PosteriorEstimator(model=self.model, **self.target_settings(), **self.posterior_overrides())
@@ -399,7 +400,7 @@ _STOP = Option(
 
 @dataclass(frozen=True, kw_only=True)
 class StrategySettings(Settings):
-    """Arguments of `bayespool.pooling.choose`."""
+    """Settings for `bayespool.pooling.choose`."""
 
     strategy: Strategy = option(
         ...,
@@ -424,7 +425,7 @@ class StrategySettings(Settings):
     )
 
     def describe(self) -> dict[str, Any]:
-        """Return all settings, as values that JSON can hold."""
+        """Return the settings as JSON types."""
         return super().describe() | {"stop": self.stop and _registry().stopping_text(self.stop)}
 
 
@@ -511,15 +512,15 @@ class BudgetSettings(ExperimentSettings):
 
     @property
     def estimand_of_estimators(self) -> Estimand:
-        """Estimand of scores on the whole pool."""
+        """Estimand for scores on the whole pool."""
         return "complete"
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Texts of the strategies in the tables."""
+        """Labels of the strategies in the tables."""
         return tuple(map(_registry().strategy_text, self.strategies))
 
     def describe(self) -> dict[str, Any]:
-        """Return all settings, as values that JSON can hold."""
+        """Return the settings as JSON types."""
         stop = self.stop and _registry().stopping_text(self.stop)
         return super().describe() | {"strategies": list(self.labels), "stop": stop}

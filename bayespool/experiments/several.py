@@ -44,7 +44,7 @@ _ERRORS = ("mae", "mae_change", "rmse", "bias", "sre", "sre_star", "kendall_tau_
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LeaveOutSeveralResult(Result):
-    """Result of `leave_out_several`.
+    """Result from `leave_out_several`.
 
     Its tables are ``summary``, a row per collection, measure and estimator; ``overall``, a row per measure
     and estimator, with the number of collections where its MAE is the least and the largest, and the
@@ -71,7 +71,7 @@ class LeaveOutSeveralResult(Result):
 
     @property
     def metadata(self) -> Mapping[str, Any]:  # type: ignore[override] # derived, where others have a field
-        """Version and settings, and by collection fingerprint, pool and warnings."""
+        """Metadata with version and settings, and each collection's fingerprint, pool and warnings."""
         names = ("fingerprint", "pool", "warnings")
         return {
             "bayespool": __version__,
@@ -82,7 +82,7 @@ class LeaveOutSeveralResult(Result):
         }
 
     def tables(self) -> tuple[Table, ...]:
-        """Return ``summary``, ``overall`` and ``runs``."""
+        """Return the tables ``summary``, ``overall`` and ``runs``."""
         first = next(iter(self.results.values()))
         columns = {name: _COLUMNS | dict(first.table(name).columns) for name in ("summary", "runs")}
         return (
@@ -92,7 +92,7 @@ class LeaveOutSeveralResult(Result):
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Return collections that geometric means leave out, and the notes of each collection."""
+        """Return notes on collections left out of geometric means, and the notes on each collection."""
         sizes = self._overall.groupby("measure", sort=False)[["n_averaged", "n_collections"]].max()
         notes = [
             f"{measure}: the geometric mean of the MAE leaves out {of - n} of {of} collections, where it is "
@@ -104,13 +104,13 @@ class LeaveOutSeveralResult(Result):
         return (*notes, *each_notes)
 
     def summary(self) -> tuple[str, ...]:
-        """Return sentences on the best estimator and in how many collections it is that, by measure."""
+        """Return sentences on the estimator that is best in most collections, for each measure."""
         s, n = self.settings, len(self.results)
         first = f"Each {s.by} left out in turn, of {n} collection{'s' * (n > 1)}: {', '.join(self.results)}."
         return (first, *(self._sentence(str(measure)) for measure in s.measures))
 
     def _stacked(self, table: str) -> pd.DataFrame:
-        """Return a table of all collections, with a first column that names them."""
+        """Return a table with the rows from all collections, named in the first column."""
         import pandas as pd
 
         frames = [result.to_frame(table) for result in self.results.values()]
@@ -129,7 +129,7 @@ class LeaveOutSeveralResult(Result):
 
     @cached_property
     def _overall(self) -> pd.DataFrame:
-        """Counts and geometric means of the MAE by measure and estimator."""
+        """Geometric mean MAE and numbers of collections by measure and estimator."""
         import pandas as pd
 
         labels, frames = list(self.settings.labels), []
@@ -150,7 +150,7 @@ class LeaveOutSeveralResult(Result):
         )
 
     def _sentence(self, measure: str) -> str:
-        """Say which estimator most often has the smallest MAE under a measure, and its mean."""
+        """Return a sentence on the estimator that most often has the smallest MAE under a measure."""
         rows = self._overall[self._overall["measure"] == measure].set_index("estimator")
         keys = ["n_best", "geometric_mean"]
         best = rows.sort_values(keys, ascending=[False, True], kind="stable").index[0]
@@ -187,7 +187,7 @@ def over_collections(errors: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[A
 def leave_out_several(
     collections: Mapping[str, Collection], *, settings: LeaveOutSettings, execution: ExecutionOptions
 ) -> LeaveOutSeveralResult:
-    """Leave organizations (runs, clusters of runs) out of the pools of several collections.
+    """Leave organizations (runs, clusters of runs) out of the pools in several collections.
 
     It is `bayespool.leave_out` on each collection, with tables by collection and over all of them: where an
     estimator's MAE is the least and the largest, and geometric means.
@@ -267,7 +267,7 @@ def leave_out_several(
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Name the collection in a note of an error."""
+    """Add the collection's name as a note to errors raised in this context."""
     try:
         yield
     except Exception as error:

@@ -34,7 +34,7 @@ _NAMES = ("north", "south", "east", "west", "coast", "ridge", "delta", "lake")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationSettings:
-    """Sizes and scales of a simulated collection.
+    """Settings for a simulated collection.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class SimulationSettings:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A simulated collection and its truth.
+    """Simulated collection with the true relevance of every candidate.
 
     Attributes
     ----------
@@ -118,12 +118,12 @@ class Simulation:
     collection: Collection
 
     def complete(self) -> Collection:
-        """Return the collection with every candidate judged."""
+        """Return the collection with every candidate document judged."""
         full = build_collection(self.runs, self.truth, organizations=self.organizations)
         return full.with_pool(self.collection.pooled, self.collection.pool)
 
     def true_values(self, measure: object, run_ids: Iterable[str] | None = None) -> dict[str, float]:
-        """Return values of runs if all retrieved documents were judged, by run.
+        """Return the scores that runs would have if all retrieved documents were judged, by run.
 
         Parameters
         ----------
@@ -147,14 +147,14 @@ class Simulation:
         return dict(zip(runs, values.means().tolist(), strict=True))
 
     def true_relevance(self) -> npt.NDArray[np.int16]:
-        """Return true relevance of the retrieved documents, shape (pair,)."""
+        """Return the true relevance of retrieved (topic, document) pairs, shape (pair,)."""
         pairs = find_pairs(self.collection, self.truth.query_id, self.truth.doc_id)
         relevance = np.empty_like(self.collection.relevance)
         relevance[pairs[pairs >= 0]] = self.truth.relevance[pairs >= 0]
         return relevance
 
     def write(self, folder: Path | str) -> None:
-        """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` to a folder, in TREC's formats.
+        """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` to a folder, in TREC formats.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class Simulation:
 
 
 def simulate(settings: SimulationSettings | None = None, *, random_seed: int) -> Simulation:
-    """Simulate a collection.
+    """Simulate a collection with known true relevance.
 
     Parameters
     ----------
@@ -243,13 +243,14 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
 
 @cache
 def simulate_example() -> Simulation:
-    """Return the embedded example with its truth, a fixed draw of `simulate`."""
+    """Return the embedded example with its truth, a fixed simulation from `simulate`."""
     return simulate(random_seed=2009)
 
 
 def load_example() -> Collection:
-    """Return the embedded example: 20 topics, 8 organizations pooled to depth 10, and the unpooled runs
-    ``new-a`` and ``new-b``.
+    """Return the embedded example collection.
+
+    It has 20 topics, 8 organizations pooled to depth 10, and the unpooled runs ``new-a`` and ``new-b``.
 
     Examples
     --------
@@ -275,7 +276,7 @@ def _doc_ids(codes: npt.NDArray[np.intp]) -> pa.StringArray:
 def _ranking(
     score: npt.NDArray[np.float64], depth: int
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-    """Return the best documents of each topic and their scores, shape (topic, rank)."""
+    """Return the top documents for each topic and their scores, shape (topic, rank)."""
     written = np.round(score + 10, 4)
     # the order in which a collection reads written scores: ties by document id, descending
     backwards = np.argsort(-written.astype(np.float32)[:, ::-1], axis=1, kind="stable")
@@ -314,7 +315,7 @@ def simulate_judge(
     favors: str | None = None,
     random_seed: int,
 ) -> Labels:
-    r"""Return labels of a second judge for documents that the runs retrieve.
+    r"""Simulate a second judge's labels for documents that the runs retrieve.
 
     Parameters
     ----------
@@ -382,7 +383,7 @@ def simulate_judge(
 
 
 def _is_in_top(collection: Collection, organization: str | None) -> npt.NDArray[np.bool_]:
-    """Return a mask of documents in the top 20 of an organization's runs, shape (pair,)."""
+    """Return a mask of documents in the top 20 ranks of an organization's runs, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
     if organization is not None:
         if organization not in collection.organizations:
@@ -396,7 +397,7 @@ def _is_in_top(collection: Collection, organization: str | None) -> npt.NDArray[
 
 
 def _uniform(collection: Collection, random_seed: int) -> npt.NDArray[np.float64]:
-    """Return a number between 0 and 1 for each document, by name, shape (pair,)."""
+    """Return a uniform random number in (0, 1) for each document, determined by its name, shape (pair,)."""
     doc_ids, topics = collection.doc_ids.to_pylist(), np.arange(len(collection.query_ids) + 1)
     first = np.searchsorted(collection.pair_topic, topics)
     keys = [
