@@ -129,7 +129,8 @@ class Budgets(WithReportedRuns):
 
     def tables(self) -> tuple[Table, ...]:
         """Return tables ``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; with
-        estimators also ``posterior`` and ``estimates``."""
+        estimators also ``posterior`` and ``estimates``.
+        """
         share = self._pools["n_relevant"] / max(self.n_relevant, 1)
         pools = self._pools.copy()
         pools.insert(list(pools.columns).index("n_relevant") + 1, "recall", share)

@@ -73,7 +73,8 @@ class BudgetPart(Part):
 
 class PoolsOfBudgets(Design):
     """Experiment on the pools that strategies choose with a budget, from all runs and without each
-    contributor."""
+    contributor.
+    """
 
     name: ClassVar[str] = "budgets"
     parts_name: ClassVar[str] = "pools"

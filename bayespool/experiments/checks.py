@@ -183,7 +183,8 @@ class ModelChecks(Result):
 
     def files(self) -> Mapping[str, bytes | str]:
         """Return containers as files ``<measure>-<model>.nc``; ``nDCG_10-ratio-2-of-1.nc`` above the first
-        threshold."""
+        threshold.
+        """
         return {
             f"{variable_name(measure)}-{model}.nc": container_bytes(container)
             for (measure, model), container in self.containers.items()
@@ -404,7 +405,8 @@ def _log_likelihood(
     random_seed: int,
 ) -> npt.NDArray[np.float32]:
     """Return the log-likelihood for the hidden documents of each (run, topic) cell, shape (chain, draw,
-    cell)."""
+    cell).
+    """
     structure = prepared.structure()
     block, rng = structure.blocks[-1], np.random.default_rng([random_seed, 4])
     topic_cell = rows.organization * len(hidden.collection.query_ids) + rows.topic
@@ -453,7 +455,8 @@ class _FittedPart:
 def _fitted_part(
     collection: Collection, model: str, measure: Measure, threshold: Threshold, settings: CheckingSettings
 ) -> _FittedPart:
-    """Return the part that fits the model for a threshold, with the deepest measure that shares its evidence."""
+    """Return the part that fits the model for a threshold, with the deepest measure that shares its evidence.
+    """
     depth = evidence_depth(model, measure.cutoff)
     sharing = [
         other

@@ -222,7 +222,8 @@ def _match_rows(
     credited: IndexArray, topic_of_document: IndexArray, run: IndexArray, topic: IndexArray
 ) -> IndexArray:
     """Return the row of each document, matched by run and topic, shape (document,). Rows are cells, or
-    documents in the same order within a run and topic."""
+    documents in the same order within a run and topic.
+    """
     if len(credited) == 0:
         return np.zeros(0, dtype=np.int64)
     n_topics = int(max(topic_of_document.max(), topic.max(initial=0))) + 1
@@ -264,7 +265,8 @@ class HeldOutRankings:
 
     @cached_property
     def documents(self) -> Documents:
-        """Hidden documents on which the scores depend: within the cutoff or within reach of an ideal ranking."""
+        """Hidden documents on which the scores depend: within the cutoff or within reach of an ideal ranking.
+        """
         reach = ideal_reach(self.hidden.collection, self.measure)
         return Documents(*held_out_documents(self.hidden.collection, cutoff=reach))
 
@@ -341,7 +343,8 @@ class HeldOutRankings:
     ) -> None:
         """Divide unnormalized scores in place by those of the ideal rankings, with hidden documents as drawn.
         Judgments that only the organization contributed are left out; its documents are those of the run
-        alone unless runs share their ideal rankings."""
+        alone unless runs share their ideal rankings.
+        """
         run_organization, document_organization = self.hidden.organization[runs], self.organization[documents]
         topic = self.documents.topic[documents]
         run, _, _, number = self._places(ideal_reach(self.hidden.collection, measure))
@@ -364,7 +367,8 @@ class HeldOutRankings:
 
     def _tally_without(self, organization: int) -> Tally:
         """Return the tally of judged documents per topic without those that only one organization
-        contributed."""
+        contributed.
+        """
         collection = self.hidden.collection
         is_sole = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
         relevance = np.where(is_sole, np.int16(-1), collection.relevance)
@@ -372,7 +376,8 @@ class HeldOutRankings:
 
     @cached_property
     def _ranked(self) -> npt.NDArray[np.int16]:
-        """Relevance levels in the pooled runs' rankings, shape (run, topic, rank), −1 for a hidden document."""
+        """Relevance levels in the pooled runs' rankings, shape (run, topic, rank), −1 for a hidden document.
+        """
         ranked = ranked_levels(self.hidden.collection, self.hidden.run_index, self.measure.cutoff).copy()
         run, topic, rank, _ = self._places(self.measure.cutoff)
         ranked[run, topic, rank] = -1
@@ -380,7 +385,8 @@ class HeldOutRankings:
 
     def _places(self, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
         """Return run, topic, rank from 0 and document number for every hidden document in its organization's
-        runs."""
+        runs.
+        """
         if depth not in self._places_by_depth:
             self._places_by_depth[depth] = self.hidden.find_places(self.documents, depth)
         return self._places_by_depth[depth]
@@ -409,7 +415,8 @@ class PredictionTarget:
     def held_out_log_odds(
         self, draws: Mapping[str, FloatArray], held_out: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[IndexArray, FloatArray]:
-        """Return the rows of held-out organizations and their log odds with new effects, shape (draw, row)."""
+        """Return the rows of held-out organizations and their log odds with new effects, shape (draw, row).
+        """
         row, evidence = np.flatnonzero(held_out[self.rows.organization]), self.evidence
         organization = self.rows.organization[row]
         n_seen = int((~held_out).sum())

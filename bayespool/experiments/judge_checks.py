@@ -74,7 +74,8 @@ class IntervalsWithLabels(Task):
         return rows, {}
 
     def parts(self, collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """Return groups of runs to score: the requested runs, or else the pooled runs of each organization."""
+        """Return groups of runs to score: the requested runs, or else the pooled runs of each organization.
+        """
         if run_ids:
             return [run_ids]
         units = contributors(collection, "organization")
@@ -324,7 +325,8 @@ class JudgeCheck(Result):
 
     def notes(self) -> tuple[str, ...]:
         """Return problems, and for each judge without a favored organization the one closest to being
-        favored."""
+        favored.
+        """
         lines = list(self.problems)
         rows = [row for row in records(self._frames["organizations"]) if row["lift"] == row["lift"]]
         for judge in self.judges:
@@ -351,7 +353,8 @@ class JudgeCheck(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Return tables on agreement, confusion, calibration, coverage, organizations and, if requested,
-        intervals."""
+        intervals.
+        """
         groups = self._measures_by_tables()
         pairs = list(product(groups, self.judges))
         views: dict[str, Iterable[View]] = {

@@ -109,7 +109,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
 
     def tables(self) -> tuple[Table, ...]:
-        """Return tables ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
+        """Return tables ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``.
+        """
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
         tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
         if self._types is not None:
@@ -136,7 +137,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return figures ``mae`` and ``sre``; for each measure ``truth`` and, for posterior estimators,
-        ``pit``."""
+        ``pit``.
+        """
         from bayespool.plots.experiments import draw_mae
 
         kinds: dict[Literal["mae", "sre"], str] = {"mae": "Mean absolute error", "sre": "System rank error"}
@@ -243,7 +245,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return np.array([self.scores_in_truth[name, run] for run in rows["run_id"]])
 
     def mae_change(self, measure: object, estimator: str, *, reference: str = "as-judged") -> float:
-        """Return the change in MAE from a reference to an estimator, in %; NaN if the reference's MAE is 0."""
+        """Return the change in MAE from a reference to an estimator, in %; NaN if the reference's MAE is 0.
+        """
         name = self._measure(measure)
         mae = self._summary.set_index(["measure", "estimator"])["mae"]
         if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
@@ -330,7 +333,8 @@ def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RunsLeftOut(Design):
-    """Experiment that leaves runs out of the pool: an organization's, a cluster's, a type's or one run alone."""
+    """Experiment that leaves runs out of the pool: an organization's, a cluster's, a type's or one run alone.
+    """
 
     name: ClassVar[str] = "leave-out"
     parts_name: ClassVar[str] = "folds"

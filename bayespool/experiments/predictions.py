@@ -119,7 +119,8 @@ class HeldOutPrediction:
 
     def to_frame(self, ci_prob: float = 0.95) -> pd.DataFrame:
         """Return this model's rows of the table ``runs`` in `bayespool.ModelChecks`, with ``ci_prob``
-        intervals."""
+        intervals.
+        """
         import pandas as pd
 
         base, ends = self.known, self.interval(ci_prob)
@@ -306,7 +307,8 @@ def _predict(
     random_seed: int,
 ) -> dict[str, Any]:
     """Return the fields of a prediction for all pooled runs. ``threshold_odds`` gives log odds of the
-    documents of a fold on a threshold, shape (draw, document)."""
+    documents of a fold on a threshold, shape (draw, document).
+    """
     hidden, measure = rankings.hidden, rankings.measure
     run_fold, every = fold[hidden.organization], np.arange(len(hidden.organization))
     counted = Precision(measure.cutoff, measure.rel)
@@ -353,7 +355,8 @@ def _weigh(
 ) -> tuple[FloatArray, FloatArray]:
     """Return stacking weights from the other folds' densities, and the fold's own log mixture densities.
     Densities are log densities, shape (run, model), each organization counted once; those of the mixture have
-    shape (own run,)."""
+    shape (own run,).
+    """
     others = np.flatnonzero(np.isfinite(densities).all(axis=1) & ~in_fold)
     organizations = organization[others]
     weights = stacking_weights(densities[others], 1 / np.bincount(organizations)[organizations])
@@ -363,7 +366,8 @@ def _weigh(
 
 def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
     """Return the log predictive density for each run's number of relevant hidden documents, by run. Normal
-    given the parameters as in `bayespool.posterior.held_out_totals`."""
+    given the parameters as in `bayespool.posterior.held_out_totals`.
+    """
     p, densities = expit(log_odds), {}
     for run in np.unique(rows.run[row[rows.n_hidden[row] > 0]]):
         place = np.flatnonzero(rows.run[row] == run)

@@ -312,7 +312,8 @@ def _end_with(parent: int) -> None:
 
 def _pack(collection: Collection) -> tuple[bytes, tuple[npt.NDArray[np.uint8], ...]]:
     """Pack a collection into a small header and large arrays that joblib and Dask can share. What was derived
-    from the collection is left out."""
+    from the collection is left out.
+    """
     buffers: list[pickle.PickleBuffer] = []
     header = pickle.dumps(dataclasses.replace(collection), protocol=5, buffer_callback=buffers.append)
     return header, tuple(np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers)
@@ -325,7 +326,8 @@ _RESULT_PACKAGES = ("bayespool", "numpy", "scipy", "numba", "pyarrow")  # whose 
 
 def check_address(address: str) -> None:
     """Raise `InputError` unless the address is ``host:port`` (with or without a protocol) and Dask is
-    installed."""
+    installed.
+    """
     if not _ADDRESS.fullmatch(address):
         raise InputError(f"{address!r} is no address of a scheduler", hint="give HOST:PORT, which it prints")
     if find_spec("distributed") is None:

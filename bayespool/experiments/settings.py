@@ -98,7 +98,8 @@ class ExperimentSettings(PosteriorSettings):
         }
 
     def describe_parts(self) -> dict[str, Any]:
-        """Return the settings that invalidate stored parts (folds or pools) when they change, as JSON types."""
+        """Return the settings that invalidate stored parts (folds or pools) when they change, as JSON types.
+        """
         options = options_of(type(self))
         return {name: value for name, value in self.describe().items() if options[name][0].affects_parts}
 
@@ -206,7 +207,8 @@ class LeaveOutSettings(ExperimentSettings):
         return {name: value for name, value in super().describe().items() if name not in others}
 
     def describe_parts(self) -> dict[str, Any]:
-        """Return the settings that invalidate stored parts, without ``top`` if all pooled runs make the pool."""
+        """Return the settings that invalidate stored parts, without ``top`` if all pooled runs make the pool.
+        """
         described = super().describe_parts()
         if self.top_pool == "all":
             del described["top"]
