@@ -455,8 +455,7 @@ class _FittedPart:
 def _fitted_part(
     collection: Collection, model: str, measure: Measure, threshold: Threshold, settings: CheckingSettings
 ) -> _FittedPart:
-    """Return the part that fits the model for a threshold, with the deepest measure that shares its evidence.
-    """
+    """Return the part that fits a model for a threshold, with the deepest measure sharing its evidence."""
     depth = evidence_depth(model, measure.cutoff)
     sharing = [
         other

@@ -133,9 +133,8 @@ def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]
 
 
 def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> float:
-    """Return the expected share of randomized PIT values in the central ``prob`` of (0, 1).
-
-    It is about ``prob`` for calibrated draws. NaN values are left out; NaN if no value is left.
+    """Return the expected share of randomized PIT values in the central ``prob`` of (0, 1). It is about
+    ``prob`` for calibrated draws. NaN values are left out; NaN if no value is left.
 
     Parameters
     ----------
@@ -163,9 +162,7 @@ def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> fl
 
 
 def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
-    """Return the continuous ranked probability score of the draws in documents, shape (run,).
-
-    0 is best.
+    """Return the continuous ranked probability score in documents (0 is best), shape (run,).
 
     ``E|X − y| − ½·E|X − X′|`` with X and X′ independent draws and y the truth (equation 21 of Gneiting &
     Raftery 2007).
@@ -212,10 +209,8 @@ def interval_columns(
     seed: int,
     n_topics: npt.NDArray[np.intp] | int | None = None,
 ) -> dict[str, Any]:
-    """Return the columns `INTERVAL_COLUMNS`, with one entry per run.
-
-    Coverage is None and PIT NaN for runs not `open_`, whose intervals are points; `n_topics` is the number of
-    topics in each mean.
+    """Return the columns `INTERVAL_COLUMNS`, with one entry per run. Coverage is None and PIT NaN for runs
+    not `open_`, whose intervals are points; `n_topics` is the number of topics in each mean.
     """
     draws, n_runs = estimates.draws, len(open_)
     n_all = len(estimates.query_ids)
@@ -252,10 +247,9 @@ def with_missing_flags(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
-    """Return the columns of `interval_columns` summarized over an estimator's runs.
-
-    ``n_open``; over these runs ``coverage_…``, ``pit_…`` (see `central_share`) and ``width``; ``crps`` over
-    all; NaN without a value.
+    """Return the columns of `interval_columns` summarized over an estimator's runs. ``n_open``; over these
+    runs ``coverage_…``, ``pit_…`` (see `central_share`) and ``width``; ``crps`` over all; NaN without a
+    value.
     """
     graded = rows[open_]
     posterior = bool(rows["ci_prob"].notna().any())
@@ -306,10 +300,8 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """True scores of a part's runs, with the number of documents unjudged even in the truth, shape (run,
-    topic).
-
-    Those documents count as nonrelevant in truth and estimates.
+    """True scores for a part's runs. Documents unjudged even in truth count as nonrelevant in truth and
+    estimates; their number has shape (run, topic).
     """
 
     values: Values
@@ -405,18 +397,15 @@ class Design(Task):
         return collection.unpool([run for run in collection.pooled_run_ids if run not in pool])
 
     def judged_in_truth(self, collection: Collection, part: Any, settings: Any) -> npt.NDArray[np.bool_]:
-        """Return a mask of documents judged in the truth, shape (pair,).
-
-        Estimates count other documents as nonrelevant.
+        """Return a mask of documents judged in the truth, shape (pair,). Estimates count other documents as
+        nonrelevant.
         """
         return collection.judged
 
     def truth(
         self, collection: Collection, concealed: Collection, part: Any, measure: Measure, settings: Any
     ) -> Truth:
-        """Return the true scores of the part's runs, by default from all judgments.
-
-        Ideal rankings have the same documents as those of the estimate.
+        """Return true scores, by default from all judgments, with the estimate's documents in ideal rankings.
         """
         estimand = settings.estimand_of_estimators
         values = values_on_fuller(concealed, collection, part.run_ids, measure, estimand)
@@ -427,10 +416,7 @@ class Design(Task):
         return np.ones((len(part.run_ids), len(collection.query_ids)), dtype=bool)
 
     def seeds(self, part: Any, settings: Any) -> tuple[object, ...]:
-        """Return the names that seed the estimators' random numbers.
-
-        They never include judgments.
-        """
+        """Return the names that seed random numbers in estimators, never judgments."""
         return (self.name, *part.seeds)
 
     def grade(self, graded: Graded, settings: Any) -> Mapping[str, Any]:
@@ -445,10 +431,9 @@ class Design(Task):
         warn_of_judges(collection, (), settings.measures)
 
     def compute(self, collection: Collection, part: Any, settings: Any) -> Stored:
-        """Conceal judgments, estimate the part's runs and grade the estimates.
-
-        Also stored are true scores per measure, shape (run, topic), NaN on topics that a score does not
-        count, and processor seconds per stage.
+        """Conceal judgments, estimate the part's runs and grade the estimates. Also stored are true scores
+        per measure, shape (run, topic), NaN on topics that a score does not count, and processor seconds per
+        stage.
         """
         clock = _Clock()
         with clock.timed("concealing"):
@@ -495,9 +480,8 @@ class Design(Task):
     def _estimates(
         self, concealed: Collection, part: Any, settings: Any, clock: _Clock
     ) -> dict[str, tuple[Estimates, ...]]:
-        """Return the estimates from each estimator, one per measure, by label.
-
-        Errors get a note that names the estimator and the part.
+        """Return the estimates from each estimator, one per measure, by label. Errors get a note that names
+        the estimator and the part.
         """
         estimates: dict[str, tuple[Estimates, ...]] = {}
         for label, estimator in settings.estimators:
@@ -570,10 +554,8 @@ def resolve_run_types(
 def contributors(
     whole: Collection, by: By, run_ids: Sequence[str] | None = None, *, least: int = 0
 ) -> dict[str, tuple[str, ...]]:
-    """Return the runs of each contributor (run or organization), or raise `InputError` for fewer than
-    ``least``.
-
-    By default contributors of the pooled runs, in their order.
+    """Return the runs of each contributor (run or organization), by default the pooled ones. `InputError` for
+    fewer than ``least``.
     """
     runs, units = whole.pooled_run_ids if run_ids is None else run_ids, dict[str, list[str]]()
     for run, organization in zip(runs, whole.organization[whole.run_index(runs)], strict=True):
@@ -598,9 +580,8 @@ PAPER_WIDTHS = (2, 4, 10, 20, 40)
 
 
 def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolSettings:
-    """Resolve the settings for depth, run types and pool widths for a collection.
-
-    Default widths are those of the paper that leave a contributor outside.
+    """Resolve the settings for depth, run types and pool widths for a collection. Default widths are those of
+    the paper that leave a contributor outside.
     """
     types = resolve_run_types(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
     n_units = len(pool_contributors(whole, dataclasses.replace(requested, run_types=types)))

@@ -265,8 +265,7 @@ class HeldOutRankings:
 
     @cached_property
     def documents(self) -> Documents:
-        """Hidden documents on which the scores depend: within the cutoff or within reach of an ideal ranking.
-        """
+        """Hidden documents that affect the scores: within the cutoff or within reach of an ideal ranking."""
         reach = ideal_reach(self.hidden.collection, self.measure)
         return Documents(*held_out_documents(self.hidden.collection, cutoff=reach))
 
@@ -376,8 +375,7 @@ class HeldOutRankings:
 
     @cached_property
     def _ranked(self) -> npt.NDArray[np.int16]:
-        """Relevance levels in the pooled runs' rankings, shape (run, topic, rank), −1 for a hidden document.
-        """
+        """Relevance levels in pooled runs' rankings, shape (run, topic, rank), −1 for a hidden document."""
         ranked = ranked_levels(self.hidden.collection, self.hidden.run_index, self.measure.cutoff).copy()
         run, topic, rank, _ = self._places(self.measure.cutoff)
         ranked[run, topic, rank] = -1
@@ -415,8 +413,7 @@ class PredictionTarget:
     def held_out_log_odds(
         self, draws: Mapping[str, FloatArray], held_out: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[IndexArray, FloatArray]:
-        """Return the rows of held-out organizations and their log odds with new effects, shape (draw, row).
-        """
+        """Return rows of held-out organizations and their log odds with new effects, shape (draw, row)."""
         row, evidence = np.flatnonzero(held_out[self.rows.organization]), self.evidence
         organization = self.rows.organization[row]
         n_seen = int((~held_out).sum())

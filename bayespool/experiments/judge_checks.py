@@ -74,8 +74,7 @@ class IntervalsWithLabels(Task):
         return rows, {}
 
     def parts(self, collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """Return groups of runs to score: the requested runs, or else the pooled runs of each organization.
-        """
+        """Return groups of runs to score: the requested runs, or each organization's pooled runs."""
         if run_ids:
             return [run_ids]
         units = contributors(collection, "organization")

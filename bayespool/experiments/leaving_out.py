@@ -109,8 +109,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
 
     def tables(self) -> tuple[Table, ...]:
-        """Return tables ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``.
-        """
+        """Return ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
         tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
         if self._types is not None:
@@ -245,8 +244,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return np.array([self.scores_in_truth[name, run] for run in rows["run_id"]])
 
     def mae_change(self, measure: object, estimator: str, *, reference: str = "as-judged") -> float:
-        """Return the change in MAE from a reference to an estimator, in %; NaN if the reference's MAE is 0.
-        """
+        """Return the change in MAE from a reference to an estimator in %; NaN if the first MAE is 0."""
         name = self._measure(measure)
         mae = self._summary.set_index(["measure", "estimator"])["mae"]
         if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
@@ -333,8 +331,7 @@ def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RunsLeftOut(Design):
-    """Experiment that leaves runs out of the pool: an organization's, a cluster's, a type's or one run alone.
-    """
+    """Experiment that leaves runs out of the pool: an organization's, a cluster's, a type's or one run."""
 
     name: ClassVar[str] = "leave-out"
     parts_name: ClassVar[str] = "folds"

@@ -98,8 +98,7 @@ class ExperimentSettings(PosteriorSettings):
         }
 
     def describe_parts(self) -> dict[str, Any]:
-        """Return the settings that invalidate stored parts (folds or pools) when they change, as JSON types.
-        """
+        """Return the settings whose change invalidates stored parts (folds or pools), as JSON types."""
         options = options_of(type(self))
         return {name: value for name, value in self.describe().items() if options[name][0].affects_parts}
 
@@ -207,7 +206,7 @@ class LeaveOutSettings(ExperimentSettings):
         return {name: value for name, value in super().describe().items() if name not in others}
 
     def describe_parts(self) -> dict[str, Any]:
-        """Return the settings that invalidate stored parts, without ``top`` if all pooled runs make the pool.
+        """Return the settings whose change invalidates stored parts except ``top`` if all runs make the pool.
         """
         described = super().describe_parts()
         if self.top_pool == "all":
