@@ -31,7 +31,7 @@ from bayespool.posterior.thresholds import Threshold
 @renamed_attributes(whose="organization_index")
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """One model of a completion, with the effects of its runs.
+    """Fitted model in a completion, with organization effects for each run.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class FittedModel:
         run: npt.NDArray[np.int64],
         cells: FloatArray,
     ) -> FloatArray:
-        """Return log odds with all effects, shape (draw, document).
+        """Return log odds for a topic's documents with all effects, shape (draw, document).
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class FittedModel:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Models, and the model of each draw.
+    """Mixture of fitted models, with the model used in each draw.
 
     Attributes
     ----------
@@ -119,18 +119,18 @@ class Mixture:
     source: npt.NDArray[np.intp]
 
     def select_draws(self, draws: npt.NDArray[np.intp]) -> Self:
-        """Return the mixture with some of its draws."""
+        """Return a copy restricted to the given draws."""
         return dataclasses.replace(self, component=self.component[draws], source=self.source[draws])
 
     def shares(self, weight: FloatArray) -> list[float]:
-        """Return the share of each model in draws with weights, shape (draw,), relative to their number."""
+        """Return each model's weighted share of the draws, given draw weights of shape (draw,)."""
         total = np.bincount(self.component, weight, len(self.components))
         return [float(of_model) for of_model in total / len(weight)]
 
 
 @dataclass(frozen=True, eq=False)
 class NewKind:
-    """Models of a run in the draws in which it is of a kind outside the pool.
+    """Models for runs in draws where they are of a kind outside the pool.
 
     Attributes
     ----------
@@ -148,11 +148,11 @@ class NewKind:
     order: FloatArray
 
     def select_draws(self, draws: npt.NDArray[np.intp]) -> NewKind:
-        """Return the new kind with some of its draws."""
+        """Return a copy restricted to the given draws."""
         return NewKind(self.mixture.select_draws(draws), self.chance, self.order[draws])
 
     def is_new(self, draws: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        """Return whether each run is of a new kind in some draws, shape (draw, run)."""
+        """Return whether each run is of a new kind in each given draw, shape (draw, run)."""
         return self.order[draws, None] < self.chance
 
 
@@ -160,7 +160,7 @@ _UNLIKELY = 0.01
 
 
 class HeldOut(NamedTuple):
-    """Held-out coverage: organizations inside their 95 % predictive interval.
+    """Held-out coverage: share of organizations inside their 95 % predictive interval.
 
     Attributes
     ----------
@@ -174,12 +174,12 @@ class HeldOut(NamedTuple):
 
     @property
     def n_held(self) -> int:
-        """Organizations held, rounded where some of an organization's runs are."""
+        """Number of organizations inside their predictive interval, rounded."""
         return round(self.share * self.n_organizations) if self.n_organizations else 0
 
     @property
     def is_bad(self) -> bool:
-        """Coverage so low that its probability is below 0.01 under nominal coverage."""
+        """Whether coverage this low has a probability below 0.01 under nominal coverage."""
         from scipy.special import bdtr  # of a binomial distribution; scipy.stats takes a second to import
 
         return bool(bdtr(self.n_held, self.n_organizations, 0.95) < _UNLIKELY)
@@ -190,7 +190,7 @@ _TOO_FEW = HeldOut()
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPosterior:
-    """Mixture of fitted models at one threshold: whether a document of relevance ``given`` has ``rel``.
+    """Mixture of fitted models for documents reaching one relevance threshold.
 
     Attributes
     ----------
@@ -210,12 +210,12 @@ class ThresholdPosterior:
 
     @property
     def components(self) -> tuple[FittedModel, ...]:
-        """All models, those for runs of a new kind last."""
+        """All fitted models, ending with the models for runs of a new kind."""
         return self.mixture.components + (self.new_kind.mixture.components if self.new_kind else ())
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all models, above the first threshold with the threshold."""
+        """Names of all fitted models, including the threshold above the first one."""
         above = f", {self.threshold.rel} of {self.threshold.given}" if self.threshold.given else ""
         n_usual = len(self.mixture.components)
         return tuple(
@@ -224,12 +224,12 @@ class ThresholdPosterior:
 
     @property
     def fits(self) -> dict[str, Fit]:
-        """Fits of all models by name."""
+        """Fits of all models, by model name."""
         return {name: c.fit for name, c in zip(self.names, self.components, strict=True)}
 
     @property
     def shares(self) -> list[float]:
-        """Share of each model in the draws, mean over runs."""
+        """Share of each model in the draws, averaged over runs."""
         every = np.arange(len(self.mixture.source))
         if self.new_kind is None:
             return self.mixture.shares(np.ones(len(every)))
@@ -237,7 +237,7 @@ class ThresholdPosterior:
         return self.mixture.shares(1 - new) + self.new_kind.mixture.shares(new)
 
     def select_draws(self, draws: npt.NDArray[np.intp]) -> ThresholdPosterior:
-        """Return the posterior with some of its draws."""
+        """Return a copy restricted to the given draws."""
         new_kind = None if self.new_kind is None else self.new_kind.select_draws(draws)
         return ThresholdPosterior(self.threshold, self.mixture.select_draws(draws), new_kind)
 
@@ -249,7 +249,7 @@ class ThresholdPosterior:
         run: npt.NDArray[np.int64],
         cells: Sequence[FloatArray],
     ) -> FloatArray:
-        """Return log odds of a topic's documents in some draws, shape (draw, document).
+        """Return log odds for a topic's documents in the given draws, shape (draw, document).
 
         ``cells`` has the effects of organization × topic for each of ``components``.
         """
@@ -269,7 +269,7 @@ class ThresholdPosterior:
     def _parts(
         self, draws: npt.NDArray[np.intp], run: npt.NDArray[np.int64]
     ) -> list[tuple[Mixture, npt.NDArray[np.bool_] | None]]:
-        """Return mixtures, and whether each applies, (draw, document), or None where it applies to all."""
+        """Return each mixture with a mask (draw, document) for where it applies, None for everywhere."""
         if self.new_kind is None:
             return [(self.mixture, None)]
         is_new = self.new_kind.is_new(draws)[:, run]
@@ -281,12 +281,12 @@ _NODES, _SHARES = normal_nodes(15)
 _LOGISTIC_TO_NORMAL = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: scale of a logistic curve as a normal one
 _MIN_ORGANIZATIONS = 4
 MODEL_PRIOR_ORGANIZATIONS = 0.1
-"""Prior of the weights: a model counts as if it alone predicted this many organizations."""
+"""Prior weight for each model, as a number of organizations that it alone predicted."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutTotals:
-    """Predictions of the relevant hidden documents of runs of held-out organizations, by model.
+    """Predictions for the number of relevant hidden documents in each held-out run, per model.
 
     Attributes
     ----------
@@ -304,7 +304,7 @@ class HeldOutTotals:
     weight: FloatArray
 
     def coverage(self, shares: Sequence[float], prob: float = 0.95) -> HeldOut:
-        """Return the coverage of the mixture's equal-tailed intervals."""
+        """Return the held-out coverage for the mixture's equal-tailed intervals."""
         tail = (1 - prob) / 2
         inside = (self.at_most @ shares > tail) & (self.at_least @ shares > tail)
         n = self.weight.sum()
@@ -313,14 +313,14 @@ class HeldOutTotals:
 
 @dataclass(frozen=True)
 class MixtureWeights:
-    """Weights of models in their mixture, decided by `decide_weights`, and their held-out coverage."""
+    """Model weights in a mixture, with their held-out coverage."""
 
     shares: tuple[float, ...]
     held_out: HeldOut
 
 
 def decide_weights(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]) -> MixtureWeights:
-    """Return shares of models by `stacking_weights`, or equal ones with too little to tell by."""
+    """Return model weights from stacking, or equal weights if there are too few organizations."""
     evidence = [part.evidence for part in prepared.values()]
     can_tell = all(
         isinstance(part, LinearEvidence) and len(part.organizations) >= _MIN_ORGANIZATIONS
@@ -334,7 +334,7 @@ def decide_weights(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit
 
 
 def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit]) -> HeldOutTotals:
-    """Predict the relevant hidden documents of runs of held-out organizations.
+    """Predict the number of relevant hidden documents in runs of held-out organizations.
 
     Each of five folds of organizations is predicted by the Laplace approximation given the others, with new
     organizations' effects. The score is of a run's total, the target of estimates. No random number takes
@@ -375,7 +375,7 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
 def _predict_run_totals(
     model: PreparedModel, seen: LinearEvidence, held: LinearEvidence, near: Mapping[str, FloatArray]
 ) -> FloatArray:
-    """Return log predictive densities of totals of runs, and chances of as few and as many, (3, run)."""
+    """Return log density, lower tail and upper tail probabilities for run totals, shape (3, run)."""
     # A total is normal given scales and the organization's effect, which is integrated by Gauss–Hermite
     # nodes. Mean and variance depend on the other parameters and slopes, normal themselves. Effects of
     # organization × topic, of standard deviation τ, draw chances to a half and turn a count's variance V into
@@ -426,7 +426,7 @@ def _predict_run_totals(
 def _organization_draws(
     draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]
 ) -> dict[str, FloatArray]:
-    """Draw the organizations' own effects and slopes, for a mask of shape (organization,)."""
+    """Return draws of effects and slopes for a subset of organizations."""
     own = {"organization_effect": draws["organization_effect"][:, kept]}
     if "slope_effect" in draws:
         slopes = draws["slope_effect"].reshape(len(own["organization_effect"]), len(kept), -1)[:, kept]
@@ -435,13 +435,13 @@ def _organization_draws(
 
 
 def _group_starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return first rows of equal values in sorted rows, shape (value,)."""
+    """Return the first row index of each group in sorted key columns, shape (group,)."""
     changed = np.any([np.diff(key, prepend=-1) != 0 for key in keys], axis=0)
     return np.flatnonzero(changed)
 
 
 def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return mixture weights, (model,), that maximize the weighted log predictive density, shrunk a little.
+    """Return mixture weights that maximize the penalized log predictive density, shape (model,).
 
     Parameters
     ----------
@@ -469,12 +469,12 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
 def mix(
     draws: list[npt.NDArray[np.int32]], weights: FloatArray, rng: np.random.Generator
 ) -> npt.NDArray[np.int32]:
-    """Draw the mixture, shape (draw, ...): each is one model's, models in proportion to their weights."""
+    """Combine the models' draws into mixture draws using model weights, shape (draw, ...)."""
     n = len(draws[0])
     return np.stack(draws)[draw_members(n, weights, rng), np.arange(n)]
 
 
 def draw_members(n: int, weights: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Return the model of each of n draws of the mixture, in proportion to the weights, shape (draw,)."""
+    """Draw a model index for each of n mixture draws using model weights, shape (draw,)."""
     position = (rng.permutation(n) + rng.random(n)) / n
     return np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)
