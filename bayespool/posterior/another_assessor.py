@@ -79,8 +79,7 @@ class AnotherAssessor:
 
     @cached_property
     def observed_levels(self) -> IndexArray:
-        """Indices into ``levels`` that the second assessor uses; all levels without twice-judged
-        documents."""
+        """Indices into ``levels`` that the second assessor uses, or all if no document is judged twice."""
         if self._confusion or not (self.second_level >= 0).any():
             return np.arange(len(self.levels))
         return np.union1d(np.arange(min(2, len(self.levels))), self.second_level[self.second_level >= 0])
@@ -98,8 +97,7 @@ class AnotherAssessor:
 
     @cached_property
     def counts(self) -> IndexArray:
-        """Number of documents judged twice, shape (topic, level by the first assessor, level by the
-        second)."""
+        """Numbers of documents judged twice, shape (topic, first level, second level)."""
         twice = np.flatnonzero((self.first_level >= 0) & (self.second_level >= 0))
         n = np.zeros((len(self.collection.query_ids), len(self.levels), len(self.levels)), dtype=np.int64)
         np.add.at(
@@ -146,8 +144,10 @@ class AnotherAssessor:
 
     @cached_property
     def _log_odds(self) -> FloatArray:
-        """Log odds of relevance for documents with a sole contributor, learned without it; else 0, shape
-        (pair,)."""
+        """Log odds of relevance for documents with a sole contributor, else 0, shape (pair,).
+
+        The contributor is left out when they are learned.
+        """
         pairs, log_odds = np.flatnonzero(self.contributor >= 0), np.zeros(len(self.contributor))
         if len(pairs):
             owner, topic = self.contributor[pairs], self.collection.pair_topic[pairs].astype(np.intp)
@@ -430,8 +430,7 @@ def _tally(
     measure: Normalized,
     levels: tuple[int, ...],
 ) -> Tally:
-    """Return level counts for a topic's ideal rankings by another assessor, shape (draw, run or 1, 1,
-    level)."""
+    """Return level counts for ideal rankings by another assessor, shape (draw, run or 1, 1, level)."""
     u = completion.unknowns
     reach = ideal_reach(u.collection, measure)
     by_run = measure.ideal == "own" and len(u.run_ids) > 1

@@ -319,8 +319,7 @@ class Completion(ReprHTMLMixin):
     def _tally(
         self, judged: Tally, topic: int, block: Levels, chosen: npt.NDArray[np.intp], reach: int, shared: bool
     ) -> Tally:
-        """Return level counts for a topic's ideal rankings in the given draws, shape (draw, run or 1, 1,
-        level)."""
+        """Return level counts for a topic's ideal rankings, shape (draw, run or 1, 1, level)."""
         u = self.unknowns
         n = np.zeros((len(block), 1 if shared else len(u.run_ids), len(judged.levels)), dtype=np.int64)
         by_lot = np.zeros(block.shape[1], dtype=bool)

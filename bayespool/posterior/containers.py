@@ -29,8 +29,7 @@ _MAX_LOG_ODDS_PER_BLOCK = 2**23
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Document counts per (run, topic) pair, laid out as variables on one dimension.
-    """
+    """Document counts per (run, topic) pair, as variables on one dimension."""
 
     dim: str
     row: IndexArray
@@ -137,8 +136,7 @@ def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str,
 
 
 def _tables(source: Source) -> list[_Table]:
-    """Return tables of hidden documents and, if the model learns from them, of judged documents.
-    """
+    """Return tables of hidden documents and, if the model learns from them, judged ones."""
     e = source.evidence
     if not len(e.n_hidden):
         return []

@@ -397,8 +397,7 @@ def learn_new_organizations(
     above: tuple[int, ...],
     below: NewOrganizations | None,
 ) -> NewOrganizations:
-    """Fit the tails and correlation of new organizations' effects to draws of the known organizations'
-    effects."""
+    """Learn the tails and correlation for new organizations' effects from draws of known effects."""
     standard = draws["organization_effect"] / draws["sigma_organization"][:, None]
     # an engine may draw scales that are too small for their effects, which tells nothing about tails
     square = (standard**2).sum(axis=1, keepdims=True) / max(1, len(organizations))

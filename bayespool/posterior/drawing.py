@@ -43,8 +43,7 @@ def draw_relevance(
 
 @compiled
 def promote_relevance(log_odds: FloatArray, threshold: int, rest: FloatArray, level: Levels) -> None:
-    """Promote documents at a threshold to the next one with the probability given by their log odds, in
-    place."""
+    """Promote documents at a threshold to the next one with probabilities from log odds, in place."""
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
             if level[i, j] == threshold:
@@ -95,8 +94,7 @@ def _draw(
     relevant: Levels,
     rest: FloatArray,
 ) -> None:
-    """Draw binary relevance into ``relevant`` and leftover uniform numbers into ``rest``, using a lookup
-    table."""
+    """Draw binary relevance into ``relevant`` and leftover uniform numbers into ``rest``."""
     last = len(table) - 2
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):

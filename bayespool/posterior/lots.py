@@ -95,8 +95,7 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
 
 
 def find_lots(collection: Collection) -> BoolArray:
-    """Return a mask for unjudged documents that a published random sample could have included, shape
-    (pair,)."""
+    """Return a mask for unjudged documents that a published sample could have included, shape (pair,)."""
     sample = collection.sample
     if sample is None:
         return np.zeros(len(collection.relevance), dtype=bool)
@@ -180,8 +179,7 @@ _LOGITS, _SIZES = np.linspace(-8, 3, 45), np.geomspace(0.5, 200, 15)
 def draw_topic_chances(
     n_relevant: npt.NDArray[np.integer], n: npt.NDArray[np.integer], n_draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw each topic's probability of a relevant document from a beta-binomial model, shape (topic,
-    draw)."""
+    """Draw relevance probabilities for each topic from a beta-binomial model, shape (topic, draw)."""
     mean, size = np.meshgrid(expit(_LOGITS), _SIZES, indexing="ij")
     a, b = (mean * size).ravel(), ((1 - mean) * size).ravel()
     log_weight = np.repeat(-0.5 * ((_LOGITS - _CENTERS) / _CENTER_SD) ** 2, len(_SIZES))

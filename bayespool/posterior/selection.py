@@ -157,8 +157,7 @@ def _fit(
 
 
 def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
-    """Return the shift in log odds (draw, document) that makes probabilities sum to ``total`` (draw,).
-    """
+    """Return the shift in log odds (draw, document) for which probabilities sum to ``total``."""
     low, high = np.full(len(log_odds), -_MAX_LOG_ODDS), np.full(len(log_odds), _MAX_LOG_ODDS)
     for _ in range(40):
         middle = (low + high) / 2

@@ -60,8 +60,7 @@ def find_thresholds(
 
 
 def describe_excess_levels(collection: Collection, measure: Measure, least_rel: int | None = None) -> str:
-    """Return a description of the problem if a measure distinguishes too many levels, else an empty
-    string."""
+    """Return a description of the problem if a measure distinguishes too many levels, else ""."""
     n = len(_all_thresholds(collection, measure, least_rel))
     most = f"judgments are completed for {MAX_THRESHOLDS} at most"
     return f"{measure} tells {n} levels of relevance apart, and {most}" if n > MAX_THRESHOLDS else ""
