@@ -89,7 +89,7 @@ class Comparison(ComparisonFrames, Result):
         return one_line("Comparison", f"{some_of(self.measures, 3)} of {runs} on {topics}")
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the tables with the given names."""
+        """Return all tables of the comparison, with every pair of runs."""
         return comparison_tables(self, Arrangement())
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
@@ -118,8 +118,7 @@ class Comparison(ComparisonFrames, Result):
         return tuple(pair_lines(self, pair) if pair else comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return plots of differences or rank probabilities, and a leaderboard for three or more runs.
-        """
+        """Return plots of differences or rank probabilities, and a leaderboard for three or more runs."""
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
@@ -231,7 +230,10 @@ def compare(
 def compare_scores(
     scores: Scores, *, settings: ComparingSettings, report: Callable[[str], None] | None = None
 ) -> Comparison:
-    """Compare runs from existing scores that were computed with ``together=True``."""
+    """Compare runs from existing scores that were computed with ``together=True``.
+
+    ``as-judged`` must be among the methods.
+    """
     if len(scores.run_ids) < 2:
         raise InputError("one run cannot be compared", hint="name two or more")
     if not any(e.method == AS_JUDGED for e in scores.estimates):

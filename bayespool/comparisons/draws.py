@@ -61,7 +61,10 @@ class DrawComparison:
 
     @property
     def prob_equal(self) -> FloatArray:
-        """Share of draws in which both runs score the same, shape (run, run)."""
+        """Share of draws in which both runs score the same, shape (run, run).
+
+        It adds up to 1 with both orders, to the bit.
+        """
         return 1 - (self.prob_greater + self.prob_greater.T)
 
     @property
@@ -76,7 +79,10 @@ class DrawComparison:
 
     @property
     def rank_interval(self) -> tuple[IndexArray, IndexArray]:
-        """First and last rank that each run may have, valid for all runs at once, shape (run,) each."""
+        """First and last rank that each run may have, valid for all runs at once, shape (run,) each.
+
+        Tied runs have all the ranks that they cover.
+        """
         return 1 + self.separated.sum(axis=0), len(self.separated) - self.separated.sum(axis=1)
 
     @property
@@ -326,7 +332,10 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
 
 
 def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed: int = 1) -> Agreement:
-    """Compare all pairs of runs on several measures whose estimates share draws."""
+    """Compare all pairs of runs on several measures whose estimates share draws.
+
+    For a population, measures share the sample of topics.
+    """
     values = [e.draws for e in (estimates_in_scope(e, scope) for e in estimates) if e.draws is not None]
     if scope != "population":
         return agree_on_draws([draws.totals() for draws in values])

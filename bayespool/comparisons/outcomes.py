@@ -200,7 +200,7 @@ def calibration_table(
 
 
 def brier_score(probability: npt.ArrayLike, happened: npt.ArrayLike) -> float:
-    """Return the mean squared difference between probabilities and outcomes, NaN if there are none.
+    """Return the Brier score (mean squared error) of probabilities against outcomes, NaN if there are none.
 
     Examples
     --------

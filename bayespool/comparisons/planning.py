@@ -112,6 +112,8 @@ class PairVariances:
     def power(self, difference: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
         r"""Return the power to detect a true difference with a paired t interval.
 
+        A difference is detected if the interval leaves out 0 on the right side.
+
         Parameters
         ----------
         difference : float
@@ -159,7 +161,10 @@ class PairVariances:
     def topics_for(
         self, difference: float, power: float, judged: float = 0.0, *, level: float = 0.05
     ) -> int | None:
-        """Return the smallest number of topics that detects a difference, None if even the most do not."""
+        """Return the smallest number of topics that detects a difference, None if too many are needed.
+
+        It is at least the number at hand.
+        """
         low, high = self.n_topics, _MOST_TOPICS * self.n_topics
         if self.power(difference, high, judged, level=level) < power:
             return None

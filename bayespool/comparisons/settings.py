@@ -106,7 +106,7 @@ class ComparingSettings(ScoringSettings):
 
     @property
     def asks_another_assessor(self) -> bool:
-        """Return whether scores by another assessor are requested."""
+        """Whether scores by another assessor are requested."""
         return "another-assessor" in self.scopes
 
     def _requested_estimators(self) -> Iterable[str | Estimator]:

@@ -68,6 +68,8 @@ def paired_t(scores: npt.ArrayLike) -> FloatArray:
 def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
     """Return p-values for all pairs of runs from Wilcoxon's signed-rank test.
 
+    Topics without a difference are left out.
+
     Parameters
     ----------
     scores : array_like of float, shape (run, topic)
@@ -208,7 +210,10 @@ def tukey_significant(scores: npt.ArrayLike, level: float = 0.05) -> BoolArray:
 
 
 def significant_pairs(scores: FloatArray, test: Literal["tukey-hsd", "paired-t"]) -> BoolArray:
-    """Return whether each pair of runs differs significantly at 5 %, shape (run, run)."""
+    """Return whether each pair of runs differs significantly at 5 %, shape (run, run).
+
+    No pair does with one topic or run.
+    """
     if min(scores.shape) < 2:
         return np.zeros((len(scores), len(scores)), dtype=bool)
     if test == "tukey-hsd":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PAIR_COLUMNS = ("as-judged", "p", "difference", "interval", "chance", "risk")
-"""Names of available columns in the LaTeX table of run pairs."""
+"""Names of available columns in tables of run pairs for papers."""
 _COLUMN_OF_PAIRS = ("p", "difference", "interval")  # in one column of a paper
 PAIR_KEYS = ("difference", "chance", "p", "risk")
 """Names of available sort keys for run pairs.

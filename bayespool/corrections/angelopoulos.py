@@ -34,6 +34,8 @@ class Rectifier(NamedTuple):
 def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
     """Return the rectifier with the smallest variance for λ from 0 to 1.
 
+    At least two documents are needed.
+
     Shape (document,).
     """
     spread = predicted - predicted.mean()

@@ -112,7 +112,10 @@ class PointCorrection(ABC):
         """Return corrected per-topic scores from the runs' bounds under one measure."""
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Return corrected per-topic scores for several measures, sharing work between them."""
+        """Return corrected per-topic scores for each of several measures.
+
+        Methods override it if measures can share work.
+        """
         return [self.correct(collection, bounds) for bounds in all_bounds]
 
     def estimate(
@@ -153,8 +156,7 @@ class PointCorrection(ABC):
     def opened_ranks(
         self, collection: Collection, run_ids: Iterable[str], depth: int
     ) -> tuple[LevelArray, BoolArray, IntArray]:
-        """Return relevance, unjudged mask and document index for top ranks, shape (run, topic, rank).
-        """
+        """Return relevance, unjudged mask and document index for top ranks, shape (run, topic, rank)."""
         index = collection.run_index(run_ids)
         level = ranked_levels(collection, index, depth)
         opened = open_ranks(collection, index, depth, self.estimand)

@@ -68,8 +68,6 @@ def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution
 def replacements(uniform: FloatArray, shares: FloatArray, stock: IndexArray) -> IndexArray:
     """Draw levels of judged documents that replace unjudged ones, shape (bootstrap, document).
 
-    Shape (bootstrap, document).
-
     They are drawn without replacement by ``uniform`` numbers, (document, bootstrap), ``shares`` and
     ``stock``, (level,): an empty level gives way to the next lower one with documents left, or to the lowest.
     """

@@ -205,8 +205,6 @@ def level_rates(
 ) -> FloatArray:
     """Return each level's share among judged documents per label grade, shape (grade + 1, level).
 
-    Shape (grade + 1, level).
-
     The last row is that of all documents, also used for empty grades; the grade −1 of no label selects it.
     """
     n_grades = len(judge.thresholds) + 1
@@ -291,7 +289,7 @@ def is_on_scale(collection: Collection, judge: Judge) -> bool:
 def label_relevance(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
     """Return the relevance that each label stands for, −1 without a label, shape (pair,).
 
-    Shape (pair,).
+    Of binary labels the higher one stands for ``rel`` or more.
     """
     if is_on_scale(collection, judge):
         return np.where(judge.is_labeled, judge.label, -1).astype(np.int16)
@@ -300,10 +298,7 @@ def label_relevance(collection: Collection, judge: Judge, rel: int = 1) -> Level
 
 
 def grade_relevance(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """Return the relevance for each label grade, from the lowest, shape (grade,).
-
-    Shape (grade,).
-    """
+    """Return the relevance for each label grade, from the lowest, shape (grade,)."""
     binary = len(judge.thresholds) == 1
     counted = collection.judged & in_top(collection, TOP_OF_LABELS)
     by_grade = np.zeros(len(judge.thresholds) + 1, dtype=np.int16)

@@ -90,10 +90,7 @@ def _fit_curves(
     form: Callable[[FloatArray, FloatArray], FloatArray],
     axes: tuple[FloatArray, ...],
 ) -> FloatArray:
-    """Return least-squares fits of a parametric curve for each topic, shape (topic, rank).
-
-    Shape (topic, rank).
-    """
+    """Return least-squares fits of a parametric curve for each topic, shape (topic, rank)."""
     within = rank[: observed.shape[1]]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
     least, greatest = zip(*((axis[0], axis[-1]) for axis in axes), strict=True)

@@ -44,8 +44,6 @@ class Critical(NamedTuple):
 def moved_gains(rates: FloatArray, gains: FloatArray, shifts: FloatArray) -> FloatArray:
     """Return expected gains after cutting off a share of each grade's distribution, shape (grade, shift).
 
-    Shape (grade, shift).
-
     A shift above 0 cuts this share off the lowest levels, one below 0 off the highest, and what is left is
     scaled to 1. A shift of −1 leaves the lowest level, and 1 the highest. ``rates``: shares of levels, the
     lowest first, shape (grade, level). ``gains``: of the levels, shape (level,).
@@ -231,10 +229,7 @@ class ConformalRiskControl(SumCorrection):
 
 
 def by_grade(weight: FloatArray, grade: npt.NDArray[np.integer], n_grades: int) -> FloatArray:
-    """Sum rank weights per label grade, unlabeled documents last, shape (run, topic, grade).
-
-    Shape (run, topic, grade).
-    """
+    """Sum rank weights per label grade, unlabeled documents last, shape (run, topic, grade)."""
     sums = np.zeros((*weight.shape[:2], n_grades))
     run, topic, _ = np.indices(weight.shape)
     np.add.at(sums, (run, topic, np.where(grade < 0, n_grades - 1, grade)), weight)

@@ -103,7 +103,7 @@ def _count_strata(collection: Collection, stratum: IntArray, n_strata: int, mask
 )
 @dataclass(frozen=True, kw_only=True)
 class InferredAP(SampledCorrection):
-    """Average precision inferred from a random sample of judgments (infAP, xinfAP).
+    """Inferred average precision (infAP, xinfAP) from a random sample of judgments.
 
     infAP of a uniform sample, as in trec_eval, and xinfAP of a stratified one, as in NIST's sample_eval
     (`bayespool.pooling.sampling`). A document that could not be sampled counts as not relevant; a note gives
@@ -166,7 +166,7 @@ def _inferred_ap(collection: Collection, stratum: IntArray, as_trec_eval: bool, 
 )
 @dataclass(frozen=True, kw_only=True)
 class InferredNDCG(SampledCorrection):
-    """nDCG inferred from a stratified sample of judgments (infNDCG).
+    """Inferred nDCG (infNDCG) from a stratified sample of judgments.
 
     The gain is Σ N(h) · mean discounted gain of the judged documents, over strata h, of the run's top n,
     which has N(h) documents of h. The ideal ranking has the estimated numbers of documents of each level,
@@ -213,10 +213,7 @@ def _inferred_ndcg(collection: Collection, stratum: IntArray, bounds: Bounds) ->
 
 
 def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> FloatArray:
-    """Return the discounted gain of each topic's estimated ideal ranking, shape (topic,).
-
-    Shape (topic,).
-    """
+    """Return the discounted gain of each topic's estimated ideal ranking, shape (topic,)."""
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
     count = functools.partial(_count_strata, collection, stratum, n_strata)
     rate = count(stratum >= 0) / np.maximum(count(collection.judged), 1)
@@ -234,7 +231,7 @@ def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> Fl
 @register_estimator("stat-ap", label="stat\nAP", citations=("aslam-pavlu-2007",), needs_sample=True)
 @dataclass(frozen=True, kw_only=True)
 class StatAP(SampledCorrection):
-    """Average precision from inverse-probability-weighted relevant documents and pairs of them (statAP).
+    """Average precision with relevant documents weighted by inverse inclusion probability (statAP).
 
     The estimate is (Σ x(i) x(j) / (i p(i, j)) over ranks j ≤ i) / (Σ x(d) / p(d) over the topic)
     (`bayespool.pooling.sampling.sampled_ap`). It takes every sample, an adaptive one, too, where infAP and

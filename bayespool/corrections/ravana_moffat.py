@@ -38,7 +38,10 @@ _MIN_JUDGED_SHARE = 1e-12  # of the weights; less is rounding
 
 
 def background(lower: FloatArray, residual: FloatArray, e: float) -> FloatArray:
-    """Return the background estimate X_B = B + Δ·E."""
+    """Return the background estimate X_B = B + Δ·E.
+
+    E is the chance that an unjudged document is relevant.
+    """
     return lower + residual * e
 
 
@@ -52,7 +55,10 @@ def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) ->
 def smoothed(
     lower: FloatArray, residual: FloatArray, c: float, e: float, alpha: float | None = None
 ) -> FloatArray:
-    """Return the smoothed estimate α·X_I + (1 − α)·X_B, by default with α = 1 − Δ."""
+    """Return the smoothed estimate α·X_I + (1 − α)·X_B, by default with α = 1 − Δ.
+
+    The default is X_M = B + C·Δ·B + Δ²·E.
+    """
     if alpha is None:
         return lower + c * residual * lower + residual**2 * e
     return alpha * interpolated(lower, residual, c, e) + (1 - alpha) * background(lower, residual, e)
@@ -260,10 +266,7 @@ def fit_constants(
 def stack_counts(
     counts: Iterable[JudgmentCounts | Bounds], truth: JudgmentCounts | Bounds
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return stacked B and Δ under smaller judgment sets with the scores to predict, each of shape (n,).
-
-    Shape (n,).
-    """
+    """Return stacked B and Δ under smaller judgment sets with the scores to predict, each of shape (n,)."""
     tables = list(counts)
     if isinstance(truth, Bounds) and not _ends_at_one(truth.measure):
         raise InputError(f"constants are fitted to measures from 0 to 1, and {truth.measure} is none")

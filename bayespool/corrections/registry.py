@@ -89,7 +89,7 @@ class EstimatorEntry:
 
 
 ESTIMATORS: dict[str, EstimatorEntry] = {}
-"""Registered estimators, by name.
+"""Registered estimators by name, complete once `bayespool.scoring.estimators` is imported.
 
 All are registered once `bayespool.scoring.estimators` is imported.
 """

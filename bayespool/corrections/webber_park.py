@@ -318,7 +318,7 @@ class TopicsAdjustment(Adjustment):
         return pd.DataFrame(rows)
 
     def is_common(self, collection: Collection) -> BoolArray:
-        """Return whether each topic is fully judged for the run (common), shape (topic,).
+        """Return whether each topic is among the common topics, shape (topic,).
 
         One that the qrels do not have is an `InputError`.
         """

@@ -154,7 +154,7 @@ class Completion(ReprHTMLMixin):
     def expected(
         self, topic: int, values: FloatArray, draws: slice = slice(None)
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the expected worth of a topic's unknown documents in each parameter draw.
+        """Return mean and variance of level values for a topic's unknown documents in each parameter draw.
 
         Parameters
         ----------

@@ -46,6 +46,8 @@ def build_fitted_model(
 ) -> FittedModel:
     """Build the fitted model for a scoring problem, with organization effects for each run.
 
+    Runs of organizations in the evidence have the effects of these.
+
     At the first threshold ``shift``, of shape (draw, run), is added to these, and log odds below the pool
     have slopes on rank.
     """

@@ -49,6 +49,8 @@ def find_thresholds(
 ) -> tuple[Threshold, ...]:
     """Return the relevance thresholds that a measure needs.
 
+    They are the judged levels up to its ``rel``, or all levels if it is graded.
+
     Where no document is judged below the lowest level, that level is the floor of all that ask for more:
     measures from ``least_rel`` on, by default the measure's own. More than `MAX_THRESHOLDS` are an
     `InputError`.
@@ -87,7 +89,10 @@ def _all_thresholds(
 
 
 def find_joint_thresholds(collection: Collection, measures: Iterable[Measure]) -> tuple[Threshold, ...]:
-    """Return the relevance thresholds that several measures need together."""
+    """Return the relevance thresholds that several measures need together.
+
+    Each measure needs the first of them.
+    """
     every = tuple(measures)
     least_rel = min(measure.rel for measure in every)
     return max((find_thresholds(collection, measure, least_rel=least_rel) for measure in every), key=len)

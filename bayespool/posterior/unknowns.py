@@ -71,8 +71,7 @@ class Unknowns:
         return slice(int(self.start[topic]), int(self.start[topic + 1]))
 
     def places_on(self, topic: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Return run, rank (from 0) and document index for each retrieval, each of shape (place,).
-        """
+        """Return run, rank (from 0) and document index for each retrieval, each of shape (place,)."""
         places = slice(self.place_start[topic], self.place_start[topic + 1])
         return self.place_run[places], self.place_rank[places], self.place_unknown[places]
 
