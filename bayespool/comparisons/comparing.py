@@ -145,7 +145,7 @@ class Comparison(ComparisonFrames, Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StoredComparison(StoredResult):
+class StoredComparison(StoredResult, reads="compare"):
     """Comparison read from stored tables, from which its plots are drawn."""
 
     def figures(self) -> tuple[Figure, ...]:

@@ -564,7 +564,7 @@ class Reversals(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StoredReversals(StoredResult):
+class StoredReversals(StoredResult, reads="reversals"):
     """Reversals read from stored tables, from which their plots are drawn."""
 
     def figures(self) -> tuple[Figure, ...]:
