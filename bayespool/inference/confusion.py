@@ -11,13 +11,12 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray, OrderArray
 from bayespool.inference.arrow import Arrow, Factor, Layout
 from bayespool.inference.cells import normal_nodes
 from bayespool.models.confusion import INTERCEPT_SD, SCALES_SD, SLOPE_SD
@@ -44,7 +43,7 @@ class Features:
     of_run: FloatArray
     of_organization: FloatArray
 
-    def at(self, rows: npt.NDArray[Any]) -> Features:
+    def at(self, rows: AnyArray) -> Features:
         """Select the features of some documents."""
         return Features(self.free[rows], self.of_run[rows], self.of_organization[rows])
 
@@ -102,7 +101,7 @@ class ConfusionDraws:
         topic: int,
         level: IndexArray,
         features: FloatArray,
-        draws: npt.NDArray[np.intp],
+        draws: OrderArray,
         drawn: FloatArray | None = None,
     ) -> FloatArray:
         """Return log odds of a topic's documents to reach a threshold in some draws, shape (draw, document).

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import FloatArray, IndexArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.inference.arrow import (
     Arrow,
@@ -48,9 +47,7 @@ class Rows:
         Rows of the predictor, in this order.
     """
 
-    def __init__(
-        self, places: ParameterPositions, predictor: LinearPredictor, rows: npt.NDArray[np.intp]
-    ) -> None:
+    def __init__(self, places: ParameterPositions, predictor: LinearPredictor, rows: OrderArray) -> None:
         self._design, self._layout = _design(predictor, rows, places), places.layout
 
     def predict(self, x: FloatArray, gaussian: Factor) -> tuple[FloatArray, FloatArray]:
@@ -65,8 +62,8 @@ class Rows:
         root: FloatArray,
         trials: FloatArray,
         shifts: FloatArray,
-        start: npt.NDArray[np.intp],
-        run: npt.NDArray[np.intp],
+        start: OrderArray,
+        run: OrderArray,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return totals of counts by run for shifts of all log odds, with the derivatives of the totals.
 

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import LinAlgError
 from scipy.special import expit, ndtri
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, OrderArray
 from bayespool.compiled import one_thread
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
@@ -72,7 +71,7 @@ def standardize_skew(theta: FloatArray, mode: FloatArray, spread: FloatArray) ->
     return 2 * np.log1p(np.expm1(theta - mode) / 2) / spread
 
 
-def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
+def choose_points(points: FloatArray, n: int) -> OrderArray:
     """Return indices of up to n points far from each other and from zero, farthest first; shape (point,)."""
     distance: FloatArray = (points**2).sum(axis=1)
     chosen: list[int] = []
@@ -369,10 +368,10 @@ class Approximation:
     many: FloatArray  # points that θ is drawn from, shape (draw, scale)
     chance: FloatArray  # their weights, which sum to 1, shape (draw,)
     many_shares: FloatArray  # shape (draw, node)
-    nearest: npt.NDArray[np.intp]  # point of the nearest Gaussian, shape (draw,)
+    nearest: OrderArray  # point of the nearest Gaussian, shape (draw,)
     converged: bool  # every mode was found and every curvature is positive
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, OrderArray]:
         """Draw x, shape (draw, parameter), of θ, shape (draw, scale), and of the point, shape (draw,)."""
         # θ by systematic draws, the deviation of x from its mean there by the nearest Gaussian
         position = (rng.permutation(n) + rng.random()) / n

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy.typing as npt
-
+from bayespool.arrays import AnyArray
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.fit import Fit, diagnose
 from bayespool.measures import Diagnostics
@@ -98,8 +97,8 @@ class CompiledModel:
         self,
         *,
         random_seed: int,
-        data: Mapping[str, npt.NDArray[Any]] | None = None,
-        kept: Mapping[str, npt.NDArray[Any]] | None = None,
+        data: Mapping[str, AnyArray] | None = None,
+        kept: Mapping[str, AnyArray] | None = None,
         called: str | None = None,
     ) -> Fit:
         """Return the posterior draws.

@@ -28,8 +28,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 
 PRIOR_COUNT = 0.5
@@ -68,7 +68,7 @@ def parse_confusion(given: str | Sequence[Sequence[float]] | None) -> Confusion:
     return counts
 
 
-def prior_counts(stated: Confusion, levels: Sequence[int]) -> npt.NDArray[np.float64]:
+def prior_counts(stated: Confusion, levels: Sequence[int]) -> FloatArray:
     """Return documents of the prior, (level, level); an `InputError` if those stated are of other levels."""
     if stated and len(stated) != len(levels):
         raise InputError(

@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray
 from bayespool.collection import Collection
 from bayespool.errors import renamed_attributes
 from bayespool.evidence import PREDICTORS, DocumentTable, HeldOutCounts, JudgmentCounts
@@ -50,7 +48,7 @@ class ModelEvidence:
         """True if topics and runs have at least 20 judged documents on average."""
         return int(self.n_judged.sum()) >= 20 * max(len(self.query_ids), len(self.run_ids))
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, AnyArray]:
         """Return all arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
         return {
             f.name: value
@@ -58,7 +56,7 @@ class ModelEvidence:
             if isinstance(value := getattr(self, f.name), np.ndarray)
         }
 
-    def select_organizations(self, kept: npt.NDArray[np.bool_]) -> ModelEvidence:
+    def select_organizations(self, kept: BoolArray) -> ModelEvidence:
         """Select hidden documents of the organizations in a mask of shape (organization,); judgments
         of other runs stay, as those of a run to score do.
         """
@@ -183,7 +181,7 @@ class LinearEvidence:
         relevant, n = int(self.n_hidden_relevant.sum()), int(self.n_hidden.sum())
         return min(relevant, n - relevant) >= 10 * len(self.query_ids)
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, AnyArray]:
         """Return arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
         names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
         arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
@@ -205,7 +203,7 @@ class LinearEvidence:
         standard[np.isnan(standard)] = 0.0  # without a label: an average document
         return standard
 
-    def select_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
+    def select_organizations(self, kept: BoolArray) -> LinearEvidence:
         """Return evidence of the organizations in a mask of shape (organization,)."""
         rows = kept[self.organization]
         names = tuple(name for name, keep in zip(self.organizations, kept, strict=True) if keep)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, Levels
+from bayespool.arrays import FloatArray, IndexArray, LevelArray, Levels, OrderArray
 from bayespool.collection import Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, renamed_attributes, warn_caller
@@ -83,7 +83,7 @@ class Completion(ReprHTMLMixin):
     n_draws: int
     posteriors: tuple[ThresholdPosterior, ...]
     thresholds: tuple[Threshold, ...]
-    known: npt.NDArray[np.int16]
+    known: LevelArray
     weights: Mapping[str, float]
     random_seed: int
     diagnostics: Diagnostics | None = None
@@ -110,7 +110,7 @@ class Completion(ReprHTMLMixin):
         of_lots = () if self.lots is None else self.lots.posteriors
         return {name: fit for p in (*self.posteriors, *of_lots) for name, fit in p.fits.items()}
 
-    def block(self, topic: int, draws: slice | npt.NDArray[np.intp] = slice(None)) -> Levels:
+    def block(self, topic: int, draws: slice | OrderArray = slice(None)) -> Levels:
         """Draw a topic's unknown documents as indices into ``levels``, uint8, shape (draw, unknown).
 
         Parameters
@@ -128,7 +128,7 @@ class Completion(ReprHTMLMixin):
     def draw_block(
         self,
         topic: int,
-        chosen: npt.NDArray[np.intp],
+        chosen: OrderArray,
         cells: Sequence[Sequence[FloatArray]],
         log_odds: FloatArray | None = None,
     ) -> Levels:
@@ -183,7 +183,7 @@ class Completion(ReprHTMLMixin):
         square[:, threshold >= 0] = values[threshold[threshold >= 0]] ** 2
         return mean, np.maximum(square - mean**2, 0)
 
-    def _known_thresholds(self, documents: slice) -> npt.NDArray[np.int64]:
+    def _known_thresholds(self, documents: slice) -> IndexArray:
         """Return the numbers of thresholds that documents of known relevance reach; −1 for the others."""
         known = self.known[documents]
         return np.where(
@@ -201,7 +201,7 @@ class Completion(ReprHTMLMixin):
         return np.concatenate(keys)
 
     def log_odds(
-        self, threshold: int, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
+        self, threshold: int, topic: int, chosen: OrderArray, cells: Sequence[FloatArray]
     ) -> FloatArray:
         """Return log odds of a topic's unknowns with all effects, (draw, document), given `cell_effects`."""
         posterior, documents = self.posteriors[threshold], self.unknowns.on_topic(topic)
@@ -317,7 +317,7 @@ class Completion(ReprHTMLMixin):
         return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
     def _tally(
-        self, judged: Tally, topic: int, block: Levels, chosen: npt.NDArray[np.intp], reach: int, shared: bool
+        self, judged: Tally, topic: int, block: Levels, chosen: OrderArray, reach: int, shared: bool
     ) -> Tally:
         """Return documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
         u = self.unknowns

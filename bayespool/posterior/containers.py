@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.inference.cells import draw_row_effects
 from bayespool.measures import Estimates
@@ -35,8 +35,8 @@ class _Table:
 
     dim: str
     row: IndexArray
-    observed: dict[str, npt.NDArray[Any]]
-    constant: dict[str, npt.NDArray[Any]]
+    observed: dict[str, AnyArray]
+    constant: dict[str, AnyArray]
 
 
 def fit_container(estimates: Estimates, model: str | None = None) -> Any:
@@ -128,7 +128,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     )
 
 
-def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, npt.NDArray[Any]]]:
+def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, AnyArray]]:
     """Return the groups of a container that every fit has, with draws (draw, ...) from its priors."""
     return {
         "posterior": dict(fit.variables),

@@ -360,10 +360,7 @@ class PosteriorEstimator:
         """Return distances of the runs from the pool, for the combined model."""
         if self.model != "combined" or not problem.has_pool_evidence:
             return None
-        threshold = problem.threshold
-        return distance_from_pool(
-            problem.collection, problem.run_ids, rel=threshold.rel, given=threshold.given
-        )
+        return distance_from_pool(problem.collection, problem.run_ids, **problem.threshold.levels)
 
     def _shift(self, problem: ScoringProblem, engine: Engine) -> FloatArray:
         """Draw the shift of the log odds of unjudged documents at the first threshold, shape (draw, run)."""

@@ -12,9 +12,8 @@ from functools import partial
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection
 from bayespool.inference import Engine, Fit
 from bayespool.posterior.distance import (
@@ -91,7 +90,7 @@ def build_fitted_model(
 
 def _slopes(
     prepared: PreparedModel, draws: Mapping[str, FloatArray], names: Sequence[str], new: NewOrganizations
-) -> tuple[FloatArray | None, npt.NDArray[np.int64]]:
+) -> tuple[FloatArray | None, IndexArray]:
     """Return slopes less the common ones, (draw, organization, predictor), and whose they are, (run,)."""
     if "sigma_slope" not in draws:
         return None, np.zeros(len(names), dtype=np.int64)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection import Collection
 from bayespool.inference import Engine
 from bayespool.measures import Precision
@@ -47,8 +46,8 @@ class Selection(NamedTuple):
 
 def find_selection(
     log_odds: FloatArray,
-    is_judged: npt.NDArray[np.bool_],
-    is_relevant: npt.NDArray[np.bool_],
+    is_judged: BoolArray,
+    is_relevant: BoolArray,
     rng: np.random.Generator,
     prior: tuple[float, float] = EVEN_PRIOR,
 ) -> Selection:
@@ -102,9 +101,7 @@ def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatAr
     return both
 
 
-def _share_judged(
-    chance: FloatArray, is_judged: npt.NDArray[np.bool_], rng: np.random.Generator
-) -> FloatArray:
+def _share_judged(chance: FloatArray, is_judged: BoolArray, rng: np.random.Generator) -> FloatArray:
     """Return Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
     exactly 0 or 1 where none or all are judged.
     """
@@ -124,7 +121,7 @@ def _share_judged(
 def _fit(
     chance: FloatArray,
     share: FloatArray,
-    is_relevant: npt.NDArray[np.bool_],
+    is_relevant: BoolArray,
     rng: np.random.Generator,
     prior: tuple[float, float],
 ) -> FloatArray:
@@ -161,7 +158,7 @@ def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
     return shift
 
 
-def find_unexplained(collection: Collection) -> npt.NDArray[np.bool_]:
+def find_unexplained(collection: Collection) -> BoolArray:
     """Return judged documents that are neither the pool's nor the user's own, shape (pair,)."""
     return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
