@@ -198,10 +198,10 @@ def _best_first_peaks(density: _ThresholdDensity) -> list[Peak]:
     """Find peaks at the scales that matter: from the middle, neighbors of the best one first."""
     peaks: dict[tuple[int, ...], Peak] = {}
     middle = tuple(len(values) // 2 for values in _SCALES)
-    waiting = [(-math.inf, middle)]  # negative height of a neighbor, and the point
+    pending = [(-math.inf, middle)]  # negative height of a neighbor, and the point
     near, best = {middle: np.zeros(density.layout.size)}, -math.inf
-    while waiting and -waiting[0][0] > best - _LOWEST:
-        _, point = heapq.heappop(waiting)
+    while pending and -pending[0][0] > best - _LOWEST:
+        _, point = heapq.heappop(pending)
         scales = tuple(values[i] for values, i in zip(_SCALES, point, strict=True))
         peaks[point] = peak = density.peak(scales, near[point])
         best = max(best, peak.height)
@@ -209,7 +209,7 @@ def _best_first_peaks(density: _ThresholdDensity) -> list[Peak]:
             beside = (*point[:axis], point[axis] + step, *point[axis + 1 :])
             if 0 <= beside[axis] < len(_SCALES[axis]) and beside not in near:
                 near[beside] = peak.mode
-                heapq.heappush(waiting, (-peak.height, beside))
+                heapq.heappush(pending, (-peak.height, beside))
     return [peaks[point] for point in sorted(peaks)]
 
 

@@ -207,7 +207,11 @@ class PreparedBlock:
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for weight, z in nodes:
             if self.cell is not None:
-                value += weight * self._add_cells(z[0], tau, weight, gradient, outer, expected)
+                integrated, design = self._integrate(z[0], tau, expected), self.designs[0]
+                to = design.columns, self.effects, self.places, self.owner, design.own, design.own_places
+                slopes, bends, slope_of, bend_of, mixed = (weight * part for part in integrated[1:])
+                add_cells(*to, slopes, bends, slope_of, bend_of, mixed, gradient, outer, at.n_global)
+                value += weight * integrated.log_likelihood
                 continue
             if self.is_product:
                 eta, first, second = product_terms(z, self.residual)
@@ -230,23 +234,6 @@ class PreparedBlock:
         counts, design = (self.successes, self.trials, self.start), self.designs[0]
         own = design.matrix, self.owner, len(design.own)
         return integrate(log_odds, *counts, tau, *own, self.modes, at_modes=at_modes)
-
-    def _add_cells(
-        self,
-        log_odds: FloatArray,
-        tau: float,
-        weight: float,
-        gradient: FloatArray,
-        outer: FloatArray,
-        at_modes: bool,
-    ) -> float:
-        """Add derivatives of integrated observations times a weight; return their log likelihood."""
-        integrated = self._integrate(log_odds, tau, at_modes)
-        slopes, bends, slope_of, bend_of, mixed = (weight * part for part in integrated[1:])
-        design = self.designs[0]
-        to = design.columns, self.effects, self.places, self.owner, design.own, design.own_places
-        add_cells(*to, slopes, bends, slope_of, bend_of, mixed, gradient, outer, self.layout.n_global)
-        return integrated.log_likelihood
 
 
 def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatArray:

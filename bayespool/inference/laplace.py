@@ -395,16 +395,12 @@ class Approximation:
             curvature = self.likelihood[n] + density.prior_curvature(self.nodes[n])
             return Arrow(density.layout, curvature).factor(density.sums)
 
-    @property
-    def best(self) -> int:
-        """The point of the largest weight."""
-        return int(np.argmax(self.weight))
-
     def interval_error(self) -> float:
         """Return the largest error of a 95 % interval of a total, as a share of its width; NaN if unknown."""
         # the density of a total: height of its ridge over the curvature across it (Tierney & Kadane 1986)
-        density, theta = self.density, self.theta[self.best]
-        mean, gaussian = find_center(density, theta, self.mean[self.best], self.gaussian_at(self.best), 1)[:2]
+        density, best = self.density, int(np.argmax(self.weight))
+        theta = self.theta[best]
+        mean, gaussian = find_center(density, theta, self.mean[best], self.gaussian_at(best), 1)[:2]
         worst = 0.0
         for direction in density.totals(mean, theta):
             toward = gaussian.solve(direction)

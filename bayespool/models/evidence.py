@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -60,14 +61,8 @@ class ModelEvidence:
         """Select hidden documents of the organizations in a mask of shape (organization,); judgments
         of other runs stay, as those of a run to score do.
         """
-        rows = kept[self.hidden_organization]
         names = ("hidden_topic", "hidden_run", "n_hidden", "n_hidden_relevant", "hidden_residual")
-        return dataclasses.replace(
-            self,
-            organizations=tuple(o for o, keep in zip(self.organizations, kept, strict=True) if keep),
-            hidden_organization=(np.cumsum(kept) - 1)[self.hidden_organization[rows]],
-            **{name: getattr(self, name)[rows] for name in names},
-        )
+        return _select_organizations(self, kept, "hidden_organization", names)
 
 
 def gather_evidence(
@@ -205,18 +200,22 @@ class LinearEvidence:
 
     def select_organizations(self, kept: BoolArray) -> LinearEvidence:
         """Return evidence of the organizations in a mask of shape (organization,)."""
-        rows = kept[self.organization]
-        names = tuple(name for name, keep in zip(self.organizations, kept, strict=True) if keep)
-        return dataclasses.replace(
-            self,
-            organizations=names,
-            run=self.run[rows],
-            topic=self.topic[rows],
-            organization=(np.cumsum(kept) - 1)[self.organization[rows]],
-            predictors=self.predictors[rows],
-            n_hidden=self.n_hidden[rows],
-            n_hidden_relevant=self.n_hidden_relevant[rows],
-        )
+        names = ("run", "topic", "predictors", "n_hidden", "n_hidden_relevant")
+        return _select_organizations(self, kept, "organization", names)
+
+
+Selected = TypeVar("Selected", ModelEvidence, LinearEvidence)
+
+
+def _select_organizations(
+    evidence: Selected, kept: BoolArray, organization: str, names: tuple[str, ...]
+) -> Selected:
+    """Select rows of organizations in a mask: of the array ``organization`` and of those with ``names``."""
+    rows = kept[getattr(evidence, organization)]
+    arrays = {name: getattr(evidence, name)[rows] for name in (organization, *names)}
+    arrays[organization] = (np.cumsum(kept) - 1)[arrays[organization]]
+    present = tuple(name for name, keep in zip(evidence.organizations, kept, strict=True) if keep)
+    return dataclasses.replace(evidence, organizations=present, **arrays)
 
 
 def gather_documents(

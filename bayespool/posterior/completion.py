@@ -234,14 +234,13 @@ class Completion(ReprHTMLMixin):
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
         effects_by_threshold = []
         for posterior in posteriors:
-            above = (posterior.threshold.above_floor,) if posterior.threshold.given else ()
-            of_threshold = []
+            of_threshold, stream = [], posterior.threshold.stream
             for component in posterior.components:
                 effects = np.zeros(component.effect.shape)
                 scale = component.cell_scale
                 for o in present if scale is not None else ():
                     assert scale is not None
-                    cell = (collection.organizations[o], collection.query_ids[topic], *above)
+                    cell = (collection.organizations[o], collection.query_ids[topic], *stream)
                     new = scale * normals(len(effects), self.random_seed, "cell", *cell)
                     effects[:, organization == o] = new[:, None]
                     if o in component.cells:

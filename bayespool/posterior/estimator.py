@@ -291,19 +291,8 @@ class PosteriorEstimator:
         """Return a completion for measures of one group, the deepest first."""
         n_draws, thresholds = self.draws * self.chains, find_joint_thresholds(collection, measures)
         reach = max(ideal_reach(collection, measure) for measure in measures)
-        problems = [
-            ScoringProblem(
-                collection,
-                targets,
-                measures[0],
-                self.estimand,
-                self._min_organizations,
-                threshold,
-                reach,
-                shared,
-            )
-            for threshold in thresholds
-        ]
+        common = collection, targets, measures[0], self.estimand, self._min_organizations
+        problems = [ScoringProblem(*common, threshold, reach, shared) for threshold in thresholds]
         unknowns = problems[0].unknowns
         posteriors, weights = list[ThresholdPosterior](), dict[str, float]()
         distance = self._distance(problems[0])

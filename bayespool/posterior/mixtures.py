@@ -281,8 +281,7 @@ MODEL_PRIOR_ORGANIZATIONS = 0.1
 """Prior of the weights: a model counts as if it alone predicted this many organizations."""
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutTotals:
+class HeldOutTotals(NamedTuple):
     """Predictions of the relevant hidden documents of runs of held-out organizations, by model.
 
     Attributes
@@ -308,26 +307,23 @@ class HeldOutTotals:
         return HeldOut(float(self.weight @ inside / n) if n else float("nan"), round(n))
 
 
-@dataclass(frozen=True)
-class MixtureWeights:
-    """Weights of models in their mixture, decided by `decide_weights`, and their held-out coverage."""
+def decide_weights(
+    prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]
+) -> tuple[list[float], HeldOut]:
+    """Return the models' weights in their mixture, and its held-out coverage.
 
-    shares: tuple[float, ...]
-    held_out: HeldOut
-
-
-def decide_weights(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]) -> MixtureWeights:
-    """Return shares of models by `stacking_weights`, or equal ones with too little to tell by."""
+    Weights are those of `stacking_weights`, or equal with too little to tell by.
+    """
     evidence = [part.evidence for part in prepared.values()]
     can_tell = all(
         isinstance(part, LinearEvidence) and len(part.organizations) >= _MIN_ORGANIZATIONS
         for part in evidence
     )
     if len(prepared) == 1 or not can_tell:
-        return MixtureWeights((1 / len(prepared),) * len(prepared), HeldOut())
+        return [1 / len(prepared)] * len(prepared), _TOO_FEW
     totals = held_out_totals(prepared, fits)
-    shares = tuple(stacking_weights(totals.log_density, totals.weight).tolist())
-    return MixtureWeights(shares, totals.coverage(shares))
+    shares = stacking_weights(totals.log_density, totals.weight).tolist()
+    return shares, totals.coverage(shares)
 
 
 def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit]) -> HeldOutTotals:
