@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 from bayespool import comparisons
 from bayespool.cli.options import (
@@ -21,11 +23,20 @@ from bayespool.errors import InputError
 from bayespool.names import split_list
 
 
-def _table(*names: str) -> Callable[[Command], Command]:
-    """Option for the table that a file of one table has; the first by default."""
+def _table(*names: str, former: Mapping[str, str] = MappingProxyType({})) -> Callable[[Command], Command]:
+    """Option for the table that a file of one table has; the first by default. A former name is refused with
+    the table that has its columns.
+    """
+
+    def current_name(context: Any, parameter: Any, name: str) -> str:
+        if name in former:
+            raise InputError(f"no table {name!r} any more", hint=f"--table {former[name]} has its columns")
+        return name
+
     return own_option(
         "--table",
-        type=names,
+        type=(*names, *former),
+        callback=current_name,
         default=names[0],
         metavar="<table>",  # all names are more than a line
         help=f"Table for a .csv or .parquet file: {', '.join(names)}; .json has all of them.",
@@ -40,16 +51,9 @@ def _table(*names: str) -> Callable[[Command], Command]:
 @settings_option(ComparingSettings)
 @output_files(
     _table(
-        "differences",
-        "pairs",
-        "runs",
-        "across_measures",
-        "leaderboard",
-        "system_scores",
-        "system_variance",
-        "ranks",
-        "significance",
-        "reliability",
+        *("differences", "runs", "across_measures", "system_scores", "system_variance"),
+        *("significance", "reliability"),
+        former={"pairs": "differences", "leaderboard": "runs", "ranks": "runs"},
     ),
     own_option(
         "--columns",
