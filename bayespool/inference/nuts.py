@@ -159,7 +159,11 @@ class CompiledModel:
                     ) from error
                 raise
             tree = trace if isinstance(trace, xr.DataTree) else arviz_base.convert_to_datatree(trace)
-            own = [name for name in tree["posterior"].data_vars if _is_samplers_own(str(name))]
+            own = [
+                name
+                for name in tree["posterior"].data_vars
+                if str(name).endswith("__") or str(name).startswith("standard_")
+            ]
             draws = tree["posterior"].to_dataset().drop_vars(own).isel(dict(kept or {}))
             empty = [dim for dim, index in (kept or {}).items() if not len(index)]
             tree["posterior"] = xr.DataTree(draws.drop_dims(empty))
@@ -178,11 +182,6 @@ def _data_names(compiled: Any) -> list[str]:
     if hasattr(compiled, "shared_var_keys"):  # nutpie 0.16.11, whose shared_data goes by other keys
         return [variable.name for variable in compiled.shared_var_keys]
     return list(compiled.shared_data)
-
-
-def _is_samplers_own(name: str) -> bool:
-    """Return whether a variable is the sampler's own, with signs or scales that the model lacks."""
-    return name.endswith("__") or name.startswith("standard_")
 
 
 def _fit(tree: Any, diagnostics: Diagnostics) -> Fit:

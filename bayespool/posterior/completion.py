@@ -46,7 +46,7 @@ _MIN_EFFECTIVE_DRAWS = 400  # for an interval
 @renamed_attributes(rungs="thresholds")
 @dataclass(frozen=True, eq=False, repr=False)
 class Completion(ReprHTMLMixin):
-    """Draws of the relevance of every unjudged document within reach of some runs.
+    """Draws of the relevance of every unjudged document within reach of runs, by all thresholds together.
 
     In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from
     the same draws. Draws are made topic by topic, and never held for all documents. The random part of a
@@ -416,11 +416,7 @@ class Completion(ReprHTMLMixin):
             observed = np.array(
                 [answers.get(doc_id, -1) for doc_id in self.unknowns.doc_ids(t)], dtype=np.int16
             )
-            new = (
-                np.flatnonzero((observed >= 0) & (known[documents] < 0))
-                if len(observed)
-                else np.zeros(0, np.intp)
-            )
+            new = np.flatnonzero((observed >= 0) & (known[documents] < 0))
             if not len(new):
                 continue
             cells = self.cell_effects(t)

@@ -30,7 +30,7 @@ from bayespool.posterior.thresholds import Threshold
 @renamed_attributes(whose="organization_index")
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """One model of a completion, with the effects of its runs.
+    """One `PreparedModel` after its fit: its draws, and the effects of the runs to score in them.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class FittedModel:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Models, and the model of each draw.
+    """Several fitted models of one threshold, and the one that each draw uses.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class NewKind:
-    """Models of a run in the draws in which it is of a kind outside the pool.
+    """A second mixture, for the draws in which a run is of a kind outside the pool.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ _TOO_FEW = HeldOut()
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPosterior:
-    """Mixture of fitted models at one threshold: whether a document of relevance ``given`` has ``rel``.
+    """All that is fitted at one threshold: its `Mixture`, and the `NewKind` where a run may be of one.
 
     Attributes
     ----------

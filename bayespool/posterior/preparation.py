@@ -80,7 +80,7 @@ class SharedWork:
 @renamed_attributes(asked="threshold", rung="asked_threshold")
 @dataclass(frozen=True, eq=False)
 class ScoringProblem:
-    """Runs to score on a collection under a measure, with the inputs that several models share.
+    """Inputs that all models share at one threshold, before a model is named: runs, evidence, unknowns.
 
     Attributes
     ----------
@@ -340,7 +340,7 @@ class ScoringProblem:
 
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
-    """One model with its evidence.
+    """One model with its evidence and a formula of log odds, ready to be fitted; no draws yet.
 
     Attributes
     ----------
