@@ -1,4 +1,4 @@
-"""Names and descriptions of what is chosen by name, and texts of it such as ``rrf(k=60)``.
+"""Names and descriptions of estimators, strategies, models and measures, and parsing for ``rrf(k=60)``.
 
 The registries take descriptions from here, and the help of commands shows them without loading anything.
 """
@@ -63,7 +63,7 @@ POSTERIOR_ESTIMATORS = {
     "posterior-rankings": "document by document: what the judged documents teach of the runs that rank it",
 }
 COMBINED_MODELS = ("ratio", "rankings")
-"""Models of the combined estimator."""
+"""Models averaged in the combined estimator."""
 HIERARCHICAL_FORMS = {
     "background": "posterior-background",
     "interpolated": "posterior-interpolated",
@@ -71,7 +71,7 @@ HIERARCHICAL_FORMS = {
     "systems-adjustment": "posterior-ratio",
     "anti-precision": "posterior-anti-precision",
 }
-"""Published point corrections, each with the posterior of its hierarchical form."""
+"""Published point corrections, mapped to the posterior estimator with their hierarchical form."""
 DEFAULT_ESTIMATORS = (
     "background",
     "interpolated",
@@ -136,7 +136,7 @@ MEASURES = (
 
 
 def description_of(name: str, description: str | None = None) -> str:
-    """Description of an estimator or a strategy: the one given, or that of the package's own."""
+    """Return an estimator's or strategy's description, by default the package's."""
     known = POINT_ESTIMATORS | POSTERIOR_ESTIMATORS | STRATEGIES
     if description is None and name not in known:
         raise InputError(f"{name!r} has no description", hint="say in a line what it does")
@@ -144,7 +144,7 @@ def description_of(name: str, description: str | None = None) -> str:
 
 
 def describe_estimator(estimator: Any) -> dict[str, Any]:
-    """Name and settings of an estimator, as JSON can hold them."""
+    """Return an estimator's name and settings as JSON-compatible values."""
     fields = getattr(estimator, "__dataclass_fields__", {})
     settings = {name: getattr(estimator, name) for name, f in fields.items() if f.compare}
     described = {
@@ -156,7 +156,7 @@ def describe_estimator(estimator: Any) -> dict[str, Any]:
 
 
 def check_types(settings: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    """Refuse settings of the wrong type, read from a string such as ``rrf(k=60)``.
+    """Raise ValueError for settings with the wrong type in a string such as ``rrf(k=60)``.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def check_types(settings: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
 
 
 def leading_name(text: str) -> str:
-    """Name at the beginning of a string such as ``rrf(k=60)``.
+    """Return the name at the start of a string such as ``rrf(k=60)``.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def leading_name(text: str) -> str:
 
 
 def split_list(text: str) -> list[str]:
-    """Split at commas outside parentheses.
+    """Split a string at commas outside parentheses.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def split_list(text: str) -> list[str]:
 def settings_in(
     text: str, kind: str, make: type[Any], *, fixed: Collection[str] = frozenset()
 ) -> dict[str, Any]:
-    """Parse the settings in a string.
+    """Parse the settings in a string such as ``rrf(k=60)``.
 
     Parameters
     ----------
@@ -243,8 +243,12 @@ def settings_in(
     name, (_, opened, rest) = leading_name(text), text.strip().partition("(")
     if not opened:
         return {}
-    subject, known = f"{kind} {text!r}", _arguments(make)
-    form = f"write {name}({_example(make, fixed)})"
+    subject = f"{kind} {text!r}"
+    parameters = [p for p in inspect.signature(make).parameters.values() if p.name not in fixed]
+    names, takes_any = [p.name for p in parameters], any(p.kind is p.VAR_KEYWORD for p in parameters)
+    defaults = {p.name: p.default for p in parameters if isinstance(p.default, int | float | str | tuple)}
+    examples = (f"{name}={default!r}" for name, default in defaults.items())
+    form = f"write {name}({next(examples, 'setting=value')})"
     try:
         call = ast.parse(f"f({rest}", mode="eval").body
     except SyntaxError:
@@ -256,12 +260,9 @@ def settings_in(
     for keyword in call.keywords:
         if keyword.arg is None:
             raise InputError(f"{subject}: write settings as name=value", hint=form)
-        if keyword.arg in fixed or (known is not None and keyword.arg not in known):
-            has = [argument for argument in known or () if argument not in fixed] or ["none"]
-            raise InputError(
-                f"{subject}: there is no setting {keyword.arg!r}",
-                hint=known_names(keyword.arg, has, before=f"{name} has "),
-            )
+        if keyword.arg in fixed or (keyword.arg not in names and not takes_any):
+            hint = known_names(keyword.arg, names or ["none"], before=f"{name} has ")
+            raise InputError(f"{subject}: there is no setting {keyword.arg!r}", hint=hint)
         try:
             settings[keyword.arg] = ast.literal_eval(keyword.value)
         except ValueError:
@@ -278,24 +279,8 @@ def settings_in(
     return settings
 
 
-def _arguments(make: type[Any]) -> tuple[str, ...] | None:
-    """Names of the arguments of a class; None if it accepts any."""
-    parameters = inspect.signature(make).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return None
-    return tuple(parameter.name for parameter in parameters)
-
-
-def _example(make: type[Any], fixed: Collection[str]) -> str:
-    """A setting of a class with its default, as written in a string."""
-    for parameter in inspect.signature(make).parameters.values():
-        if parameter.name not in fixed and isinstance(parameter.default, int | float | str | tuple):
-            return f"{parameter.name}={parameter.default!r}"
-    return "setting=value"
-
-
 def type_hints(cls: Any) -> dict[str, Any]:
-    """Type of each field; a name that only type checkers or readers know stands for an object."""
+    """Return the type of each field, with ``object`` for names that exist only for type checkers."""
     unknown: dict[str, Any] = {}
     while True:
         try:

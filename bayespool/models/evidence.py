@@ -1,4 +1,4 @@
-"""The two kinds of evidence that models learn from."""
+"""Evidence for models, of two kinds: document counts by run and topic, or single documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayespool.evidence.predictors_of_labels import label_predictors
 
 @dataclass(frozen=True, eq=False)
 class ModelEvidence:
-    """Evidence for one measure: hidden documents of pooled runs, and judged ones of all runs."""
+    """Evidence for one measure: hidden documents in pooled runs, and judged documents in all runs."""
 
     query_ids: tuple[str, ...]  # all topics
     organizations: tuple[str, ...]  # those with a pooled run
@@ -41,12 +41,12 @@ class ModelEvidence:
 
     @property
     def coords(self) -> dict[str, tuple[str, ...]]:
-        """Named coordinates of the models."""
+        """Model coordinates: names of topics, organizations and runs."""
         return {"topic": self.query_ids, "organization": self.organizations, "run": self.run_ids}
 
     @property
     def much_judged(self) -> bool:
-        """True if topics and runs have at least 20 judged documents on average."""
+        """Whether topics and runs have at least 20 judged documents on average."""
         return int(self.n_judged.sum()) >= 20 * max(len(self.query_ids), len(self.run_ids))
 
     def arrays(self) -> dict[str, AnyArray]:
@@ -73,7 +73,7 @@ def gather_evidence(
     contributing: Sequence[str] = (),
     without: Sequence[str] = (),
 ) -> ModelEvidence:
-    """Return evidence at one cutoff.
+    """Return a model's evidence at a cutoff from held-out and target document counts.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def gather_evidence(
 @renamed_attributes(of_organizations="select_organizations")
 @dataclass(frozen=True, eq=False)
 class LinearEvidence:
-    """Hidden documents with their predictors, documents with equal predictors in one row.
+    """Hidden documents with their predictors, grouped into rows with equal predictors.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class LinearEvidence:
 
     @property
     def coords(self) -> dict[str, tuple[str, ...]]:
-        """Named coordinates of the models."""
+        """Model coordinates: names of topics, organizations, predictors and their combinations."""
         return {
             "topic": self.query_ids,
             "organization": self.organizations,
@@ -172,7 +172,7 @@ class LinearEvidence:
 
     @property
     def much_judged(self) -> bool:
-        """True if topics have at least ten relevant and ten nonrelevant hidden documents on average."""
+        """Whether topics have at least ten relevant and ten nonrelevant hidden documents on average."""
         relevant, n = int(self.n_hidden_relevant.sum()), int(self.n_hidden.sum())
         return min(relevant, n - relevant) >= 10 * len(self.query_ids)
 
@@ -184,7 +184,7 @@ class LinearEvidence:
 
     @property
     def cell(self) -> IndexArray:
-        """Organization × topic of each row as one number, shape (row,)."""
+        """Index of the (organization, topic) cell for each row, shape (row,)."""
         return self.organization * len(self.query_ids) + self.topic
 
     @property
@@ -193,7 +193,7 @@ class LinearEvidence:
         return np.linalg.eigh((self.predictors * self.n_hidden[:, None]).T @ self.predictors)[1]
 
     def standardize(self, table: DocumentTable) -> FloatArray:
-        """Return predictors of other documents on the scale of these, shape (document, predictor)."""
+        """Return other documents' predictors on this evidence's scale, shape (document, predictor)."""
         standard: FloatArray = (table.columns(self.predictor_names) - self.center) / self.unit
         standard[np.isnan(standard)] = 0.0  # without a label: an average document
         return standard
@@ -225,7 +225,7 @@ def gather_documents(
     *,
     without: tuple[str, ...] = (),
 ) -> LinearEvidence:
-    """Return evidence from hidden documents with some predictors.
+    """Return the evidence from hidden documents with the predictors named in ``slopes``.
 
     Parameters
     ----------
@@ -273,6 +273,6 @@ def gather_documents(
 
 
 def _means(columns: FloatArray) -> FloatArray:
-    """Return means of columns over the rows that have a value, 0 where none has, shape (column,)."""
+    """Return column means that ignore NaN, 0 for columns of NaN only, shape (column,)."""
     there = ~np.isnan(columns)
     return np.asarray(np.where(there, columns, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
