@@ -44,7 +44,7 @@ class Features:
     of_organization: FloatArray
 
     def at(self, rows: AnyArray) -> Features:
-        """Select the features of some documents."""
+        """Return the features of the selected documents."""
         return Features(self.free[rows], self.of_run[rows], self.of_organization[rows])
 
     @property

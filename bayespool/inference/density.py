@@ -118,7 +118,7 @@ class PreparedBlock:
                 )
 
     def predictors(self, x: FloatArray) -> FloatArray:
-        """Return values of the linear predictors, shape (predictor, observation)."""
+        """Return the linear predictors at x, shape (predictor, observation)."""
         return np.array([arrow.linear_predictor(design, x) for design in self.designs])
 
     def total(self, x: FloatArray, tau: float) -> FloatArray:
@@ -222,7 +222,7 @@ class PreparedBlock:
 
 
 def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatArray:
-    """Return variances of the rows of a design, shape (observation,)."""
+    """Return the variance of each row's linear predictor, shape (observation,)."""
     of_owners = arrow.owners_covariances(design, covariance)
     return np.asarray(arrow.variances(design, covariance, of_owners, layout.n_global))
 

@@ -117,7 +117,7 @@ class Fit:
         return n_chains, n_draws
 
     def draws(self) -> dict[str, FloatArray]:
-        """Return draws by variable, one chain after the other, shape (draw, ...)."""
+        """Return draws by variable, chains concatenated, each of shape (draw, ...)."""
         return {
             name: values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
             for name, values in self.variables.items()

@@ -72,7 +72,7 @@ def standardize_skew(theta: FloatArray, mode: FloatArray, spread: FloatArray) ->
 
 
 def choose_points(points: FloatArray, n: int) -> OrderArray:
-    """Return indices of up to n points far from each other and from zero, farthest first; shape (point,)."""
+    """Return indices of up to n points far from zero and each other, farthest first, shape (point,)."""
     distance: FloatArray = (points**2).sum(axis=1)
     chosen: list[int] = []
     while len(chosen) < min(n, len(points)) and distance.max() > 0:
@@ -375,7 +375,7 @@ class Approximation:
     converged: bool  # every mode was found and every curvature is positive
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, OrderArray]:
-        """Draw x, shape (draw, parameter), of θ, shape (draw, scale), and of the point, shape (draw,)."""
+        """Draw x, (draw, parameter), log scales θ, (draw, scale), and the component, (draw,)."""
         # θ by systematic draws, the deviation of x from its mean there by the nearest Gaussian
         position = (rng.permutation(n) + rng.random()) / n
         drawn = np.searchsorted(np.cumsum(self.chance), position).clip(max=len(self.chance) - 1)

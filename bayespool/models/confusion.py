@@ -69,7 +69,10 @@ def parse_confusion(given: str | Sequence[Sequence[float]] | None) -> Confusion:
 
 
 def prior_counts(stated: Confusion, levels: Sequence[int]) -> FloatArray:
-    """Return documents of the prior, (level, level); an `InputError` if those stated are of other levels."""
+    """Return the prior's numbers of pseudo-documents, shape (level, level).
+
+    Raises `InputError` if the stated ones have another number of levels.
+    """
     if stated and len(stated) != len(levels):
         raise InputError(
             f"confusion of {len(stated)} levels, and the judgments have {len(levels)}: "

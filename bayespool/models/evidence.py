@@ -50,7 +50,7 @@ class ModelEvidence:
         return int(self.n_judged.sum()) >= 20 * max(len(self.query_ids), len(self.run_ids))
 
     def arrays(self) -> dict[str, AnyArray]:
-        """Return all arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
+        """Return all arrays by name, which become the model's ``pm.Data`` and can be replaced in a refit."""
         return {
             f.name: value
             for f in dataclasses.fields(self)
@@ -58,8 +58,9 @@ class ModelEvidence:
         }
 
     def select_organizations(self, kept: BoolArray) -> ModelEvidence:
-        """Select hidden documents of the organizations in a mask of shape (organization,); judgments
-        of other runs stay, as those of a run to score do.
+        """Return evidence with hidden documents of selected organizations only, from a mask (organization,).
+
+        Judgments of other runs stay, as those of a run to score do.
         """
         names = ("hidden_topic", "hidden_run", "n_hidden", "n_hidden_relevant", "hidden_residual")
         return _select_organizations(self, kept, "hidden_organization", names)
@@ -177,7 +178,7 @@ class LinearEvidence:
         return min(relevant, n - relevant) >= 10 * len(self.query_ids)
 
     def arrays(self) -> dict[str, AnyArray]:
-        """Return arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
+        """Return arrays by name, which become the model's ``pm.Data`` and can be replaced in a refit."""
         names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
         arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
         return arrays | {"rotation": self.rotation, "hidden_organization_topic": self.cell}
@@ -199,7 +200,7 @@ class LinearEvidence:
         return standard
 
     def select_organizations(self, kept: BoolArray) -> LinearEvidence:
-        """Return evidence of the organizations in a mask of shape (organization,)."""
+        """Return the evidence from selected organizations, given a mask of shape (organization,)."""
         names = ("run", "topic", "predictors", "n_hidden", "n_hidden_relevant")
         return _select_organizations(self, kept, "organization", names)
 

@@ -262,13 +262,16 @@ def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generat
 def coefficient_log_density(
     name: str, prior: Prior, *, shift: float | FloatArray = 0.0, logit: bool = False
 ) -> Callable[[FloatArray], Derivatives]:
-    """Return log density of a coefficient less ``shift``, or of its logit, with two derivatives, (value,)."""
+    """Return a function for a coefficient's log prior density and its two derivatives, (value,).
+
+    The prior is of the coefficient less ``shift``; the function's argument may be its logit.
+    """
     density = _density(name, prior, "logit_density" if logit else "coefficient")
     return density if logit else lambda x: density(x - shift)
 
 
 def scale_log_density(name: str, prior: Prior) -> Callable[[float], float]:
-    """Return log density of log σ under the prior of σ, up to a constant."""
+    """Return a function for the log density of log σ, up to a constant, given the prior on σ."""
     return _density(name, prior, "log_scale")
 
 
