@@ -139,7 +139,7 @@ def once_a_session(shared: SharedWork, key: Hashable, work: Any) -> Any:
     return _once(shared, key, lambda: _kept[key, more][1])
 
 
-def dense(arrow: Arrow) -> FloatArray:
+def dense_matrix(arrow: Arrow) -> FloatArray:
     """Return an arrow in full, shape (parameter, parameter)."""
     at = arrow.layout
     full = np.zeros((at.size, at.size))
