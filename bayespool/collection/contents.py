@@ -209,10 +209,8 @@ class Collection(ReadOnlyArrays):
     def is_sparse_at(self, rel: int) -> bool:
         """Return whether judgments are sparse, that is, hardly any document is judged nonrelevant.
 
-        True if no pool is known and at most a tenth of the judged topics have a document judged below ``rel``.
-
-        True if no pool is known and at most a tenth of the judged topics have a document judged below ``rel``,
-        user judgments aside.
+        True if no pool is known and at most a tenth of the judged topics have a document judged below
+        ``rel``, user judgments aside.
         """
         if self.pooled.any():
             return False
@@ -531,7 +529,8 @@ def parse_systems(given: str | Path | Mapping[str, str] | Iterable[tuple[str, st
 def group_systems(collection: Collection, systems: Systems) -> Collection:
     """Return the collection with all runs from a system in the same organization.
 
-    This is the organization of the system's first listed run. Held out or unpooled, they go together.
+    This is the organization of the system's first listed run.
+    They are held out, and leave the pool, together.
 
     Raises
     ------

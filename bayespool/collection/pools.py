@@ -100,7 +100,7 @@ class DepthPool:
 
 
 def sole_contributor(collection: Collection, by: Literal["organization", "run"] = "organization") -> IntArray:
-    """Return the only organization (or run) to contribute each document, shape (pair,); −1 for none or several."""
+    """Return the only organization (or run) to contribute each document, shape (pair,); −1 if not unique."""
     if by not in ("organization", "run"):
         raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
     if by == "organization":
