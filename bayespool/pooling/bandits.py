@@ -272,7 +272,7 @@ class Hedge(Adaptive):
 def _gain_of_missing(length: npt.NDArray[np.integer], n_documents: int) -> FloatArray:
     """Return the gain each run gives a document it does not retrieve, shape (run,).
 
-    Shape (run,).
+    The gain is 0 where a run retrieves all documents.
     """
     logs = np.append(0.0, np.cumsum(np.log(np.arange(1, n_documents + 1))))
     n_left = n_documents - length

@@ -150,7 +150,7 @@ def find_alternative(candidates: Sequence[CandidatePool]) -> CandidatePool | Non
 def missing_pairs(collection: Collection) -> BoolArray:
     """Return a mask of unjudged documents not listed in the qrels, shape (pair + 1,).
 
-    The last is that of −1, no document.
+    The last entry is False, for document code −1.
     """
     return np.append(collection.relevance == UNJUDGED, False)
 
@@ -169,7 +169,7 @@ def _counts(
 ) -> tuple[OrderArray, OrderArray]:
     """Return the numbers of documents and of missing documents down to each rank, shape (run, rank) each.
 
-    Shape (run, rank), to where no run keeps to a share.
+    Ranks end where no run keeps to a share.
     """
     n_ranks, asked = collection.document.shape[2], max(_LEAST_RANKS, 2 * depth)
     while True:

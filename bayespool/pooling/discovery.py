@@ -146,7 +146,7 @@ class PoolReport:
         )
 
     def text(self) -> str:
-        """Return the report with its notes that are not also raised as warnings."""
+        """Return the report with notes on scope and any alternative pool."""
         return "\n  ".join([str(self), *self.scope, *[self._alternative_text] * bool(self.alternative)])
 
 
@@ -375,7 +375,7 @@ def _option_text(pool: CandidatePool, collection: Collection) -> str:
 def unpool_runs(
     collection: Collection, names: str | Iterable[str], *, by: Literal["organization", "run"] = "organization"
 ) -> tuple[Collection, dict[str, str]]:
-    """Return the collection with runs or organizations unpooled, and what was unpooled for each run to score."""
+    """Return the collection with runs or organizations unpooled, and what was unpooled per run to score."""
     if by not in ("organization", "run"):
         raise InputError(f"cannot take out by {by!r}", hint="organization or run")
     members: dict[str, list[str]] = {}
@@ -416,7 +416,7 @@ def unpool_runs(
 
 
 def _find_depth(collection: Collection, index: OrderArray, rule: PoolRule) -> int:
-    """Return the pool depth suggested by the judgments, or 0 if they show none.
+    """Return the pool depth suggested by the judgments.
 
     0 if judgments do not show it.
     """
@@ -447,9 +447,9 @@ def _is_pooled(
 def _count_leading(
     collection: Collection, index: OrderArray, max_holes: float, *, present_only: bool = False
 ) -> IntArray:
-    """Return the number of documents before the hole that exceeds ``max_holes``, shape (run, topic).
+    """Return the length of the longest top list with at most ``max_holes`` gaps, shape (run, topic).
 
-    Shape (run, topic).
+    A gap is an unjudged document that the qrels do not list. ``present_only`` leaves gaps out of the length.
     """
     missing = missing_pairs(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
@@ -491,10 +491,7 @@ class Misfit:
 
 
 def strategy_misfit(collection: Collection) -> Misfit | None:
-    """Return the differences between a collection's judgments and its strategy pool, or None.
-
-    None where no strategy made the pool.
-    """
+    """Return the differences between a collection's judgments and its strategy pool (None for other pools)."""
     pool = collection.pool
     if not isinstance(pool, StrategyPool):
         return None

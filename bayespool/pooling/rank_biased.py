@@ -61,7 +61,7 @@ class RBPB(FixedOrder):
     def value(self, topic: TopicRankings) -> FloatArray:
         """Return the weighted sum for each document at the time it is chosen, shape (document,).
 
-        They only fall, so that they give the order.
+        Sums only fall, so that they give the order.
         """
         order, value_when_chosen = _one_by_one(
             topic, self.p, np.zeros(len(topic), dtype=bool), len(topic), False

@@ -157,9 +157,9 @@ class Strategy(ABC):
         return type(self).size is Strategy.size
 
     def size(self, topic: TopicRankings) -> int | None:
-        """Return the number of documents to judge for a topic without a budget, or None if a budget is needed.
+        """Return the number of documents to judge for a topic if no budget is given.
 
-        None if the strategy needs one.
+        None if the strategy needs a budget.
         """
         return None
 
