@@ -491,7 +491,7 @@ class Misfit:
 
 
 def strategy_misfit(collection: Collection) -> Misfit | None:
-    """Return the differences between a collection's judgments and its strategy pool (None for other pools)."""
+    """Return the differences between judgments and the collection's strategy pool; None for other pools."""
     pool = collection.pool
     if not isinstance(pool, StrategyPool):
         return None
