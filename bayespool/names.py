@@ -243,8 +243,12 @@ def settings_in(
     name, (_, opened, rest) = leading_name(text), text.strip().partition("(")
     if not opened:
         return {}
-    subject, known = f"{kind} {text!r}", _arguments(make)
-    form = f"write {name}({_example(make, fixed)})"
+    subject = f"{kind} {text!r}"
+    parameters = [p for p in inspect.signature(make).parameters.values() if p.name not in fixed]
+    names, takes_any = [p.name for p in parameters], any(p.kind is p.VAR_KEYWORD for p in parameters)
+    defaults = {p.name: p.default for p in parameters if isinstance(p.default, int | float | str | tuple)}
+    examples = (f"{name}={default!r}" for name, default in defaults.items())
+    form = f"write {name}({next(examples, 'setting=value')})"
     try:
         call = ast.parse(f"f({rest}", mode="eval").body
     except SyntaxError:
@@ -256,12 +260,9 @@ def settings_in(
     for keyword in call.keywords:
         if keyword.arg is None:
             raise InputError(f"{subject}: write settings as name=value", hint=form)
-        if keyword.arg in fixed or (known is not None and keyword.arg not in known):
-            has = [argument for argument in known or () if argument not in fixed] or ["none"]
-            raise InputError(
-                f"{subject}: there is no setting {keyword.arg!r}",
-                hint=known_names(keyword.arg, has, before=f"{name} has "),
-            )
+        if keyword.arg in fixed or (keyword.arg not in names and not takes_any):
+            hint = known_names(keyword.arg, names or ["none"], before=f"{name} has ")
+            raise InputError(f"{subject}: there is no setting {keyword.arg!r}", hint=hint)
         try:
             settings[keyword.arg] = ast.literal_eval(keyword.value)
         except ValueError:
@@ -276,22 +277,6 @@ def settings_in(
     except ValueError as error:
         raise InputError(f"{subject}: {error}") from None
     return settings
-
-
-def _arguments(make: type[Any]) -> tuple[str, ...] | None:
-    """Names of the arguments of a class; None if it accepts any."""
-    parameters = inspect.signature(make).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return None
-    return tuple(parameter.name for parameter in parameters)
-
-
-def _example(make: type[Any], fixed: Collection[str]) -> str:
-    """A setting of a class with its default, as written in a string."""
-    for parameter in inspect.signature(make).parameters.values():
-        if parameter.name not in fixed and isinstance(parameter.default, int | float | str | tuple):
-            return f"{parameter.name}={parameter.default!r}"
-    return "setting=value"
 
 
 def type_hints(cls: Any) -> dict[str, Any]:

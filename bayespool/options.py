@@ -389,55 +389,48 @@ SEED = Option(
     group="Sampling",
 )
 MAX_FILE_SIZE = 512  # MiB: some ten million lines
+_input_option = functools.partial(option, group="Input")
+_pool_option = functools.partial(option, group="Pool")
+_sampling_option = functools.partial(option, group="Sampling")
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilesSettings(Settings):
     """Settings of reading files, which every command that reads any has."""
 
-    organizations: tuple[Path, ...] | None = option(
+    organizations: tuple[Path, ...] | None = _input_option(
         None,
         "Who submitted which run: CSV with run_id,organization, or XML; may be repeated.",
-        group="Input",
         multiple="repeated",
     )
-    order: Literal["score", "single-precision", "rank"] = option(
+    order: Literal["score", "single-precision", "rank"] = _input_option(
         "score",
         "By score as trec_eval 10 orders, by score in single precision as trec_eval 9 and pytrec_eval do, or "
         "by the ranks of the files.",
-        group="Input",
     )
-    negative: Literal["listed", "sampled", "unjudged", "nonrelevant"] = option(
+    negative: Literal["listed", "sampled", "unjudged", "nonrelevant"] = _input_option(
         "listed",
         "Meaning of negative relevance. listed: -1 is pooled but unjudged, lower values are nonrelevant; "
         "sampled: the same, and -1 was left out by lot; unjudged, nonrelevant: all negative values alike.",
-        group="Input",
     )
-    exclude: tuple[str, ...] | None = option(
+    exclude: tuple[str, ...] | None = _input_option(
         None,
         "Documents taken out of runs and judgments before anything is scored: 'query', the one with its "
         "topic's id; a FILE of topics and documents; or qrels, such as an earlier round's; may be repeated.",
-        group="Input",
         multiple="repeated",
         docstring_type='"query", path, judgments or mapping',
     )
-    topics: str = option(
+    topics: str = _input_option(
         "qrels",
         "Topics whose mean is a score: those of the qrels, of the run, or a FILE with one on each line.",
-        group="Input",
         docstring_type='{"qrels", "run"}, path or iterable of str',
     )
-    run_id: Literal["file", "tag"] = option(
-        "file", "Name runs by their files or by their tags.", group="Input"
+    run_id: Literal["file", "tag"] = _input_option("file", "Name runs by their files or by their tags.")
+    strict: bool = _input_option(
+        True, "Skip unusable lines, and report them, instead of stopping.", flag="--lenient"
     )
-    strict: bool = option(
-        True, "Skip unusable lines, and report them, instead of stopping.", group="Input", flag="--lenient"
-    )
-    max_file_size: int = option(
-        MAX_FILE_SIZE,
-        "Largest decompressed size of one file, in MiB.",
-        group="Input",
-        least=1,
+    max_file_size: int = _input_option(
+        MAX_FILE_SIZE, "Largest decompressed size of one file, in MiB.", least=1
     )
 
 
@@ -445,68 +438,59 @@ class FilesSettings(Settings):
 class ReadingSettings(FilesSettings):
     """Settings of reading files and of discovering the pool, as `read_collection` has them."""
 
-    judges: tuple[tuple[str, str], ...] | None = option(
+    judges: tuple[tuple[str, str], ...] | None = _input_option(
         None,
         "Labels of a second judge, such as a language model, as qrels with any numbers: FILE or NAME=FILE; "
         "may be repeated. They are evidence, never judgments.",
-        group="Input",
         multiple="repeated",
         docstring_type="path, sequence of paths, or mapping of str to path",
         flag="--judge",
     )
-    known_depth: int | None = option(
-        None, "Depth to which the pool was judged, if known; else discovered.", group="Pool", least=1
+    known_depth: int | None = _pool_option(
+        None, "Depth to which the pool was judged, if known; else discovered.", least=1
     )
-    max_holes: float | None = option(
+    max_holes: float | None = _pool_option(
         None,
         "Unjudged documents tolerated in a pooled run: a fraction if below 1, else a number per topic; "
         "default: the fraction that explains most.",
-        group="Pool",
         least=0,
     )
-    pooled_run_ids: tuple[str, ...] | None = option(
+    pooled_run_ids: tuple[str, ...] | None = _pool_option(
         None,
         "Comma-separated ids of the pooled runs, or 'all', if known; else discovered.",
-        group="Pool",
         flag="--pooled-runs",
     )
-    pool_rule: Literal["leading", "skipping"] = option(
+    pool_rule: Literal["leading", "skipping"] = _pool_option(
         "leading",
         "How pooled runs are found; 'skipping' is the rule of 2015, for reproductions.",
-        group="Pool",
         python_only=True,
     )
-    pool_strategy: str | None = option(
+    pool_strategy: str | None = _pool_option(
         None,
         "The strategy that made the pool, with settings in parentheses; else a depth is discovered.",
-        group="Pool",
         docstring_type="str or Strategy",
         names="strategy",
     )
-    pool_budget: int | None = option(
-        None, "Documents that the strategy of the pool judged, over all topics.", group="Pool", least=1
+    pool_budget: int | None = _pool_option(
+        None, "Documents that the strategy of the pool judged, over all topics.", least=1
     )
-    pool_run_depth: int | None = option(
-        None, "Deepest rank of a run that the strategy could judge; default: any.", group="Pool", least=1
+    pool_run_depth: int | None = _pool_option(
+        None, "Deepest rank of a run that the strategy could judge; default: any.", least=1
     )
-    pool_shares: Literal["equal", "global"] = option("equal", "How topics shared that budget.", group="Pool")
-    pool_rel: int = option(
-        1,
-        "Smallest relevance that counted as relevant for the strategy, if it is adaptive.",
-        group="Pool",
-        least=1,
+    pool_shares: Literal["equal", "global"] = _pool_option("equal", "How topics shared that budget.")
+    pool_rel: int = _pool_option(
+        1, "Smallest relevance that counted as relevant for the strategy, if it is adaptive.", least=1
     )
-    pool_seed: int = option(1, "Random seed of the strategy that made the pool.", group="Pool", least=0)
+    pool_seed: int = _pool_option(1, "Random seed of the strategy that made the pool.", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingRunsSettings(ReadingSettings):
     """Settings of reading a campaign and the runs to score beside it."""
 
-    each_its_own: bool = option(
+    each_its_own: bool = _input_option(
         False,
         "Give each run to score that the list does not name its own organization, instead of one for all.",
-        group="Input",
     )
 
 
@@ -514,21 +498,19 @@ class ReadingRunsSettings(ReadingSettings):
 class EngineSettings(Settings):
     """Engine and priors of a fit."""
 
-    priors: tuple[tuple[str, str], ...] = option(
+    priors: tuple[tuple[str, str], ...] = _sampling_option(
         None,
         "Replace a prior: mu=Normal(-2,1); the model pages name them; may be repeated.",
         multiple="repeated",
         docstring_type="mapping of str to str",
         flag="--prior",
-        group="Sampling",
         may_be_empty=True,
     )
-    engine: str = option(
+    engine: str = _sampling_option(
         "laplace",
         "Fast approximation, or the reference sampler.",
         type=Literal["laplace", "nuts"],
         is_open=True,
-        group="Sampling",
     )
 
 
@@ -536,15 +518,11 @@ class EngineSettings(Settings):
 class SamplingSettings(EngineSettings):
     """Engine, priors and number of draws of a fit."""
 
-    draws: int = option(
-        1000,
-        "Posterior draws per chain; laplace draws that many times the chains.",
-        least=1,
-        most=10**7,
-        group="Sampling",
+    draws: int = _sampling_option(
+        1000, "Posterior draws per chain; laplace draws that many times the chains.", least=1, most=10**7
     )
-    tune: int = option(1000, "Tuning draws per chain.", least=1, most=10**7, group="Sampling")
-    chains: int = option(4, "Chains.", least=1, most=1000, group="Sampling")
+    tune: int = _sampling_option(1000, "Tuning draws per chain.", least=1, most=10**7)
+    chains: int = _sampling_option(4, "Chains.", least=1, most=1000)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,13 +18,14 @@ from bayespool.pooling import RRF, Stratified, Take
 
 REGISTERED = """
 from bayespool import names
-from bayespool.cli import parameters as completion
-before = completion.estimators("point"), completion.estimators("posterior"), completion.strategies()
 import sys
 assert "bayespool.scoring.estimators" not in sys.modules and "numpy" not in sys.modules
 import bayespool.scoring.estimators, bayespool.pooling, bayespool.models
-after = completion.estimators("point"), completion.estimators("posterior"), completion.strategies()
-assert [list(part.items()) for part in before] == [list(part.items()) for part in after]
+estimators = [(name, bayespool.scoring.ESTIMATORS[name]) for name in bayespool.scoring.ESTIMATOR_NAMES]
+kinds = [[(n, e.description) for n, e in estimators if e.kind == kind] for kind in ("point", "posterior")]
+strategies = [(name, entry.description) for name, entry in bayespool.pooling.STRATEGIES.items()]
+before = names.POINT_ESTIMATORS, names.POSTERIOR_ESTIMATORS, names.STRATEGIES
+assert [list(part.items()) for part in before] == [*kinds, strategies]
 assert names.MODELS == tuple(bayespool.models.MODEL_NAMES)
 assert set(names.DEFAULT_ESTIMATORS) == set(bayespool.scoring.DEFAULT_ESTIMATORS)
 print(*map(len, before))

@@ -9,22 +9,21 @@ from typing import Any
 
 import click
 
-from bayespool.cli.compare import compare, plan, reversals
 from bayespool.cli.experiments import (
     budgets,
     check_predictions,
     common_topics,
+    judges,
     leave_out,
     pool_width,
 )
-from bayespool.cli.help import HELP_NAMES, GroupedCommand, GroupedCommands
-from bayespool.cli.judging import audit, impute, judge_next, judges
+from bayespool.cli.help import GroupedCommand, GroupedCommands
+from bayespool.cli.judging import audit, impute, judge_next, pool
 from bayespool.cli.messages import discard_streams, echo, is_output_error, prepare_streams, quietly
 from bayespool.cli.options import is_interruption
 from bayespool.cli.parameters import Command, own_option
-from bayespool.cli.pooling import pool
 from bayespool.cli.results import collect_warning, with_output_options
-from bayespool.cli.score import demo, report, score
+from bayespool.cli.score import compare, demo, plan, report, reversals, score
 from bayespool.errors import BayespoolError, BayespoolWarning
 from bayespool.report.provenance import command_line, versions
 from bayespool.tables.formatting import printable
@@ -70,50 +69,36 @@ def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) ->
         context.exit()
 
 
-_OPTIONS: tuple[Any, ...] = (
-    own_option("--quiet", "-q", type=bool, help="Print only results and errors; also after the command."),
-    own_option(
-        "--version",
-        type=bool,
-        is_eager=True,
-        expose_value=False,
-        callback=_print_versions,
-        group="Help",
-        help="Print the versions of bayespool, of Python and of the packages that decide numbers.",
-    ),
+@click.command("bayespool", cls=GroupedCommands)
+@own_option("--quiet", "-q", type=bool, help="Print only results and errors; also after the command.")
+@own_option(
+    "--version",
+    type=bool,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_versions,
+    group="Help",
+    help="Print the versions of bayespool, of Python and of the packages that decide numbers.",
 )
-
-
-def _for_every_command(quiet: bool) -> None:
+def app(quiet: bool) -> None:
+    """Posterior intervals for the corrected scores of runs on incompletely judged test collections."""
     click.get_current_context().with_resource(quietly(quiet))
 
 
-def _made_app() -> GroupedCommands:
-    made = GroupedCommands(
-        name="bayespool",
-        help="Posterior intervals for the corrected scores of runs on incompletely judged test collections.",
-        callback=_for_every_command,
-    )
-    for add in _OPTIONS:
-        add(made)
-    for group, functions in COMMANDS.items():
+def _add_commands() -> None:
+    for heading, functions in COMMANDS.items():
         for function, line in functions.items():
-            is_check = function.__name__.startswith("check_")
-            name = function.__name__.removeprefix("check_").replace("_", "-")
-            command = click.command(name, cls=GroupedCommand, short_help=line, context_settings=HELP_NAMES)(
-                function
-            )
-            with_output_options(command, tables=function in _TABLE_COMMANDS)
-            made.add(group, command, within="check" if is_check else "")
-    return made
+            name = function.__name__.replace("check_", "check ").replace("_", "-")
+            command = click.command(name.split()[-1], cls=GroupedCommand, short_help=line)(function)
+            app.add(heading, name, with_output_options(command, tables=function in _TABLE_COMMANDS))
 
 
-app = _made_app()
+_add_commands()
 
 
 def commands() -> dict[str, click.Command]:
     """Commands by name, such as ``check predictions``."""
-    return dict(app.all_commands())
+    return {name: command for members in app.headings.values() for name, command in members.items()}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The commands ``leave-out``, ``pool-width``, ``common-topics`` and ``budgets``."""
+"""The commands ``leave-out``, ``pool-width``, ``common-topics``, ``budgets``, ``judges`` and ``check``."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from bayespool.cli.options import (
     check_jobs,
     collection_files,
     count_progress,
+    files_to_score,
     report_interruption,
     stage_progress,
 )
 from bayespool.cli.parameters import Command, own_option, settings_option
-from bayespool.cli.results import Outputs, output_folder
+from bayespool.cli.results import Outputs, figure_files, output_folder
+from bayespool.errors import InputError
 from bayespool.experiments.settings import (
     BudgetSettings,
     CheckingSettings,
     CommonTopicsSettings,
+    JudgesSettings,
     LeaveOutSettings,
     PoolWidthSettings,
 )
 
-jobs_option = own_option(
+_jobs = own_option(
     "--jobs",
     type=int,
     default=-1,
@@ -62,7 +65,7 @@ def _experiment(
     def decorate(work: Callable[..., Any]) -> Command:
         @files_option
         @settings_option(cls)
-        @jobs_option
+        @_jobs
         @_cluster
         @_folder
         @functools.wraps(work)
@@ -129,9 +132,34 @@ def budgets(*arguments: Any, **keywords: Any) -> Any:
     return experiments.budgets(*arguments, **keywords)
 
 
+@files_to_score()
+@settings_option(JudgesSettings)
+@_jobs
+@output_folder("Folder for the tables, as CSV and Parquet files.", after=(figure_files,))
+def judges(*, settings: JudgesSettings, files: Files, jobs: int, outputs: Outputs) -> None:
+    """Evaluate the labels of second judges: how they agree with the judgments on hidden documents, which
+    organizations they favor, how many documents they label, and (--intervals) how much they narrow intervals.
+
+    Give labels with --judge. Runs to score are optional.
+    """
+    if not files.reading.judges:
+        raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
+    if not files.runs and not files.pool:
+        raise InputError("no runs given", hint="--pool, or run files")
+    check_jobs(jobs, None)
+    outputs.check()
+    with stage_progress() as say:
+        collection, targets = files.read(say, settings)
+    folder = outputs.folder
+    with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
+        work = {"folder": folder, "n_jobs": jobs, "progress": show}
+        result = experiments.check_judges(collection, run_ids=targets, settings=settings, **work)
+    outputs.write(result)
+
+
 @campaign_files
 @settings_option(CheckingSettings)
-@jobs_option
+@_jobs
 @output_folder("Folder for tables, figures and the draws of each model as NetCDF for ArviZ.")
 def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, outputs: Outputs) -> None:
     """Check the models on a pool: predict organizations that are held out, calibration, comparison of models.

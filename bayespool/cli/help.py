@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from bayespool.cli.parameters import GROUPS, GroupedOption, estimators, strategies
+from bayespool import names
+from bayespool.cli.parameters import GROUPS, GroupedOption
 from bayespool.errors import InputError
-from bayespool.names import DEFAULT_ESTIMATORS, split_list
+from bayespool.names import split_list
 
-HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+_ESTIMATOR_KINDS = ("estimators", "posteriors")
+_SECTIONS: tuple[tuple[str, Sequence[str], Mapping[str, str]], ...] = (
+    ("Estimators: corrections as published", ("estimators",), names.POINT_ESTIMATORS),
+    ("Estimators: posteriors, which have intervals", _ESTIMATOR_KINDS, names.POSTERIOR_ESTIMATORS),
+    ("Strategies: which documents are judged first", ("strategies", "strategy"), names.STRATEGIES),
+)
+"""Titles of lists below the options, the kinds of names that options take, and descriptions by name."""
 
 
 def option_group(parameter: click.Parameter) -> str:
     """Heading of an option or an argument in the help."""
-    if isinstance(parameter, GroupedOption):
-        return parameter.group
-    return "Input" if isinstance(parameter, click.Argument) else "Help"
+    return getattr(parameter, "group", "Help")
 
 
 class _InGroups(click.Command):
     """Command whose help groups its options, of which each that has one value may be given once."""
+
+    def __init__(self, name: str, **attributes: Any) -> None:
+        super().__init__(name, context_settings={"help_option_names": ["-h", "--help"]}, **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; an option that is given twice and has one value is an `InputError`."""
@@ -53,64 +61,42 @@ class GroupedCommand(_InGroups):
     """A command with its short line for the list of commands."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the names that options take below them."""
-        options = [parameter for parameter in self.params if isinstance(parameter, GroupedOption)]
-        kinds = {option.names for option in options if option.group != "Pool"}
-        chosen = _by_default(options)
-        if "estimators" in kinds:
-            _write_names(formatter, "Estimators: corrections as published", estimators("point"), chosen)
-        if kinds & {"estimators", "posteriors"}:
-            posteriors = estimators("posterior")
-            _write_names(formatter, "Estimators: posteriors, which have intervals", posteriors, chosen)
-        if kinds & {"strategies", "strategy"}:
-            _write_names(formatter, "Strategies: which documents are judged first", strategies())
-
-
-def _by_default(options: Sequence[GroupedOption]) -> set[str]:
-    """Names of estimators that a command takes by default."""
-    defaults = [str(o.default) for o in options if o.names in ("estimators", "posteriors") and o.default]
-    names = {name for text in defaults for name in split_list(text)}
-    return names | set(DEFAULT_ESTIMATORS) if "default" in names else names
-
-
-def _write_names(
-    formatter: click.HelpFormatter,
-    title: str,
-    descriptions: Mapping[str, str],
-    chosen: Set[str] = frozenset(),
-) -> None:
-    marked = [(f"{name} *" if name in chosen else name, text) for name, text in descriptions.items()]
-    with formatter.section(title if chosen.isdisjoint(descriptions) else f"{title} (* by default)"):
-        formatter.write_dl(marked)
+        """Write the names that options take below them, with those by default marked."""
+        options = [p for p in self.params if isinstance(p, GroupedOption) and p.group != "Pool"]
+        defaults = [str(o.default) for o in options if o.names in _ESTIMATOR_KINDS and o.default]
+        by_default = set(split_list(",".join(defaults)))
+        if "default" in by_default:
+            by_default |= set(names.DEFAULT_ESTIMATORS)
+        for title, kinds, descriptions in _SECTIONS:
+            if any(option.names in kinds for option in options):
+                marks = {name: " *" for name in descriptions if name in by_default}
+                rows = [(f"{name}{marks.get(name, '')}", text) for name, text in descriptions.items()]
+                with formatter.section(f"{title} (* by default)" if marks else title):
+                    formatter.write_dl(rows)
 
 
 class GroupedCommands(_InGroups, click.Group):
     """Commands whose help has them under headings, and groups of them, such as ``check``."""
 
     def __init__(self, name: str, **attributes: Any) -> None:
-        super().__init__(name, context_settings=HELP_NAMES, no_args_is_help=True, **attributes)
-        self.headings: dict[str, list[tuple[str, click.Command]]] = {}
+        super().__init__(name, no_args_is_help=True, **attributes)
+        self.headings: dict[str, dict[str, click.Command]] = {}
 
-    def add(self, heading: str, command: click.Command, within: str = "") -> None:
-        """Add a command under a heading, ``within`` a group of commands if that is named."""
-        name = str(command.name)
-        if within:
-            group = self.commands.setdefault(within, GroupedCommands(within, short_help=heading))
-            assert isinstance(group, GroupedCommands)
-            group.add(heading, command)
-            name = f"{within} {name}"
-        else:
+    def add(self, heading: str, name: str, command: click.Command) -> None:
+        """Add a command under a heading; one named ``check predictions`` in a group of commands."""
+        self.headings.setdefault(heading, {})[name] = command
+        within, _, last = name.rpartition(" ")
+        if not within:
             self.add_command(command)
-        self.headings.setdefault(heading, []).append((name, command))
-
-    def all_commands(self) -> list[tuple[str, click.Command]]:
-        """Commands with their names, such as ``check predictions``."""
-        return [member for members in self.headings.values() for member in members]
+            return
+        group = self.commands.setdefault(within, GroupedCommands(within, short_help=heading))
+        assert isinstance(group, GroupedCommands)
+        group.add(heading, last, command)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by heading, then the options."""
         width = max(map(len, self.commands))
         for heading, members in self.headings.items():
             with formatter.section(heading):
-                formatter.write_dl([(name.ljust(width), c.short_help or "") for name, c in members])
+                formatter.write_dl([(name.ljust(width), c.short_help or "") for name, c in members.items()])
         super().format_options(ctx, formatter)

@@ -1,66 +1,59 @@
-"""The commands ``judge-next``, ``audit``, ``judges`` and ``impute``."""
+"""The commands ``judge-next``, ``audit``, ``impute`` and ``pool``."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from bayespool import auditing, experiments, scoring
+from bayespool import auditing, scoring
 from bayespool.auditing.settings import AuditSettings
-from bayespool.cli.experiments import jobs_option
 from bayespool.cli.help import option_group
 from bayespool.cli.messages import echo
 from bayespool.cli.options import (
     Files,
-    check_jobs,
-    count_progress,
+    campaign_runs,
     files_to_score,
     own_judgments,
     pool_runs,
     qrels_if_any,
-    report_interruption,
+    reading_progress,
     stage_progress,
 )
-from bayespool.cli.parameters import files_argument, group_options, own_option, settings_option
-from bayespool.cli.results import Outputs, figure_files, output_files, output_folder
+from bayespool.cli.parameters import (
+    files_argument,
+    group_options,
+    input_path,
+    input_paths,
+    own_option,
+    settings_option,
+    store_in_context,
+)
+from bayespool.cli.results import Outputs, figure_files, is_as_json, output_files, print_document
 from bayespool.errors import InputError, InputWarning
-from bayespool.experiments.settings import JudgesSettings
-from bayespool.options import ReadingRunsSettings
+from bayespool.experiments.settings import StrategySettings
+from bayespool.options import FilesSettings, ReadingRunsSettings
 from bayespool.scoring.settings import ImputeSettings, JudgeNextSettings
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _N_PRINTED = 20  # documents
 
 
 @files_to_score(
     own=(
-        own_option(
+        input_paths(
             "--judged",
             "own_judgments",
-            type=Path,
-            multiple=True,
-            group="Input",
             help="Judgments of your own so far, as qrels: models learn from them and go on; may be repeated.",
         ),
     )
 )
 @settings_option(JudgeNextSettings)
 @output_files(
-    output=own_option(
-        "--output",
-        "-o",
-        type=Path,
-        multiple=True,
-        help="File for the documents: a table where its name ends in .csv, .json, .parquet, .tex, .md or "
-        ".html; in .txt, .qrels, .gz or nothing, qrels with relevance -1 for an assessor to fill in; may be "
-        "repeated.",
-    )
+    help="File for the documents: a table where its name ends in .csv, .json, .parquet, .tex, .md or "
+    ".html; in .txt, .qrels, .gz or nothing, qrels with relevance -1 for an assessor to fill in; may be "
+    "repeated."
 )
 def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -> None:
     """Choose what to judge next: the unjudged documents of the runs that are expected to tell most, one by
@@ -74,21 +67,9 @@ def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -
     files.check_runs(settings, "judge for")
     if not settings.unpool:
         check_goal(settings.goal, files.n_runs())
-    with stage_progress() as say:
-        collection, targets = files.read(say, settings)
-        result = scoring.judge_next(collection, targets, settings=settings, report=say)
-    outputs.write(result, show=lambda console: _print_first(result, console))
-
-
-def _print_first(result: scoring.NextJudgments, console: Console) -> None:
-    """Print a result with its first documents."""
-    from bayespool.report.terminal import print_result, print_words
-    from bayespool.tables.markup import Arrangement
-
-    print_result(result, console, arrangement=Arrangement(top=_N_PRINTED))
-    if len(result) > _N_PRINTED:
-        text = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
-        print_words(console, text, wrap=False)
+    result = files.compute(scoring.judge_next, settings)
+    rest = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
+    outputs.write(result, n_printed=_N_PRINTED, last_line=rest if len(result) > _N_PRINTED else "")
 
 
 @group_options(
@@ -101,37 +82,22 @@ def _print_first(result: scoring.NextJudgments, console: Console) -> None:
     ),
     pool_runs,
     own_judgments,
-    own_option(
+    input_path(
         "--go-on",
-        type=Path,
-        group="Input",
         help="Certificate of an audit, .json, to go on from: with it no run and no judgments are read.",
     ),
-    own_option(
-        "--judged",
-        type=Path,
-        group="Input",
-        help="Judgments of the documents drawn, as qrels; with --go-on.",
-    ),
-    own_option(
+    input_path("--judged", help="Judgments of the documents drawn, as qrels; with --go-on."),
+    input_path(
         "--verify",
-        type=Path,
-        group="Input",
         help="Certificate of an audit, .json, to check: every draw, probability and interval.",
     ),
     settings_option(ReadingRunsSettings, "reading"),
 )
 @settings_option(AuditSettings)
 @output_files(
-    output=own_option(
-        "--output",
-        "-o",
-        type=Path,
-        multiple=True,
-        help="File for the audit: its certificate in .json; in .txt, .qrels, .gz or nothing, qrels with "
-        "relevance -1 for an assessor to fill in, probabilities in the second column; else a table; may be "
-        "repeated.",
-    ),
+    help="File for the audit: its certificate in .json; in .txt, .qrels, .gz or nothing, qrels with "
+    "relevance -1 for an assessor to fill in, probabilities in the second column; else a table; may be "
+    "repeated.",
     after=(figure_files,),
 )
 def audit(
@@ -159,7 +125,7 @@ def audit(
         if judged is None:
             raise InputError("--go-on without --judged", hint="give the judgments of the documents drawn")
         lines = read_qrels(str(judged))
-        budget = settings.budget if _is_given("budget") else None
+        budget = settings.budget if "budget" in _given_options() else None
         result = auditing.read_audit(go_on).continue_with(lines, budget=budget, until=settings.until)
     else:
         if judged is not None:
@@ -167,52 +133,24 @@ def audit(
         if not files.qrels:
             raise InputError("no judgments", hint="--qrels, or --go-on or --verify a certificate")
         files.check_runs(settings, "audit")
-        with stage_progress() as say:
-            collection, targets = files.read(say, settings)
-            result = auditing.audit(collection, targets, settings=settings, report=say)
+        result = files.compute(auditing.audit, settings)
     outputs.write(result)
     if verify is not None:
         echo(f"verified: {verify} is as its seed and its judgments give it")
 
 
-def _is_given(name: str) -> bool:
-    """Return whether an option of the current command is on the command line."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is click.core.ParameterSource.COMMANDLINE
+def _given_options() -> dict[str, click.Parameter]:
+    """Return the parameters of the current command that stand on the command line, by name."""
+    context, typed = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
+    parameters = {str(parameter.name): parameter for parameter in context.command.params}
+    return {name: p for name, p in parameters.items() if context.get_parameter_source(name) is typed}
 
 
 def _refuse_beside(option: str, allowed: set[str]) -> None:
     """Raise `InputError` for options of a new audit beside one that names a certificate."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        if _is_given(name) and name not in allowed and option_group(parameter) != "Output":
+    for name, parameter in _given_options().items():
+        if name not in allowed and option_group(parameter) != "Output":
             raise InputError(f"{parameter.opts[0]} beside {option}", hint="the certificate says it")
-
-
-@files_to_score()
-@settings_option(JudgesSettings)
-@jobs_option
-@output_folder("Folder for the tables, as CSV and Parquet files.", after=(figure_files,))
-def judges(*, settings: JudgesSettings, files: Files, jobs: int, outputs: Outputs) -> None:
-    """Evaluate the labels of second judges: how they agree with the judgments on hidden documents, which
-    organizations they favor, how many documents they label, and (--intervals) how much they narrow intervals.
-
-    Give labels with --judge. Runs to score are optional.
-    """
-    if not files.reading.judges:
-        raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
-    if not files.runs and not files.pool:
-        raise InputError("no runs given", hint="--pool, or run files")
-    check_jobs(jobs, None)
-    outputs.check()
-    with stage_progress() as say:
-        collection, targets = files.read(say, settings)
-    folder = outputs.folder
-    with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
-        work = {"folder": folder, "n_jobs": jobs, "progress": show}
-        result = experiments.check_judges(collection, run_ids=targets, settings=settings, **work)
-    outputs.write(result)
 
 
 @files_to_score()
@@ -230,24 +168,15 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
     files.check_runs(settings, "complete")
     with stage_progress() as say:
         collection, targets = files.read(say, settings)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InputWarning)  # given by the first reading
-            reading = files.reading
-            plain = Reading(strict=reading.strict, max_file_size=reading.max_file_size)
+        reading = files.reading
+        plain = Reading(strict=reading.strict, max_file_size=reading.max_file_size)
+        with warnings.catch_warnings(category=InputWarning, action="ignore"):  # given by the first reading
             lines = gather_qrels(list(files.qrels), reading=plain)
         result = scoring.impute(collection, targets, qrels=lines, settings=settings, report=say)
         say(f"writing {output}")
         result.save(output)
     run = _run_path(result.run_ids, [*files.runs, *files.pool])
-    Outputs().print(result, lambda console: _print_imputations(result, output, run, console))
-
-
-def _print_imputations(imputations: scoring.Imputations, folder: Path, run: str, console: Console) -> None:
-    """Print what was written where, and a command line that uses it."""
-    from bayespool.report.terminal import print_result, print_words
-
-    print_result(imputations, console)
-    print_words(console, f"here: {imputations.evaluation(folder, run)}", wrap=False)
+    Outputs().print(result, last_line=f"here: {result.evaluation(output, run)}")
 
 
 def _run_path(run_ids: Iterable[str], sources: Sequence[Path]) -> str:
@@ -259,3 +188,120 @@ def _run_path(run_ids: Iterable[str], sources: Sequence[Path]) -> str:
         run_id_from_file(path): path for path in reversed(find_files([str(source) for source in sources]))
     }
     return next((str(files[run]) for run in run_ids if run in files), "RUN")
+
+
+def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the strategies, and end the command."""
+    if not wanted:
+        return
+    from rich.console import Console
+
+    from bayespool.pooling import STRATEGIES
+    from bayespool.report.terminal import print_text_table
+    from bayespool.tables import TextTable
+
+    entries = STRATEGIES.values()
+    if is_as_json():
+        names = ("name", "settings", "needs", "description")
+        rows = [{name: getattr(entry, name) for name in names} for entry in entries]
+        print_document({"strategies": rows}, settings={"list": True})
+    else:
+        header = ("name", "settings", "needs", "documents judged first")
+        settings = [", ".join(f"{name}={default!r}" for name, default in e.settings.items()) for e in entries]
+        cells = tuple(
+            (e.name, s, ", ".join(e.needs), e.description) for e, s in zip(entries, settings, strict=True)
+        )
+        print_text_table(Console(), TextTable("", header, cells, n_names=4))
+    context.exit()
+
+
+@campaign_runs
+@settings_option(FilesSettings, "reading")
+@settings_option(StrategySettings, unless="describe")
+@input_paths(
+    "--qrels",
+    help="Judgments that there are already, from which adaptive strategies learn; may be repeated.",
+)
+@output_files(
+    multiple=False,
+    help="File for the documents to judge: qrels (also .gz), or a table that has the probability of each "
+    "in a sample, too (.csv, .json, .parquet, .tex, .md, .html).",
+)
+@own_option(
+    "--list",
+    type=bool,
+    expose_value=False,
+    callback=_list_strategies,
+    help="List the strategies with their settings, and do nothing else.",
+)
+@own_option(
+    "--describe",
+    type=bool,
+    is_eager=True,  # a strategy is not needed then
+    expose_value=False,
+    callback=store_in_context,
+    help="Choose nothing, and say which pool --qrels are the judgments of: depths and shares of holes that "
+    "may have been, what each explains, and what estimates would rest on.",
+)
+def pool(
+    *,
+    settings: StrategySettings | None,
+    reading: FilesSettings,
+    pool: tuple[Path, ...],
+    qrels: tuple[Path, ...],
+    outputs: Outputs,
+) -> None:
+    """Choose the documents to judge: what a pooling strategy makes of runs and a budget.
+
+    All runs under --pool contribute. The file has a line for each document, topic by topic in the order of
+    judging; its relevance is that of --qrels, or -1, which says that it is in the pool and not judged yet. A
+    table leaves that empty.
+    """
+    from bayespool.pooling import choose, read_contributors
+    from bayespool.pooling.choosing import check_budget
+
+    if settings is None:
+        _describe(reading, pool, qrels, outputs)
+        return
+    strategy = settings.strategy
+    check_budget(strategy, settings.budget, settings.stop)
+    outputs.check(scoring.DocumentsToJudge.formats)
+    if strategy.is_adaptive and not qrels:
+        raise InputError(
+            f"strategy {strategy.name!r} learns from each judgment, and there is none",
+            hint="give --qrels, or take a strategy that knows its order beforehand",
+        )
+    if settings.stop is not None and not qrels:
+        raise InputError(
+            f"stopping rule {settings.stop.name!r} looks at judgments, and there is none", hint="give --qrels"
+        )
+    with stage_progress() as say:
+        collection = read_contributors(
+            [str(path) for path in pool],
+            list(qrels) or None,
+            progress=reading_progress(say),
+            scores=strategy.needs_scores,
+            **reading.keywords(),
+        )
+        say("choosing documents")
+        chosen = choose(collection, **settings.keywords())
+    outputs.write(scoring.DocumentsToJudge(collection, chosen, settings.describe()))
+
+
+def _describe(
+    reading: FilesSettings, pool: tuple[Path, ...], qrels: tuple[Path, ...], outputs: Outputs
+) -> None:
+    """Print the pool of runs and judgments beside others that may have been."""
+    from bayespool.pooling import read_collection
+
+    if not qrels:
+        raise InputError("no judgments, of which --describe says the pool", hint="give --qrels")
+    outputs.check()
+    with stage_progress() as say:
+        collection = read_collection(
+            list(qrels), pool=list(map(str, pool)), progress=reading_progress(say), **reading.keywords()
+        )
+        say("comparing pools")
+        described = scoring.CandidatePools(collection)
+        described.tables()
+    outputs.write(described)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from bayespool.cli.messages import echo, is_quiet
-from bayespool.cli.parameters import Command, files_argument, group_options, own_option, settings_option
+from bayespool.cli.parameters import Command, files_argument, group_options, input_paths, settings_option
 from bayespool.errors import InputError, JobsWarning, WorkerError, warn_caller
 from bayespool.options import ReadingRunsSettings, ReadingSettings
 from bayespool.tables.formatting import counted, printable
@@ -20,41 +20,30 @@ from bayespool.tables.formatting import counted, printable
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from bayespool.auditing import Audit
     from bayespool.collection import Collection
     from bayespool.scoring import TargetSettings
     from bayespool.scoring.settings import ScoringSettings
 
+Computed = TypeVar("Computed")
 _CAMPAIGN_HELP = "Runs of the campaign: folder, glob or file; may be repeated."
-JUDGMENTS = "Relevance judgments; may be repeated."
-qrels_file = own_option("--qrels", type=Path, multiple=True, required=True, group="Input", help=JUDGMENTS)
-qrels_if_any = own_option("--qrels", type=Path, multiple=True, group="Input", help=JUDGMENTS)
-campaign_runs = own_option(
-    "--pool", type=Path, multiple=True, required=True, group="Input", help=_CAMPAIGN_HELP
-)
-pool_runs = own_option("--pool", type=Path, multiple=True, group="Input", help=_CAMPAIGN_HELP)
-own_judgments = own_option(
+_JUDGMENTS = "Relevance judgments; may be repeated."
+qrels_file = input_paths("--qrels", required=True, help=_JUDGMENTS)
+qrels_if_any = input_paths("--qrels", help=_JUDGMENTS)
+campaign_runs = input_paths("--pool", required=True, help=_CAMPAIGN_HELP)
+pool_runs = input_paths("--pool", help=_CAMPAIGN_HELP)
+own_judgments = input_paths(
     "--own-judgments",
-    type=Path,
-    multiple=True,
-    group="Input",
     help="Judgments of your own, as qrels, on documents of the runs that nobody had judged; may be repeated.",
 )
-audits = own_option(
+audits = input_paths(
     "--audit",
     "audits",
-    type=Path,
-    multiple=True,
-    group="Input",
     help="Certificate of an audit, .json: its judgments are your own, and a note says so if they refute the "
     "posterior without them; may be repeated.",
 )
 
-second_assessors = own_option(
+second_assessors = input_paths(
     "--second-assessors",
-    type=Path,
-    multiple=True,
-    group="Input",
     help="Judgments of other assessors, as qrels, on some of the documents that the qrels judge, for --scope "
     "another-assessor; may be repeated.",
 )
@@ -91,8 +80,7 @@ class Files:
     def check_runs(self, settings: TargetSettings, to_do: str) -> None:
         """Raise `InputError` where neither run files nor runs of the pool are named."""
         if not self.runs and not settings.unpool:
-            hint = "name run files, or runs of the pool with --unpool"
-            raise InputError(f"no run to {to_do}", hint=hint)
+            raise InputError(f"no run to {to_do}", hint="name run files, or runs of the pool with --unpool")
 
     @property
     def are_named(self) -> bool:
@@ -112,7 +100,11 @@ class Files:
         """Read the collection and the ids of the runs to score; print its pool, and what is taken out."""
         from bayespool.pooling import describe_pool, read_collection
 
-        audits = self._read_audits()
+        audits = {}
+        if self.audits:
+            from bayespool.auditing import read_audit
+
+            audits = {path: read_audit(path) for path in self.audits}
         collection = read_collection(
             list(self.qrels),
             list(map(str, self.runs)),
@@ -130,13 +122,11 @@ class Files:
             _say_unpooled(collection, settings)
         return collection, collection.given_run_ids
 
-    def _read_audits(self) -> dict[Path, Audit]:
-        """Read the certificates of audits."""
-        if not self.audits:
-            return {}
-        from bayespool.auditing import read_audit
-
-        return {path: read_audit(path) for path in self.audits}
+    def compute(self, function: Callable[..., Computed], settings: TargetSettings) -> Computed:
+        """Return what a function makes of the collection, the runs to score and settings."""
+        with stage_progress() as say:
+            collection, targets = self.read(say, settings)
+            return function(collection, targets, settings=settings, report=say)
 
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""
@@ -160,12 +150,9 @@ collection_files = group_options(
     "files",
     qrels_if_any,
     pool_runs,
-    own_option(
+    input_paths(
         "--collection",
         "collections",
-        type=Path,
-        multiple=True,
-        group="Input",
         help="TOML file that names judgments, runs and how they are read, in place of --qrels and --pool; "
         "may be repeated.",
     ),
@@ -254,10 +241,7 @@ def report_interruption(folder: Path | None, name: str) -> Iterator[None]:
 @contextmanager
 def count_progress(label: str, *, n_lines: int | None = None) -> Iterator[Callable[[int, int], None]]:
     """Progress bar on a terminal; elsewhere a line per step, or about ``n_lines`` lines."""
-    if is_quiet():
-        yield lambda done, total: None
-        return
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         printed: set[int] = set()
 
         def say(done: int, total: int) -> None:
@@ -278,10 +262,7 @@ def count_progress(label: str, *, n_lines: int | None = None) -> Iterator[Callab
 @contextmanager
 def stage_progress() -> Iterator[Callable[[str], None]]:
     """Spinner with the current stage on a terminal; elsewhere a line per stage."""
-    if is_quiet():
-        yield lambda stage: None
-        return
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         last = ""
 
         def say_line(stage: str) -> None:

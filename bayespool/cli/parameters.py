@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,32 +16,13 @@ from bayespool.errors import InputError
 from bayespool.names import split_list
 from bayespool.options import Group, Option, Settings, options_of
 
-
-def estimators(kind: str) -> Mapping[str, str]:
-    """Descriptions by name of estimators of a kind, "point" or "posterior"; registered ones once loaded."""
-    if "bayespool.scoring.estimators" not in sys.modules:
-        return names.POINT_ESTIMATORS if kind == "point" else names.POSTERIOR_ESTIMATORS
-    from bayespool.scoring import ESTIMATOR_NAMES, ESTIMATORS
-
-    return {name: ESTIMATORS[name].description for name in ESTIMATOR_NAMES if ESTIMATORS[name].kind == kind}
-
-
-def strategies() -> Mapping[str, str]:
-    """Descriptions of strategies by name; registered ones once they are loaded."""
-    if "bayespool.pooling" not in sys.modules:
-        return names.STRATEGIES
-    from bayespool.pooling import STRATEGIES
-
-    return {name: entry.description for name, entry in STRATEGIES.items()}
-
-
-_NAMES: dict[str, Callable[[], list[str]]] = {
-    "measures": lambda: list(names.MEASURES),
-    "estimators": lambda: ["default", "all", "pairs", *estimators("point"), *estimators("posterior")],
-    "posteriors": lambda: list(estimators("posterior")),
-    "models": lambda: list(names.MODELS),
-    "strategy": lambda: list(strategies()),
-    "strategies": lambda: ["paper", "all", *strategies()],
+_NAMES: Mapping[str, Collection[str]] = {
+    "measures": names.MEASURES,
+    "estimators": ["default", "all", "pairs", *names.POINT_ESTIMATORS, *names.POSTERIOR_ESTIMATORS],
+    "posteriors": names.POSTERIOR_ESTIMATORS,
+    "models": names.MODELS,
+    "strategy": names.STRATEGIES,
+    "strategies": ["paper", "all", *names.STRATEGIES],
 }
 
 
@@ -58,7 +38,7 @@ def offered(kind: str, typed: str) -> list[str]:
     taken = before.split(",")
     return [
         f"{before}{comma}{name}"
-        for name in _NAMES.get(kind, list)()
+        for name in _NAMES.get(kind, ())
         if name.startswith(last) and name not in taken
     ]
 
@@ -83,7 +63,7 @@ class GroupedOption(click.Option):
 
     def value_is_missing(self, value: Any) -> bool:
         """Return whether a required option is not given, unless another one makes it needless."""
-        return super().value_is_missing(value) and not _is_stored(self.unless)
+        return super().value_is_missing(value) and not stored_value(self.unless)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names that the option takes, or what click offers."""
@@ -103,9 +83,10 @@ def store_in_context(context: click.Context, parameter: click.Parameter, value: 
     context.meta[str(parameter.name)] = value
 
 
-def _is_stored(name: str) -> bool:
-    """Return whether a flag of that name is given, if there is one."""
-    return bool(name) and bool(click.get_current_context().meta.get(name))
+def stored_value(name: str) -> Any:
+    """Return what the context of the command stores under a name, if there is a command."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(name)
 
 
 def own_option(
@@ -123,6 +104,10 @@ def own_option(
     if type is bool:
         attributes = {"is_flag": True, "default": False} | attributes
     return click.option(*flags, cls=GroupedOption, group=group, type=kind, **attributes)
+
+
+input_path = functools.partial(own_option, type=Path, group="Input")
+input_paths = functools.partial(input_path, multiple=True)
 
 
 def group_options(
@@ -156,6 +141,8 @@ def _names(command: Command) -> list[str]:
 
 class Argument(click.Argument):
     """Argument that the help describes."""
+
+    group: Group = "Input"
 
     def __init__(self, *args: Any, description: str, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
@@ -200,7 +187,7 @@ def settings_option(
         @functools.wraps(command)
         def with_settings(**values: Any) -> None:
             given = {name: _value(name, option, values.pop(name)) for name, (option, _) in options.items()}
-            if _is_stored(unless):
+            if stored_value(unless):
                 command(**{argument: None}, **values)
                 return
             if measures:

@@ -6,7 +6,7 @@ import functools
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,14 +14,18 @@ import click
 
 from bayespool import __version__
 from bayespool.cli.messages import quietly
-from bayespool.cli.parameters import Command, group_options, own_option, store_in_context
+from bayespool.cli.parameters import (
+    Command,
+    group_options,
+    own_option,
+    store_in_context,
+    stored_value,
+)
 from bayespool.errors import InputError
 from bayespool.names import split_list
 from bayespool.tables.formatting import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from bayespool.report.result import FigureFormat, Result
     from bayespool.tables.markup import Arrangement
 
@@ -51,14 +55,6 @@ _FORMAT = own_option(
     expose_value=False,
     callback=store_in_context,
     help="Format of a table on standard output (-o -): csv, json, tex, md, …; default: csv.",
-)
-_OUTPUT = own_option(
-    "--output",
-    "-o",
-    type=Path,
-    multiple=True,
-    help="Also write the table to a .csv, .json or .parquet file, or as it is read to a .tex, .md or .html "
-    "file; may be repeated.",
 )
 figure_files = own_option(
     "--figure",
@@ -124,7 +120,7 @@ class Outputs:
             check_folder(self.folder, _command())
         if self.report is not None:
             check_report(self.report)
-        asked = _stored("table_format")
+        asked = stored_value("table_format")
         if self.files.count(_STANDARD_OUTPUT) + is_as_json() > 1:
             raise InputError("standard output is asked for twice", hint="give one of -o - and --json, once")
         if asked is None:
@@ -134,15 +130,17 @@ class Outputs:
         if asked not in known:
             raise InputError(f"--format {asked}: no such format", hint=f"known: {', '.join(known)}")
         if _STANDARD_OUTPUT not in self.files:
-            hint = "add -o -, or name a file's ending"
-            raise InputError("--format is of a table on standard output", hint=hint)
+            raise InputError(
+                "--format is of a table on standard output", hint="add -o -, or name a file's ending"
+            )
 
     def write(
         self,
         result: Result,
         *,
         draw: Callable[[], Any] | None = None,
-        show: Callable[[Console], None] | None = None,
+        n_printed: int | None = None,
+        last_line: str = "",
     ) -> None:
         """Write a result to its files or folder, figures and report; then print it, a table of it, or JSON.
 
@@ -161,12 +159,14 @@ class Outputs:
             if self.report is not None:
                 result.write_report(self.report)
         finally:
-            self.print(result, show)
+            self.print(result, n_printed=n_printed, last_line=last_line)
 
-    def print(self, result: Result, show: Callable[[Console], None] | None = None) -> None:
-        """Print a result, a table of it, or JSON; ``show`` prints, by default `print_result`."""
+    def print(self, result: Result, *, n_printed: int | None = None, last_line: str = "") -> None:
+        """Print a result with its first rows and a line after it, a table of it, or JSON."""
+        from rich.console import Console
+
         from bayespool.report.saving import content
-        from bayespool.report.terminal import print_result
+        from bayespool.report.terminal import print_result, print_words
         from bayespool.tables.files import as_bytes, records
 
         if is_as_json():
@@ -175,24 +175,27 @@ class Outputs:
             columns = {table.name: table.description()["columns"] for table in tables}
             print_document(rows, result.metadata, result.notes(), result.summary(), columns)
         elif _STANDARD_OUTPUT in self.files:
-            suffix = f".{_stored('table_format') or 'csv'}"
+            suffix = f".{stored_value('table_format') or 'csv'}"
             text = content(result, suffix, table=self.table, arrangement=self.arrangement)
             _print_bytes(as_bytes(text))
         else:
-            from rich.console import Console
-
-            if show is None:
-                print_result(result, Console(), arrangement=self.arrangement)
-            else:
-                show(Console())
+            console, arrangement = Console(), self.arrangement
+            if n_printed is not None:
+                arrangement = replace(arrangement, top=n_printed)
+            print_result(result, console, arrangement=arrangement)
+            if last_line:
+                print_words(console, last_line, wrap=False)
 
 
 def output_files(
     *before: Callable[[Command], Command],
-    output: Callable[[Command], Command] = _OUTPUT,
+    help: str = "Also write the table to a .csv, .json or .parquet file, or as it is read to a .tex, .md or "
+    ".html file; may be repeated.",
+    multiple: bool = True,
     after: Sequence[Callable[[Command], Command]] = (),
 ) -> Callable[[Command], Command]:
     """Decorator that gives a command files of tables, with further options before and after them."""
+    output = own_option("--output", "-o", type=Path, multiple=multiple, help=help)
     return group_options(Outputs, "outputs", *before, output, *after)
 
 
@@ -222,15 +225,9 @@ def _flag(parameter: click.Parameter) -> str:
     return first.removeprefix("--").replace("-", "_")
 
 
-def _stored(name: str) -> Any:
-    """Return what the command's context stores under a name."""
-    context = click.get_current_context(silent=True)
-    return None if context is None else context.meta.get(name)
-
-
 def is_as_json() -> bool:
     """Return whether standard output is one JSON document."""
-    return bool(_stored("as_json"))
+    return bool(stored_value("as_json"))
 
 
 def collect_warning(text: str) -> None:
@@ -265,7 +262,7 @@ def print_document(
         "metadata": json_value(metadata or {}),
         "tables": json_value(tables),
         "columns": json_value(columns or {}),
-        "notes": [*(_stored("warnings") or ()), *notes],
+        "notes": [*(stored_value("warnings") or ()), *notes],
         "summary": list(summary),
     }
     _print_bytes((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())

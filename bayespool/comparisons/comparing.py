@@ -153,7 +153,7 @@ class StoredComparison(StoredResult):
     def figures(self) -> tuple[Figure, ...]:
         """Return the figure of the comparison, where the file has all its tables."""
         names = [table.name for table in self.tables()]
-        return _figures(self) if {"differences", "ranks", "leaderboard"} <= set(names) else super().figures()
+        return _figures(self) if {"differences", "runs"} <= set(names) else super().figures()
 
 
 def _figures(comparison: Result) -> tuple[Figure, ...]:
@@ -161,10 +161,10 @@ def _figures(comparison: Result) -> tuple[Figure, ...]:
 
     caption = "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure"
     figure = Figure("comparison", caption, partial(draw_comparison, comparison))
-    leaderboard = comparison.to_frame("leaderboard")
-    if leaderboard["run_id"].nunique() <= 2:
+    runs = comparison.to_frame("runs")
+    if runs["run_id"].nunique() <= 2 or runs["value"].isna().all():
         return (figure,)
-    prob = level(leaderboard["ci_prob"].iloc[0])
+    prob = level(runs["ci_prob"].max())
     caption = (
         f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
         "measure. Runs with filled marks may be the best."

@@ -97,16 +97,22 @@ class ComparisonFrames:
             ``run_b``, ``difference`` (a minus b), ``lower`` and ``upper`` (ends of its interval),
             ``ci_prob``, ``prob_greater``, ``prob_equal``, ``prob_less`` (a greater than, equal to, less than
             b; ``(prob_greater + prob_less) + prob_equal`` is 1 to the bit), ``rope``, ``prob_equivalent``
-            (the difference is no more than ``rope``). A method without draws has only the difference on these
-            topics.
+            (the difference is no more than ``rope``), ``as_judged`` (difference as judged, a minus b), ``p``
+            (adjusted, of the first test as judged) and ``risk`` (of a reversal, by the first test as in
+            `significance`). A method without draws has only the difference on these topics.
         """
         import pandas as pd
 
-        frames = []
+        frames, test = [], self.tests[0]
         for e in self.scores.estimates:
+            judged = self.scores[AS_JUDGED, e.measure].value
+            shared = {"as_judged": np.subtract.outer(judged, judged)}
+            shared["p"] = self.p_adjusted[e.measure, AS_JUDGED, test]
+            if s := self.significant.get((e.measure, e.method, test)):
+                shared["risk"] = s.reversal_risk(self.better_as_judged(e.measure, test))
             if e.draws is None:
-                value = np.subtract.outer(e.value, e.value)
-                frames.append(self._pairs(e, {"scope": "these-topics"}, {"difference": value}))
+                shared["difference"] = np.subtract.outer(e.value, e.value)
+                frames.append(self._pairs(e, {"scope": "these-topics"}, shared))
             for scope in get_args(Scope):
                 if (e.measure, e.method, scope) in self.draws:
                     d = self.draws[e.measure, e.method, scope]
@@ -114,90 +120,85 @@ class ComparisonFrames:
                     matrices |= {"prob_greater": d.prob_greater, "prob_equal": d.prob_equal}
                     matrices |= {"prob_less": d.prob_greater.T, "prob_equivalent": d.prob_equivalent}
                     keys = {"scope": scope, "ci_prob": self.ci_prob, "rope": self.rope}
-                    frames.append(self._pairs(e, keys, matrices))
+                    frames.append(self._pairs(e, keys, matrices | shared))
         columns = ["measure", "method", "scope", "run_a", "run_b", "difference", "lower", "upper", "ci_prob"]
-        columns += ["prob_greater", "prob_equal", "prob_less", "rope", "prob_equivalent"]
-        return pd.concat(frames, ignore_index=True).reindex(columns=columns)
-
-    def pairs(self) -> pd.DataFrame:
-        """Return the table of pairs for a paper: as judged, and by the posterior on these topics.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per measure, test, method with draws on these topics (without one ``as-judged``) and pair:
-            ``measure``, ``method``, ``test``, ``run_a``, ``run_b``, ``as_judged`` (difference as judged, a
-            minus b), ``p`` (adjusted, of the test as judged), ``difference`` (posterior mean), ``lower`` and
-            ``upper`` (ends of its interval), ``ci_prob``, ``chance`` (that a is greater) and ``risk`` (of a
-            reversal, as in `significance`).
-        """
-        import pandas as pd
-
-        frames = []
-        for measure in self.measures:
-            drawn = [method for of, method, scope in self.draws if (of, scope) == (measure, "these-topics")]
-            judged = self.scores[AS_JUDGED, measure]
-            for test in self.tests:
-                for method in drawn or [AS_JUDGED]:
-                    matrices = {"as_judged": np.subtract.outer(judged.value, judged.value)}
-                    matrices["p"] = self.p_adjusted[measure, AS_JUDGED, test]
-                    if drawn:
-                        d = self.draws[measure, method, "these-topics"]
-                        matrices |= {"difference": d.difference, "lower": d.lower, "upper": d.upper}
-                        matrices["chance"] = d.prob_greater
-                    if s := self.significant.get((measure, method, test)):
-                        matrices["risk"] = s.reversal_risk(self.better_as_judged(measure, test))
-                    keys = {"test": test, "ci_prob": self.ci_prob if drawn else np.nan}
-                    frames.append(self._pairs(self.scores[method, measure], keys, matrices))
-        columns = ["measure", "method", "test", "run_a", "run_b", "as_judged", "p", "difference", "lower"]
-        columns += ["upper", "ci_prob", "chance", "risk"]
-        return pd.concat(frames, ignore_index=True).reindex(columns=columns)
+        columns += ["prob_greater", "prob_equal", "prob_less", "rope", "prob_equivalent", "as_judged"]
+        return pd.concat(frames, ignore_index=True).reindex(columns=[*columns, "p", "risk"])
 
     def runs(self) -> pd.DataFrame:
-        """Return runs, each with those that it is significantly better than, for a table with raised letters.
+        """Return runs with their scores, the ranks that they may have, and the runs they are better than.
 
         Returns
         -------
         pandas.DataFrame
-            One row per measure, test and run: ``measure``, ``test``, ``label`` (a letter; empty for more than
-            25 runs), ``run_id``, ``as_judged``, ``better_than`` (letters of the runs that it is significantly
-            better than as judged), ``method`` (the first with draws), ``value``, ``lower``, ``upper`` and
-            ``ci_prob`` (its estimate and interval; NaN without draws).
+            One row per measure, method with draws (without one ``as-judged``), scope and run: ``measure``,
+            ``method``, ``scope``, ``label`` (a letter; empty for more than 25 runs), ``run_id``,
+            ``as_judged``, ``better_than`` (letters of the runs that it is significantly better than as
+            judged, by the first test), and for methods with draws: ``value``, ``lower``, ``upper`` and
+            ``ci_prob`` (interval of the run's score in the scope), ``rank_lower`` and ``rank_upper`` (first
+            and last rank that it may have, right for all runs at once with the probability ``ci_prob``),
+            ``tier``, ``among_best`` (no run is shown to be better), ``prob_best`` (tied runs share it
+            equally), ``expected``, ``expected_rank``, and the chance of each rank, 1 the best,
+            ``prob_rank_1``, ``prob_rank_2`` and so on; runs that tie in a draw share the ranks they cover
+            equally.
+
+            ``expected`` is the score without the winner's curse. On these topics that is ``value``; on topics
+            like these it is the mean of all runs and the share Eρ² of what the run is above it
+            (`bayespool.comparisons.generalizability`), so that the best of many is not overrated.
         """
         import pandas as pd
 
-        letters = list(SUPERSCRIPTS) if len(self.run_ids) <= len(SUPERSCRIPTS) else [""] * len(self.run_ids)
-        labels, frames = np.array(letters[: len(self.run_ids)], dtype=object), []
+        n, frames = len(self.run_ids), []
+        labels = np.array((list(SUPERSCRIPTS) if n <= len(SUPERSCRIPTS) else [""] * n)[:n], dtype=object)
+        rank_names = [f"prob_rank_{rank}" for rank in range(1, n + 1)]
         for measure in self.measures:
-            e = next((self.scores[method, of] for of, method, _ in self.draws if of == measure), None)
-            ends = (np.nan, np.nan) if e is None else e.interval(self.ci_prob)
-            for test in self.tests:
-                better = self.better_as_judged(measure, test)
-                columns: dict[str, Any] = {"measure": str(measure), "test": test, "label": labels}
-                columns |= {"run_id": self.run_ids, "as_judged": self.scores[AS_JUDGED, measure].value}
-                columns["better_than"] = ["".join(labels[row]) for row in better]
-                columns |= {"method": AS_JUDGED if e is None else e.method}
-                columns |= {"value": np.nan if e is None else e.value, "lower": ends[0], "upper": ends[1]}
-                columns["ci_prob"] = np.nan if e is None else self.ci_prob
+            better = self.better_as_judged(measure, self.tests[0])
+            runs: dict[str, Any] = {"label": labels, "run_id": np.array(self.run_ids, dtype=object)}
+            runs |= {"as_judged": self.scores[AS_JUDGED, measure].value}
+            runs |= {"better_than": ["".join(labels[row]) for row in better]}
+            keys = [(method, scope) for of, method, scope in self.draws if of == measure]
+            for method, scope in keys or [(AS_JUDGED, "these-topics")]:
+                columns = {"measure": str(measure), "method": method, "scope": scope, **runs}
+                if keys:
+                    columns |= self._leaderboard_columns(measure, method, scope)
+                    columns |= dict(
+                        zip(rank_names, self.draws[measure, method, scope].prob_rank.T, strict=True)
+                    )
                 frames.append(pd.DataFrame(columns))
-        return pd.concat(frames, ignore_index=True)
+        names = ["measure", "method", "scope", *runs, "value", "lower", "upper", "ci_prob", "rank_lower"]
+        names += ["rank_upper", "tier", "among_best", "prob_best", "expected", "expected_rank", *rank_names]
+        return pd.concat(frames, ignore_index=True).reindex(columns=names).astype({"among_best": "boolean"})
+
+    def _leaderboard_columns(self, measure: Measure, method: str, scope: Scope) -> dict[str, Any]:
+        """Return columns of all runs by a method with draws."""
+        d, e = self.draws[measure, method, scope], estimates_in_scope(self.scores[method, measure], scope)
+        (lower, upper), expected = e.interval(self.ci_prob), e.value
+        if scope == "population":
+            population = estimate_population(e, self.ci_prob, random_seed=self.metadata["random_seed"])
+            lower, upper, expected = population.lower, population.upper, _expected_values(e)
+        first, last = d.rank_interval
+        columns = {"value": e.value, "lower": lower, "upper": upper, "ci_prob": self.ci_prob}
+        columns |= {"rank_lower": first, "rank_upper": last, "tier": d.tier, "among_best": first == 1}
+        columns |= {"prob_best": d.prob_rank[:, 0], "expected": expected, "expected_rank": d.expected_rank}
+        return columns
 
     def pairs_in_order(self, measure: Measure, arrangement: Arrangement) -> list[Pair]:
         """Return pairs as arranged by the first test and method with draws; the first ones by difference."""
-        rows = self.pairs()
-        rows = rows[(rows["measure"] == str(measure)) & (rows["test"] == self.tests[0])]
-        rows = rows[rows["method"] == rows["method"].iloc[0]]
-        surest = np.full(len(rows), np.nan)
-        if drawn := self.draws.get((measure, rows["method"].iloc[0], "these-topics")):
-            surest = np.maximum(drawn.prob_greater, drawn.prob_greater.T)[
-                np.triu_indices(len(self.run_ids), 1)
-            ]
+        rows = self.differences()
+        rows = rows[(rows["measure"] == str(measure)) & (rows["method"] == self.shown_method(measure))]
+        rows = rows[rows["scope"] == "these-topics"]
+        surest = np.maximum(rows["prob_greater"], rows["prob_less"])
         keys = {"p": rows["p"], "risk": -rows["risk"], "chance": -surest, "": np.zeros(len(rows))}
-        keys["difference"] = -rows["difference"].fillna(rows["as_judged"]).abs()
+        keys["difference"] = -rows["difference"].abs()
         key = arrangement.sort or ("difference" if arrangement.top else "")
         order = np.argsort(np.asarray(keys[key]), kind="stable")
         pairs = list(zip(rows["run_a"], rows["run_b"], strict=True))
         return [pairs[i] for i in order[: arrangement.top]]
+
+    def shown_method(self, measure: Measure) -> str:
+        """Return the first method with draws on these topics, without one ``as-judged``."""
+        drawn = (method for of, method, scope in self.draws if (of, scope) == (measure, "these-topics"))
+        return next(drawn, AS_JUDGED)
 
     def across_measures(self) -> pd.DataFrame:
         """Return the chance that a run is better than another on several measures at once.
@@ -236,82 +237,6 @@ class ComparisonFrames:
                     frames.append(pair_frame(self.run_ids, keys, matrices))
         names = ["measures", "n_measures", "method", "scope", "run_a", "run_b", "prob_all_greater"]
         names += ["prob_all_less", "prob_disagree", "prob_tied"]
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
-
-    def ranks(self) -> pd.DataFrame:
-        """Return the chance of each rank for each run; runs that tie in a draw share the ranks they cover
-        equally.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per measure, method with draws, scope, run and rank: ``measure``, ``method``, ``scope``,
-            ``run_id``, ``value``, ``expected_rank``, ``rank`` (1 the best), ``prob_rank``.
-        """
-        import pandas as pd
-
-        n = len(self.run_ids)
-        frames = []
-        for (measure, method, scope), d in self.draws.items():
-            columns = {
-                "measure": str(measure),
-                "method": method,
-                "scope": scope,
-                "run_id": np.repeat(np.array(self.run_ids, dtype=object), n),
-                "value": np.repeat(self.scores[method, measure].value, n),
-                "expected_rank": np.repeat(d.expected_rank, n),
-                "rank": np.tile(np.arange(1, n + 1), n),
-                "prob_rank": d.prob_rank.ravel(),
-            }
-            frames.append(pd.DataFrame(columns))
-        names = ["measure", "method", "scope", "run_id", "value", "expected_rank", "rank", "prob_rank"]
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
-
-    def leaderboard(self) -> pd.DataFrame:
-        """Return runs with the ranks that they may have, for all runs at once; the highest first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per measure, method with draws, scope and run: ``measure``, ``method``, ``scope``,
-            ``run_id``, ``value``, ``lower``, ``upper`` and ``ci_prob`` (interval of the run's score in the
-            scope), ``rank_lower`` and ``rank_upper`` (first and last rank that it may have, right for all
-            runs at once with the probability ``ci_prob``), ``tier``, ``among_best`` (no run is shown to be
-            better), ``prob_best`` (tied runs share it equally), and ``expected``, the score without the
-            winner's curse. On these topics that is ``value``; on topics like these it is the mean of all runs
-            and the share Eρ² of what the run is above it (`bayespool.comparisons.generalizability`), so that
-            the best of many is not overrated.
-        """
-        import pandas as pd
-
-        frames = []
-        for (measure, method, scope), d in self.draws.items():
-            e = estimates_in_scope(self.scores[method, measure], scope)
-            lower, upper = e.interval(self.ci_prob)
-            expected = e.value
-            if scope == "population":
-                population = estimate_population(e, self.ci_prob, random_seed=self.metadata["random_seed"])
-                lower, upper, expected = population.lower, population.upper, _expected_values(e)
-            first, last = d.rank_interval
-            columns = {
-                "measure": str(measure),
-                "method": method,
-                "scope": scope,
-                "run_id": np.array(self.run_ids, dtype=object),
-                "value": e.value,
-                "lower": lower,
-                "upper": upper,
-                "ci_prob": self.ci_prob,
-                "rank_lower": first,
-                "rank_upper": last,
-                "tier": d.tier,
-                "among_best": first == 1,
-                "prob_best": d.prob_rank[:, 0],
-                "expected": expected,
-            }
-            frames.append(pd.DataFrame(columns).sort_values("value", ascending=False, kind="stable"))
-        names = ["measure", "method", "scope", "run_id", "value", "lower", "upper", "ci_prob", "rank_lower"]
-        names += ["rank_upper", "tier", "among_best", "prob_best", "expected"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
     def system_scores(self) -> pd.DataFrame:

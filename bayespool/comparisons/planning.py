@@ -400,7 +400,7 @@ def plan(
     variances, metadata = dict[bool, PairVariances](), dict[str, Any]()
     for labels in (False, True) if collection.judges else (False,):
         part = collection if labels else dataclasses.replace(collection, judges=())
-        scores = score(part, run_ids, settings=settings.of_score(), report=report)
+        scores = score(part, run_ids, settings=settings.comparing_settings(), report=report)
         (estimates,) = (e for e in scores.estimates if e.draws is not None)
         assert estimates.draws is not None
         variances[labels] = PairVariances.from_draws(estimates.draws)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayespool.comparisons.draws import DrawComparison
 from bayespool.comparisons.frames import ComparisonFrames, count_pairs
 from bayespool.comparisons.settings import AS_JUDGED
-from bayespool.comparisons.significance import effect_sizes
+from bayespool.comparisons.significance import SignificanceTest, effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
 from bayespool.scoring.score_tables import pool_condition
+from bayespool.scoring.settings import Scope
 from bayespool.tables.formatting import (
     counted,
     difference,
@@ -28,24 +30,25 @@ if TYPE_CHECKING:
     from bayespool.measures import Measure
 
 _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
+_KEYS = ("measure", "method", "scope")
 
 
 def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
     """Yield sentences on pairs under each measure, and across measures, of three pairs at most."""
     for measure in comparison.measures:
-        methods = [name for of, name, scope in comparison.draws if (of, scope) == (measure, "these-topics")]
+        method = comparison.shown_method(measure)
         pairs = comparison.pairs_in_order(measure, comparison.arrangement)
-        has_draws = any(of == measure for of, _, _ in comparison.draws)
-        if len(pairs) <= _MAX_PAIRS and not measure.describes_judgments:
-            for pair in pairs:
-                if methods:
-                    yield comparison_sentence(comparison, *pair, measure, method=methods[0])
-                elif not has_draws:
-                    yield _as_judged_sentence(comparison, *pair, measure)
+        says_nothing = method == AS_JUDGED and any(of == measure for of, _, _ in comparison.draws)
+        if len(pairs) <= _MAX_PAIRS and not measure.describes_judgments and not says_nothing:
+            for run_a, run_b in pairs:
+                places = comparison.run_ids.index(run_a), comparison.run_ids.index(run_b)
+                yield _pair_sentence(comparison, *places, measure, method, comparison.tests[0])
     if len(comparison.run_ids) > 2:
-        leaderboard = comparison.leaderboard()
-        for _, rows in leaderboard.groupby(["measure", "method", "scope"], sort=False):
-            yield leaderboard_sentence(rows.to_dict("records"), len(comparison.scores.query_ids))
+        runs = comparison.runs().dropna(subset="value").sort_values("value", ascending=False, kind="stable")
+        for keys in comparison.draws:
+            for_keys = [(runs[name] == str(key)) for name, key in zip(_KEYS, keys, strict=True)]
+            records = runs[np.all(for_keys, axis=0)].to_dict("records")
+            yield leaderboard_sentence(records, len(comparison.scores.query_ids))
     for row in comparison.system_scores().to_dict("records"):
         if row["scope"] != "these-topics":
             yield system_sentence(row)
@@ -80,9 +83,8 @@ def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[st
         line += f" ({test_text(comparison, test)})"
         method = next((name for of, name, _ in comparison.draws if of == measure), None)
         if method is not None and (draws := comparison.draws.get((measure, method, "these-topics"))):
-            ends = interval(draws.lower[a, b], draws.upper[a, b], 3, signed=True)
-            line += f"; {method} {difference(draws.difference[a, b], 3)} ({level(comparison.ci_prob)} {ends})"
-            line += f", chance above 0: {_chance(draws.prob_greater[a, b])}"
+            line += f"; {method} {difference(draws.difference[a, b], 3)} ({level(comparison.ci_prob)} "
+            line += f"{_ends(draws, a, b)}), chance above 0: {_chance(draws.prob_greater[a, b])}"
             significant = comparison.significant.get((measure, method, test))
             if significant is not None and p <= comparison.level:
                 risk = significant.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
@@ -124,61 +126,53 @@ def comparison_sentence(
     chosen_test = comparison.tests[_position(comparison.tests, test, "test")]
     if (chosen_measure, chosen_method, "these-topics") not in comparison.draws:
         raise InputError("the scope these-topics was left out of the comparison")
-    draws = comparison.draws[chosen_measure, chosen_method, "these-topics"]
-    if draws.difference[a, b] < 0:
-        a, b = b, a
-    better, worse = comparison.run_ids[a], comparison.run_ids[b]
-    value = f"{_on_topics(len(comparison.scores.query_ids))} the {chosen_measure} of {better}"
-    if draws.prob_equal[a, b] == 1:
-        return f"{value} and {worse} is the same, whatever the unjudged documents are ({chosen_method})."
-    chance = _chance(draws.prob_greater[a, b])
-    text = f"{value} is higher than that of {worse} by {_amount(draws.difference[a, b])}"
-    if is_certain := _is_fully_judged(comparison, chosen_measure, a, b):
-        text += ": nothing of either is unjudged."
+    return _pair_sentence(comparison, a, b, chosen_measure, chosen_method, chosen_test)
+
+
+_OTHER_SCOPES: dict[Scope, str] = {
+    "population": " For the population of topics that these are sampled from, the interval is {ends} (chance "
+    "that it is higher {chance}).",
+    "another-assessor": " By another assessor of the same kind the difference would be {amount} (interval "
+    "{ends}; chance that it is higher {chance}).",
+}
+
+
+def _pair_sentence(
+    comparison: ComparisonFrames, a: int, b: int, measure: Measure, method: str, test: SignificanceTest
+) -> str:
+    """Return a sentence on the runs at two positions, the better one first; without draws as judged."""
+    value, draws = (
+        comparison.scores[AS_JUDGED, measure].value,
+        comparison.draws.get((measure, method, "these-topics")),
+    )
+    lead = value[a] - value[b] if draws is None else draws.difference[a, b]
+    if lead < 0:
+        a, b, lead = b, a, -lead
+    better, worse, n_topics = comparison.run_ids[a], comparison.run_ids[b], len(comparison.scores.query_ids)
+    text, is_certain = f"{_on_topics(n_topics)} the {measure} of {better}", True
+    if draws is not None and draws.prob_equal[a, b] == 1:
+        return f"{text} and {worse} is the same, whatever the unjudged documents are ({method})."
+    is_higher = f" is higher than that of {worse} by {_amount(lead)}"
+    if draws is None:
+        text += is_higher if lead else f" and {worse} is the same"
+        text += " as judged, with unjudged documents counted as nonrelevant."
+    elif is_certain := _is_fully_judged(comparison, measure, a, b):
+        text += f"{is_higher}: nothing of either is unjudged."
     else:
-        ends = interval(draws.lower[a, b], draws.upper[a, b], 3, signed=True)
         condition = pool_condition(comparison.scores.metadata)
-        text += f" ({level(comparison.ci_prob)} interval {ends} over what the unjudged documents may be, "
-        text += f"{chosen_method}{f'; {condition}' * bool(condition)}; chance that it is higher {chance}"
+        text += f"{is_higher} ({level(comparison.ci_prob)} interval {_ends(draws, a, b)} over what the "
+        text += f"unjudged documents may be, {method}{f'; {condition}' * bool(condition)}; chance that it is "
+        text += f"higher {_chance(draws.prob_greater[a, b])}"
         text += f", equal {_chance(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
-    if (chosen_measure, chosen_method, "population") in comparison.draws:
-        population = comparison.draws[chosen_measure, chosen_method, "population"]
-        ends = interval(population.lower[a, b], population.upper[a, b], 3, signed=True)
-        text += (
-            f" For the population of topics that these are sampled from, the interval is {ends} "
-            f"(chance that it is higher {_chance(population.prob_greater[a, b])})."
-        )
-    if (chosen_measure, chosen_method, "another-assessor") in comparison.draws:
-        another = comparison.draws[chosen_measure, chosen_method, "another-assessor"]
-        ends = interval(another.lower[a, b], another.upper[a, b], 3, signed=True)
-        text += (
-            f" By another assessor of the same kind the difference would be "
-            f"{_amount(another.difference[a, b])} (interval {ends}; chance that it is higher "
-            f"{_chance(another.prob_greater[a, b])})."
-        )
-    return text + _significance_clause(
-        comparison, chosen_measure, chosen_method, chosen_test, a, b, is_certain=is_certain
-    )
+    for scope, sentence in _OTHER_SCOPES.items():
+        if (d := comparison.draws.get((measure, method, scope))) is not None:
+            amount, chance = _amount(d.difference[a, b]), _chance(d.prob_greater[a, b])
+            text += sentence.format(amount=amount, ends=_ends(d, a, b), chance=chance)
+    return text + _significance_clause(comparison, measure, method, test, a, b, is_certain=is_certain)
 
 
-def _as_judged_sentence(comparison: ComparisonFrames, run_a: str, run_b: str, measure: Measure) -> str:
-    """Return a sentence on a pair of runs where no method has draws: the difference as judged, and the first
-    test.
-    """
-    a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
-    value = comparison.scores[AS_JUDGED, measure].value
-    if value[a] < value[b]:
-        a, b = b, a
-    better, worse = comparison.run_ids[a], comparison.run_ids[b]
-    text = f"{_on_topics(len(comparison.scores.query_ids))} the {measure} of {better}"
-    if value[a] == value[b]:
-        text += f" and {worse} is the same as judged"
-    else:
-        text += f" is higher than that of {worse} by {_amount(value[a] - value[b])} as judged"
-    text += ", with unjudged documents counted as nonrelevant."
-    return text + _significance_clause(
-        comparison, measure, AS_JUDGED, comparison.tests[0], a, b, is_certain=True
-    )
+def _ends(draws: DrawComparison, a: int, b: int) -> str:
+    return interval(draws.lower[a, b], draws.upper[a, b], 3, signed=True)
 
 
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
@@ -254,17 +248,16 @@ def system_sentence(row: Mapping[Any, Any]) -> str:
     80.0 % of the variance is due to topics, 15.0 % to runs, 5.0 % to unjudged documents.
     """
     by_another = row.get("scope") == "another-assessor"
-    where = "On topics and runs like these"
+    where, parts = "On topics and runs like these", {"topics": "topics", "replicates": "runs"}
+    parts["unjudged"] = "unjudged documents"
     if by_another:
         where = "By another assessor of the same kind, on these topics and of these runs,"
+        parts = {"unjudged": "unjudged documents", "assessor": "the assessor"}
     value, ends = number(row["value"], 3), interval(row["lower"], row["upper"], 3)
     text = (
         f"{where} the {row['measure']} of {row['system']} is {value} ({level(row['ci_prob'])} interval "
         f"{ends}), mean of {counted(row['n_runs'], 'run')}"
     )
-    parts = {"topics": "topics", "replicates": "runs", "unjudged": "unjudged documents"}
-    if by_another:
-        parts = {"unjudged": "unjudged documents", "assessor": "the assessor"}
     shares = {of: float(row[f"{name}_variance"]) for name, of in parts.items()}
     if any(np.isnan(share) for share in shares.values()):
         return f"{text}."
@@ -287,7 +280,7 @@ def _significance_clause(
     comparison: ComparisonFrames,
     measure: Measure,
     method: str,
-    test: Any,
+    test: SignificanceTest,
     a: int,
     b: int,
     *,

@@ -181,7 +181,7 @@ class PlanSettings(TargetSettings):
                     hint="leave it out, or give a collection instead of topics_at_hand and sd",
                 )
 
-    def of_score(self) -> ComparingSettings:
+    def comparing_settings(self) -> ComparingSettings:
         """Return settings for `bayespool.score`, for all runs together."""
         shared = {name: getattr(self, name) for name in options_of(TargetSettings)}
         return ComparingSettings(measures=(self.measures,), estimators=(self.estimator,), **shared)

@@ -69,17 +69,11 @@ _COLUMNS = PAIR | {
     ),
     "test": Column("test", "text", "The significance test."),
     "difference": Column("a − b", "difference", "Score of run a minus that of run b, by the method."),
-    "lower": Column("from", "difference", "Lower end of the interval of the difference."),
-    "upper": Column("to", "difference", "Upper end of the interval of the difference."),
     "prob_greater": Column("a > b", "chance", "Chance that run a scores higher."),
     "prob_equal": Column("a = b", "chance", "Chance that both score the same."),
     "prob_less": Column("a < b", "chance", "Chance that run a scores lower."),
     "rope": Column("rope", "score", "Largest difference that is practically none."),
-    "as_judged": Column(
-        "a − b\nas judged", "difference", "The difference with unjudged documents nonrelevant."
-    ),
     "p": Column("p", "p-value", "Adjusted p-value of the difference as judged."),
-    "chance": Column("chance\nof a > b", "chance", "Chance that run a scores higher on these topics."),
     "risk": Column("risk of\nreversal", "chance", "Chance that judging takes a significant difference back."),
     "measures": Column("measures", "text", "The measures, which share their completed judgments."),
     "n_measures": Column("number of\nmeasures", "count", "Number of measures."),
@@ -91,9 +85,11 @@ _COLUMNS = PAIR | {
     "prob_tied": Column(
         "a = b on\nsome", "chance", "Chance of a tie on a measure without such a disagreement."
     ),
+    "label": Column("", "text", "A letter for the run; none where there are more than 25."),
+    "better_than": Column(
+        "better\nthan", "text", "Letters of the runs that it is significantly better than, as judged."
+    ),
     "expected_rank": Column("expected\nrank", "size", "Mean rank, 1 the best."),
-    "rank": Column("rank", "count", "The rank, 1 the best."),
-    "prob_rank": Column("chance", "chance", "Chance of the rank; tied runs share ranks equally."),
     "rank_lower": Column("first rank", "count", "First rank that the run may have, with all runs at once."),
     "rank_upper": Column("last rank", "count", "Last rank that the run may have, with all runs at once."),
     "tier": Column("tier", "count", "Tier, 1 the best: its runs are not distinguished from its first one."),
@@ -143,23 +139,19 @@ _COLUMNS = PAIR | {
         "coefficient", "text", "generalizability: Eρ² of the order of runs; dependability: Φ."
     ),
 }
-_POSTERIOR_COLUMN = Column("a − b\nposterior", "difference", "Posterior mean of the difference.")
-_RUN_COLUMNS = {
-    "test": _COLUMNS["test"],
-    "label": Column("", "text", "A letter for the run; none where there are more than 25."),
-    "better_than": Column(
-        "better\nthan", "text", "Letters of the runs that it is significantly better than, as judged."
+_DIFFERENCE_COLUMNS = _COLUMNS | {
+    "lower": Column("from", "difference", "Lower end of the interval of the difference."),
+    "upper": Column("to", "difference", "Upper end of the interval of the difference."),
+    "as_judged": Column(
+        "a − b\nas judged", "difference", "The difference with unjudged documents nonrelevant."
     ),
 }
 _CAPTIONS = {
     "differences": "Differences of pairs of runs",
-    "pairs": "Pairs of runs, in short",
-    "runs": "Runs, with those that each is significantly better than",
+    "runs": "Runs, their ranks, and the runs that each is significantly better than",
     "across_measures": "Pairs of runs on several measures at once",
-    "leaderboard": "Leaderboard",
     "system_scores": "Scores of systems",
     "system_variance": "Variance components of scores",
-    "ranks": "Chances of ranks",
     "significance": "Significance tests",
     "reliability": "Reliability of the comparison",
 }
@@ -177,16 +169,17 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
     groups = list(dict.fromkeys(frames["across_measures"]["measures"]))
     lists_pairs = (arrangement.top or n_pairs) <= _MAX_PAIRS_LISTED
     views: dict[str, Iterable[View]] = {
-        "pairs": _pair_views(comparison, frames["pairs"], arrangement),
-        "runs": _run_views(comparison, frames["runs"]),
+        "differences": [
+            *(_views_by_scope(comparison, _DIFFERENCES_VIEW, "measure", measures) if lists_pairs else ()),
+            *_pair_views(comparison, frames["differences"], arrangement),
+        ],
         "significance": _test_views(comparison, frames["significance"], lists_pairs),
     }
-    if lists_pairs:
-        views["differences"] = _views_by_scope(comparison, _DIFFERENCES_VIEW, "measure", measures)
     across = _ACROSS_VIEW if n_pairs <= _MAX_PAIRS_LISTED else _MOST_DISAGREEING_VIEW
     views["across_measures"] = _views_by_scope(comparison, across, "measures", groups)
     if len(comparison.run_ids) > 2:  # the variance between two is noise
         views["reliability"] = _reliability_views(comparison)
+        views["runs"] = _run_views(comparison, frames["runs"], measures)
     if comparison.systems:
         views["system_scores"] = [
             replace(view, columns=_COLUMNS_BY_ANOTHER, note="A system scores the mean of its runs.")
@@ -203,18 +196,13 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
             )
             for m in measures
         ]
-    if len(comparison.run_ids) > 2 and comparison.draws:
-        views["leaderboard"] = _leaderboard_views(comparison)
-        views["ranks"] = _views_by_scope(comparison, _RANKS_VIEW, "measure", measures)
-    within = Column(
-        f"within\n±{comparison.rope:g}", "chance", "Chance that the difference is at most the rope."
-    )
-    columns = {
-        "differences": _COLUMNS | {"prob_equivalent": within},
-        "pairs": _COLUMNS | {"difference": _POSTERIOR_COLUMN},
-        "runs": _RUN_COLUMNS,
-        "reliability": {"coefficient": _COLUMNS["coefficient"]},
+    within = f"within\n±{comparison.rope:g}"
+    rope = {"prob_equivalent": Column(within, "chance", "Chance that the difference is at most the rope.")}
+    ranks = {
+        f"prob_rank_{rank}": Column(f"rank {rank}", "chance", f"Chance of rank {rank}; tied runs share it.")
+        for rank in range(1, len(comparison.run_ids) + 1)
     }
+    columns = {"differences": _DIFFERENCE_COLUMNS | rope, "runs": _COLUMNS | ranks}
     return tuple(
         Table(name, caption, frames[name], columns.get(name, _COLUMNS), tuple(views.get(name, ())))
         for name, caption in _CAPTIONS.items()
@@ -291,15 +279,6 @@ _DIFFERENCES_VIEW = View(
         "prob_equivalent",
     ),
     spare=("prob_equivalent", "prob_equal", "prob_less"),
-    medium="terminal",
-)
-_RANKS_SHOWN = tuple(range(1, _MAX_RANKS_SHOWN + 1))
-_RANKS_VIEW = View(
-    title="{measure}, ranks, {scope}",
-    names=("run_id", "method"),
-    columns=("value", "expected_rank", Pivot(("prob_rank",), "rank", label="rank {}", values=_RANKS_SHOWN)),
-    sort="expected_rank",
-    spare=tuple(map(str, _RANKS_SHOWN[:0:-1])),
     medium="terminal",
 )
 _SYSTEMS_VIEW = View(
@@ -390,6 +369,7 @@ def _leaderboard_views(comparison: ComparisonFrames) -> Iterator[View]:
             names=("run_id",),
             columns=(*columns, "expected") if like_these else columns,
             where={"measure": str(measure), "method": method, "scope": scope},
+            sort="-value",
             note=_LEADERBOARD_NOTE.format(prob=prob) + (_EXPECTED_NOTE if like_these else ""),
         )
 
@@ -408,60 +388,67 @@ def _reliability_views(comparison: ComparisonFrames) -> tuple[View, ...]:
 
 
 def _pair_views(
-    comparison: ComparisonFrames, pairs: pd.DataFrame, arrangement: Arrangement
-) -> tuple[View, ...]:
-    """Return a table of a paper for each measure, of the first test and the first method with draws."""
-    views = []
-    for measure in map(str, comparison.measures):
-        rows = pairs[(pairs["measure"] == measure) & (pairs["test"] == comparison.tests[0])]
-        method = str(rows["method"].iloc[0])
-        n_shown = int((rows["method"] == method).sum())
+    comparison: ComparisonFrames, differences: pd.DataFrame, arrangement: Arrangement
+) -> Iterator[View]:
+    """Yield a table of a paper for each measure, of the first test and the first method with draws."""
+    parts: dict[str, str | IntervalColumn] = {
+        "as-judged": "as_judged",
+        "interval": IntervalColumn(signed=True),
+        "chance": "prob_greater",
+    }
+    for measure in comparison.measures:
+        method = comparison.shown_method(measure)
+        where = {"measure": str(measure), "method": method, "scope": "these-topics"}
+        n_shown = int(np.all([differences[key] == value for key, value in where.items()], axis=0).sum())
         columns_by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else PAIR_COLUMNS
         names = tuple(arrangement.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else columns_by_width))
-        parts: dict[str, str | IntervalColumn] = {
-            "as-judged": "as_judged",
-            "interval": IntervalColumn(signed=True),
-        }
-        views.append(
-            View(
-                title=_caption(comparison, measure, n_shown, names, method),
-                names=("run_a", "run_b"),
-                columns=tuple(parts.get(name, name) for name in names),
-                where={"measure": measure, "test": comparison.tests[0], "method": method},
-                keep_empty=True,
-                medium="paper",
-            )
+        yield View(
+            title=_pairs_caption(comparison, str(measure), n_shown, names, method),
+            names=("run_a", "run_b"),
+            columns=tuple(parts.get(name, name) for name in names),
+            where=where,
+            keep_empty=True,
+            medium="paper",
         )
-    return tuple(views)
 
 
-def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> tuple[View, ...]:
-    """Return a table of a paper of all runs, of the first test, where more than two have letters."""
-    if len(comparison.run_ids) <= 2 or not runs["label"].all():
-        return ()
+def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame, measures: Sequence[str]) -> Iterator[View]:
+    """Yield leaderboards, ranks, and the table of a paper of all runs where they have letters."""
+    if comparison.draws:
+        yield from _leaderboard_views(comparison)
+        ranks = [f"prob_rank_{rank}" for rank in range(1, len(comparison.run_ids) + 1)][:_MAX_RANKS_SHOWN]
+        view = View(
+            title="{measure}, ranks, {scope}",
+            names=("run_id", "method"),
+            columns=("value", "expected_rank", *ranks),
+            sort="expected_rank",
+            spare=tuple(ranks[:0:-1]),
+            medium="terminal",
+        )
+        yield from _views_by_scope(comparison, view, "measure", measures)
+    if not runs["label"].all():
+        return
     n_topics, test = counted(len(comparison.scores.query_ids), "topic"), comparison.tests[0]
     title = (
         f"{counted(len(comparison.run_ids), 'run')} on {n_topics}. As judged: unjudged documents are "
         f"nonrelevant. Letters: significantly better as judged than these runs at {comparison.level:g} "
         f"({test_text(comparison, test)})."
     )
-    if runs["value"].notna().any():
-        title += (
-            f" Estimate ({runs['method'].iloc[0]}) and interval are over what the unjudged documents may be."
-        )
-    columns = (WithSuperscripts("as_judged", "better_than"), "value", IntervalColumn())
-    return (
-        View(
-            title=title,
-            names=("label", "run_id"),
-            columns=(Pivot(columns, "measure", grouped=True),),
-            where={"test": test},
-            medium="paper",
-        ),
+    columns: tuple[Any, ...] = (WithSuperscripts("as_judged", "better_than"),)
+    method, scope = str(runs["method"].iloc[0]), str(runs["scope"].iloc[0])
+    if method != AS_JUDGED and scope == "these-topics":
+        columns += ("value", IntervalColumn())
+        title += f" Estimate ({method}) and interval are over what the unjudged documents may be."
+    yield View(
+        title=title,
+        names=("label", "run_id"),
+        columns=(Pivot(columns, "measure", grouped=True),),
+        where={"method": method, "scope": scope},
+        medium="paper",
     )
 
 
-def _caption(
+def _pairs_caption(
     comparison: ComparisonFrames, measure: str, n_shown: int, names: Sequence[str], method: str
 ) -> str:
     n = count_pairs(comparison.run_ids)
@@ -472,10 +459,13 @@ def _caption(
         sentences.append("As judged: unjudged documents are nonrelevant.")
     if "chance" in names:
         sentences.append(
-            f"Posterior ({method}), interval and chance are over what the unjudged documents may be."
+            f"The difference a − b ({method}), its interval and the chance of a > b are over what the "
+            "unjudged documents may be."
         )
     elif {"difference", "interval"} & set(names):
-        sentences.append(f"Posterior ({method}) and interval are over what the unjudged documents may be.")
+        sentences.append(
+            f"The difference a − b ({method}) and its interval are over what the unjudged documents may be."
+        )
     if "risk" in names:
         sentences.append("Risk: the chance that judging them takes a significant difference back.")
     if "p" in names:

@@ -189,7 +189,12 @@ class PointCorrection(ABC):
 
 
 class SharedCorrection(PointCorrection):
-    """A correction in which the measures share work."""
+    """A correction in which the measures share work; a subclass that overrides `correct` shares none."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "correct" in vars(cls) and "correct_all" not in vars(cls):
+            cls.correct_all = PointCorrection.correct_all  # type: ignore[method-assign]
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
         """Return `correct_all` for one measure."""

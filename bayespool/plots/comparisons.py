@@ -145,11 +145,10 @@ def plot_rank_probabilities(
         The comparison has no such measure, method or scope.
     """
     name = measure_rows(comparison.to_frame("differences"), measure)["measure"].iloc[0]
-    rows, method_label, scope_ = _rows_of_draws(comparison.to_frame("ranks"), name, method, scope)
+    rows, method_label, scope_ = _rows_of_draws(comparison, name, method, scope)
     rows = rows.sort_values("expected_rank", kind="stable")
-    run_ids = list(dict.fromkeys(rows["run_id"]))
-    chances = rows.pivot(index="run_id", columns="rank", values="prob_rank").loc[run_ids].to_numpy()
-    expected = rows.drop_duplicates("run_id")["expected_rank"].to_numpy()
+    run_ids, expected = list(rows["run_id"]), rows["expected_rank"].to_numpy()
+    chances = rows.filter(regex="^prob_rank_").to_numpy()
     n = len(run_ids)
     width, height = _size_of_ranks(n)
     axes = axes_or_new(ax, width=width, height=height)
@@ -205,13 +204,11 @@ def plot_leaderboard(
     InputError
         The comparison has no such measure, method or scope.
     """
-    leaderboard = comparison.to_frame("leaderboard")
-    if scope is None and "population" in set(leaderboard["scope"]):
+    if scope is None and "population" in set(comparison.to_frame("runs")["scope"]):
         scope = "population"
-    rows, method_label, scope_ = _rows_of_draws(leaderboard, measure, method, scope)
-    name = rows["measure"].iloc[0]
-    ranks, _, _ = _rows_of_draws(comparison.to_frame("ranks"), name, method_label, scope_)
-    expected = ranks.drop_duplicates("run_id").set_index("run_id")["expected_rank"].loc[rows["run_id"]]
+    rows, method_label, scope_ = _rows_of_draws(comparison, measure, method, scope)
+    rows = rows.sort_values("value", ascending=False, kind="stable")
+    name, expected = rows["measure"].iloc[0], rows["expected_rank"].to_numpy()
     n = len(rows)
     axes = axes_or_new(ax, width=6.4, height=1.4 + 0.25 * n)
     size = float(np.clip(72 * inches_per_row(axes, n) * 0.22, 2, 6))
@@ -222,7 +219,7 @@ def plot_leaderboard(
     best = rows["among_best"].to_numpy(dtype=bool)
     for which, face in ((best, PALETTE[3]), (~best, "white")):
         style: dict[str, Any] = {"mfc": face, "mec": PALETTE[3], "ms": size}
-        axes.plot(expected.to_numpy()[which], place[which], "D", **style)
+        axes.plot(expected[which], place[which], "D", **style)
     row_axis(axes, list(rows["run_id"]))
     axes.set_xlim(0.5, n + 0.5)
     axes.locator_params(axis="x", integer=True)
@@ -233,9 +230,10 @@ def plot_leaderboard(
 
 
 def _rows_of_draws(
-    frame: pd.DataFrame, measure: object, method: str | None, scope: str | None
+    comparison: Any, measure: object, method: str | None, scope: str | None
 ) -> tuple[pd.DataFrame, str, str]:
     """Return rows of a measure, a method with draws and a scope, and the two latter, by default the first."""
+    frame = comparison.to_frame("runs").dropna(subset="value")
     if frame.empty:
         raise InputError("the result has no draws of")
     rows, method_label = rows_with(measure_rows(frame, measure), "method", method, "draws of")
@@ -245,7 +243,7 @@ def _rows_of_draws(
 
 def draw_leaderboard(comparison: Any) -> Figure:
     """Draw `plot_leaderboard` of every measure."""
-    rows = comparison.to_frame("leaderboard")
+    rows = comparison.to_frame("runs").dropna(subset="value")
     plots = [partial(plot_leaderboard, comparison, measure) for measure in rows["measure"].unique()]
     return draw_panels(plots, width=6.4, height=1.4 + 0.25 * rows["run_id"].nunique(), n_columns=2)
 
@@ -265,11 +263,12 @@ def draw_comparison(comparison: Any) -> Figure:
     comparison : bayespool.comparisons.Comparison
         Or one that is read back.
     """
-    differences, ranks = comparison.to_frame("differences"), comparison.to_frame("ranks")
+    differences = comparison.to_frame("differences")
+    runs = comparison.to_frame("runs").dropna(subset="value")
     measures = list(differences["measure"].unique())
     n_runs = len(set(differences["run_a"]) | set(differences["run_b"]))
     n_pairs = n_runs * (n_runs - 1) // 2
-    by_rank = set(() if ranks.empty or n_pairs <= _MAX_PAIRS_DRAWN else ranks["measure"])
+    by_rank = set(() if n_pairs <= _MAX_PAIRS_DRAWN else runs["measure"])
     each, height = _size_of_ranks(n_runs) if by_rank else (6.4, 1.5 + 0.3 * n_pairs)
     n_columns = 1 if each > _MAX_WIDTH_SIDE_BY_SIDE else 2
     plots = [

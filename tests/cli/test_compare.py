@@ -45,14 +45,14 @@ def test_compare_writes_a_report_and_the_columns_of_pairs_asked_for(
 ) -> None:
     asked = ("compare", small_files / "new", *campaign(small_files), *FAST, "-m", "P@5", "-m", "P@10")
     outputs = ("--report", tmp_path / "a.html", "-o", tmp_path / "a.md", "-o", tmp_path / "a.csv")
-    done = run(*asked, "--columns", "difference,risk", "--table", "pairs", *outputs)
+    done = run(*asked, "--columns", "difference,risk", "--table", "differences", *outputs)
     assert done.status == 0, done.err
     assert "Comparison of runs" in (tmp_path / "a.html").read_text(encoding="utf-8")
     lines = (tmp_path / "a.md").read_text(encoding="utf-8").splitlines()
     headers = [line for line in lines if line.startswith("| run a ")]
     assert len(headers) == 2
     assert all("reversal" in line and "chance" not in line for line in headers)
-    assert {"as_judged", "chance", "risk"} <= set(pd.read_csv(tmp_path / "a.csv"))
+    assert {"as_judged", "prob_greater", "risk"} <= set(pd.read_csv(tmp_path / "a.csv"))
 
 
 def test_reversals_prints_and_writes(run: Callable[..., Outcome], small_files: Path, tmp_path: Path) -> None:
@@ -75,6 +75,10 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], small_files: P
 def test_wrong_use_is_told(run: Callable[..., Outcome], small_files: Path) -> None:
     new, files = small_files / "new" / "new-a.run", campaign(small_files)
     for asked, message in [
+        (
+            ("compare", new, *files, "--table", "ranks"),
+            "no table 'ranks' any more; --table runs has its columns",
+        ),
         (("compare", new, *files), "error: one run cannot be compared; name two or more\n"),
         (("reversals", *files, "--exclude-runs", "nobody"), "no run 'nobody' in the collection"),
         (("reversals", *files, "--judgments", 5000), "no judgment set is smaller than all 203 judgments"),

@@ -100,7 +100,7 @@ def test_more_jobs_than_cores_are_told(run: Run, small_files: Path) -> None:
     import joblib
 
     n = joblib.cpu_count()
-    told = f"warning: --jobs {n + 1}: more processes than cores ({n}), each of which takes memory"
+    told = f"warning: --jobs {n + 1}: exceeds the cores ({n}); each process needs its own memory"
     for jobs, is_told in ((n + 1, True), (n, False), (-1, False)):
         done = run("leave-out", *campaign(small_files), "--qrels", "/no/file", "--jobs", jobs)
         assert (done.status, told in done.err) == (1, is_told)

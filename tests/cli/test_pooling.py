@@ -98,7 +98,7 @@ def test_what_cannot_be_chosen_is_said_in_a_line(run: Callable[..., Outcome], sm
         ("--strategy rbp-c --budget 10", "strategy 'rbp-c' learns from each judgment"),
         ("--strategy take", "'take' does not say how much to judge; give a budget"),
         ("--strategy take --stop nonrelevant", "looks at judgments, and there is none;"),
-        ("--strategy uniform --stop recall", "'uniform' draws a sample"),
+        ("--strategy uniform --stop recall", "'uniform' is a random sample"),
         ("--strategy take --stop knee", "no stopping rule 'knee'; known: "),
         (f"{take} --output /no/such/file", "there is no folder /no/such"),
         (f"{take} --output /tmp", "is a folder"),

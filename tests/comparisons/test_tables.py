@@ -78,7 +78,7 @@ def test_coefficients_without_a_value_are_dashes() -> None:
 
 def test_letters_say_which_runs_are_significantly_worse() -> None:
     found = compared(*RUNS)
-    (table,) = (text for text in found.read() if text.label.startswith("runs "))
+    (table,) = (text for text in found.read() if "Letters: " in text.caption)
     assert [row[:2] for row in table.rows] == list(zip("abc", RUNS, strict=True))
     better = found.better_as_judged(found.measures[0], "paired-t")
     judged = found.scores["as-judged", "P@10"].value
@@ -97,13 +97,18 @@ def test_pairs_are_sorted_by_what_they_have() -> None:
     for key in ("difference", "chance", "p", "risk"):
         order = found.pairs_in_order(found.measures[0], Arrangement(sort=key))
         assert sorted(order) == [("new-a", "new-b"), ("new-a", "north-1"), ("new-b", "north-1")]
-        pairs = found.pairs().query("test == 'paired-t'").set_index(["run_a", "run_b"]).loc[order]
+        pairs = (
+            found.differences()
+            .query("method == 'posterior-ratio' and scope == 'these-topics'")
+            .set_index(["run_a", "run_b"])
+            .loc[order]
+        )
         if key == "p":
             assert pairs["p"].is_monotonic_increasing
         if key == "difference":
             assert pairs["difference"].abs().is_monotonic_decreasing
         if key == "chance":
-            assert pairs["chance"].sub(0.5).abs().is_monotonic_decreasing
+            assert pairs["prob_greater"].sub(0.5).abs().is_monotonic_decreasing
     with pytest.raises(InputError, match="cannot sort by 'mean'"):
         found.to_latex(sort="mean")
     with pytest.raises(InputError, match="no column 'lower'"):
@@ -121,7 +126,7 @@ def test_every_table_is_that_of_its_method_and_is_read_back_as_it_was(tmp_path: 
     assert (again.notes(), again.summary()) == (found.notes(), found.summary())
     assert again.citations() == found.citations()
     assert contents(again.figures()[0].draw()) == contents(draw_comparison(found))  # type: ignore[misc]
-    found.save(tmp_path / "a.parquet", table="ranks")
+    found.save(tmp_path / "a.parquet", table="runs")
     assert read_result(tmp_path / "a.parquet").figures() == ()
     assert "holm-1979" in [citation.key for citation in again.citations()]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from fuzz.engine import Target, mutated, refused
 
-from bayespool.experiments import leave_out, load_example, storage
+from bayespool.experiments import leave_out, load_example, running as storage
 from bayespool.report import read_result
 from bayespool.scoring import read_scores, score
 from bayespool.tables import files

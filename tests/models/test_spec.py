@@ -168,7 +168,7 @@ NO_MODELS: tuple[tuple[ModelSpec, dict[str, Any], str], ...] = (
     (OWN_OF_DOCUMENTS, {"judged": Linear("level")}, "a model of documents has one linear formula"),
     (OWN_OF_COUNTS, {"predictors": {"support": (0.0, 1.0)}}, "only models of documents have slopes"),
     (OWN_OF_DOCUMENTS, {"predictors": ["support"]}, "predictors are a mapping"),
-    (OWN_OF_DOCUMENTS, {"predictors": {"support": 1.0}}, "predictor support has an expected slope and"),
+    (OWN_OF_DOCUMENTS, {"predictors": {"support": 1.0}}, "predictor support needs"),
     (OWN_OF_DOCUMENTS, {"effects": ("organization",)}, "effects are a mapping, such as"),
     (OWN_OF_DOCUMENTS, {"effects": {"organization": "organization"}}, "effects are a mapping, such as"),
     (OWN_OF_DOCUMENTS, {"predictors": {}}, "slopes need predictors, and predictors need slopes"),

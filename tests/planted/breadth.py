@@ -162,8 +162,8 @@ FAULTS = (
     Fault(
         "settings that the name stands for",
         "names.py",
-        "if keyword.arg in fixed or (known is not None and keyword.arg not in known):",
-        "if known is not None and keyword.arg not in known:",
+        "if keyword.arg in fixed or (keyword.arg not in names and not takes_any):",
+        "if keyword.arg not in names and not takes_any:",
         "test_names.py",
         "a name that stands for a setting is given another value of it",
     ),
@@ -178,7 +178,7 @@ FAULTS = (
     Fault(
         "warnings beside the document",
         "cli/results.py",
-        '"notes": [*(_stored("warnings") or ()), *notes],',
+        '"notes": [*(stored_value("warnings") or ()), *notes],',
         '"notes": list(notes),',
         "cli/test_results.py",
         "a program that reads --json is not told of skipped lines",

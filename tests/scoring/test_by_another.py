@@ -78,7 +78,7 @@ def test_differences_are_joint_and_have_a_sentence(both: Collection) -> None:
     rows = found.differences().query("scope == 'another-assessor' and measure == 'P@10'")
     off = values.means()[:, 0] - values.means()[:, 1]
     assert rows["difference"].iloc[0] == pytest.approx(off.mean())
-    assert set(found.leaderboard()["scope"]) == set(scopes) == set(found.across_measures()["scope"])
+    assert set(found.runs()["scope"]) == set(scopes) == set(found.across_measures()["scope"])
     assert "By another assessor of the same kind the difference would be" in " ".join(found.summary())
     assert "by another assessor of the same kind" in " ".join(map(str, found.summary()))
 
