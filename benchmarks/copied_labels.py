@@ -69,7 +69,7 @@ def tried(seed: int, name: str, share: float) -> tuple[np.ndarray, np.ndarray] |
     label = labels_of(seed, name)
     copied = collection.judged & (np.random.default_rng([seed, 2]).random(len(label)) < share)
     judge = Judge("llm", np.where(copied, collection.relevance, label))
-    if find_copied_labels(collection, judge) is not None:
+    if find_copied_labels(collection, judge):
         return None
     labeled = dataclasses.replace(collection, judges=(judge,))
     (found,) = PosteriorEstimator(draws=500).estimate(labeled, simulated(seed).new_run_ids, "P@10")

@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import AnyArray, IndexArray, IntArray, LevelArray
+from bayespool.arrays import IntArray, LevelArray
 from bayespool.collection.contents import Collection
 from bayespool.collection.encoding import EncodedRun, Encoding, Pairs
 from bayespool.collection.files import N_THREADS, check_memory
@@ -33,6 +33,10 @@ from bayespool.errors import InputError, InputWarning, known_names, warn_caller
 from bayespool.tables.formatting import counted
 
 USER_ORGANIZATION = "(yours)"
+"""Organization of runs to score that no list of organizations names.
+
+Apostrophes are added if a list has this name; `Collection.user_organization` is its index.
+"""
 
 
 def build_collection(
@@ -145,10 +149,10 @@ def finish_collection(
     """Build a collection of runs that an encoding has encoded; see `build_collection`."""
     _refuse_duplicates(runs)
     read = sorted(runs, key=lambda run: run.run_id)
-    flat = _FlatRankings(np.array([run.length for run in read]))
-    _check_size(flat, [run.run_id for run in read], encoding.query_ids)
+    length = np.array([run.length for run in read]).astype(np.int32)
+    _check_size(length, [run.run_id for run in read], encoding.query_ids)
     pairs = encoding.finish()
-    document, score = _rankings(read, pairs, flat, scores=read[0].score is not None)
+    document, score = _rankings(read, pairs, length, scores=read[0].score is not None)
     codes, negatives = relevance_codes(encoding.qrels.relevance, negative)
     relevance = np.full(len(pairs.pair_by_number), UNJUDGED, dtype=np.int16)
     relevance[pairs.judged] = encoding.judgments.in_order(codes)
@@ -284,68 +288,44 @@ def _refuse_duplicates(runs: Sequence[EncodedRun]) -> None:
         first[run.run_id] = run
 
 
-class _FlatRankings:
-    """Positions of the rankings in one flat array, padded to the longest or, if ragged, without gaps."""
-
-    def __init__(self, length: IndexArray) -> None:
-        self.length = length.astype(np.int32)
-        self.depth = int(length.max(initial=0))
-        self.is_ragged = is_ragged(length)
-        n_positions = (
-            length.sum(axis=1) if self.is_ragged else np.full(len(length), length.shape[1] * self.depth)
-        )
-        self._end = np.cumsum(n_positions)
-        self._start = self._end - n_positions
-        self.size = int(self._end[-1])
-
-    def fill(self, values: AnyArray, r: int, lines: AnyArray) -> None:
-        """Write values of a run's lines, topic by topic, to the positions of run ``r``."""
-        positions = values[self._start[r] : self._end[r]]
-        if self.is_ragged or self.depth * len(self.length[r]) == len(lines):
-            positions[:] = lines
-        else:
-            is_used = np.arange(self.depth) < self.length[r][:, None]
-            positions.reshape(is_used.shape)[is_used] = lines
-
-    def as_rankings(self, values: AnyArray, end: float) -> AnyArray | Rankings:
-        """Return dense or ragged rankings, shape (run, topic, rank), of flat values."""
-        return (
-            Rankings(values, self.length, end)
-            if self.is_ragged
-            else values.reshape(*self.length.shape, self.depth)
-        )
-
-
 def _rankings(
-    runs: Sequence[EncodedRun], pairs: Pairs, flat: _FlatRankings, *, scores: bool
+    runs: Sequence[EncodedRun], pairs: Pairs, length: IntArray, *, scores: bool
 ) -> tuple[IntArray | Rankings, npt.NDArray[np.float32] | Rankings | None]:
     """Return pairs and scores of all runs from the first rank down, shape (run, topic, rank) each."""
-    document = np.full(flat.size, -1, dtype=np.int32)
-    score = np.full(flat.size, np.nan, dtype=np.float32) if scores else None
+    shape, ragged = (*length.shape, int(length.max(initial=0))), is_ragged(length)
+    n_places = length.sum(axis=1) if ragged else np.full(len(length), shape[1] * shape[2])
+    end = np.cumsum(n_places)
+    document = np.full(end[-1], -1, dtype=np.int32)
+    score = np.full(end[-1], np.nan, dtype=np.float32) if scores else None
 
     def fill(r: int) -> None:
-        run = runs[r]
+        run, places = runs[r], slice(end[r] - n_places[r], end[r])
         documents, scores = pairs.pair_by_number[run.document + np.repeat(pairs.first, run.length)], run.score
         if run.tied is not None:
             group = np.cumsum(~run.tied).astype(np.uint64)
             packed = group << np.uint64(32) | (np.uint64(0x7FFFFFFF) - documents.astype(np.uint64))
             order = packed.argsort(axis=-1, kind="stable")
             documents, scores = documents[order], None if scores is None else scores[order]
+        is_full = ragged or len(documents) == n_places[r]
+        used = slice(None) if is_full else (np.arange(shape[2]) < length[r][:, None]).ravel()
+        document[places][used] = documents
         if score is not None and scores is not None:
-            flat.fill(score, r, scores)
-        flat.fill(document, r, documents)
+            score[places][used] = scores
 
     with ThreadPoolExecutor(N_THREADS) as threads:
         list(threads.map(fill, range(len(runs))))
-    return flat.as_rankings(document, -1), None if score is None else flat.as_rankings(score, np.nan)
+    if ragged:
+        return Rankings(document, length, -1), None if score is None else Rankings(score, length, np.nan)
+    return document.reshape(shape), None if score is None else score.reshape(shape)
 
 
-def _check_size(flat: _FlatRankings, run_ids: Sequence[str], query_ids: tuple[str, ...]) -> None:
+def _check_size(length: IntArray, run_ids: Sequence[str], query_ids: tuple[str, ...]) -> None:
     """Refuse rankings that need more memory than is free."""
-    r, t = divmod(int(flat.length.argmax()), len(query_ids))
+    depth = int(length.max(initial=0))
+    r, t = divmod(int(length.argmax()), len(query_ids))
     check_memory(
-        4 * flat.size,
-        f"rankings of {counted(len(run_ids), 'run')} on {counted(len(query_ids), 'topic')}, {flat.depth:,} "
+        4 * int(length.sum(dtype=np.int64) if is_ragged(length) else length.size * depth),
+        f"rankings of {counted(len(run_ids), 'run')} on {counted(len(query_ids), 'topic')}, {depth:,} "
         f"ranks deep as the longest ({run_ids[r]}, topic {query_ids[t]}),",
         "cut the longest runs, or leave them out",
     )

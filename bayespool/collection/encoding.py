@@ -231,9 +231,3 @@ def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStr
     if n_bytes > _MAX_BYTES_OF_32_BIT_OFFSETS:
         ids = [part.cast(pa.large_string(), memory_pool=MEMORY) for part in ids]
     return pa.concat_arrays(ids, memory_pool=MEMORY)
-
-
-"""Organization of runs to score that no list of organizations names.
-
-Apostrophes are added if a list has this name; `Collection.user_organization` is its index.
-"""

@@ -37,6 +37,7 @@ from bayespool.collection.lines import (
     parse_fast,
     parse_number,
 )
+from bayespool.collection.rankings import topic_ranks
 from bayespool.errors import InputError
 
 _FORMS = 'give {query_id: {doc_id: value}}, or rows such as {"query_id": …, "doc_id": …, "score": …}'
@@ -512,13 +513,9 @@ def _refuse_gaps(lines: Lines, path: Path) -> None:
     assert lines.integer is not None  # for the type checker: the layout needs it
     topic = lines.query_id.indices.to_numpy()
     ranks: IndexArray = lines.integer.astype(np.int64)
-    n = np.bincount(topic)
     order = np.lexsort((ranks, topic))
-    first = np.cumsum(n) - n
-    steps = ranks[order] - np.repeat(ranks[order][first], n)
-    if (steps != np.arange(len(ranks)) - np.repeat(first, n)).any() or not np.isin(
-        ranks[order][first], (0, 1)
-    ).all():
+    start = ranks[order] - topic_ranks(topic[order])  # of each topic's ranks, if they count
+    if not np.isin(start, (0, 1)).all() or (np.diff(start) * (np.diff(topic[order]) == 0)).any():
         reason = "has no scores, and its ranks do not count the documents of each topic (1, 2, 3, …)"
         hint = "if these are scores, say so in a first line (query_id doc_id score); else write ranks anew"
         raise InputError(reason, path=path, hint=hint)

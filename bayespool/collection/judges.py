@@ -38,71 +38,49 @@ _SLOPE_SD = 0.2  # of the slope of log odds on unjudged documents, less that on 
 _PSEUDO_AGREEMENTS = 4.0  # documents, of all levels, on which a judge agrees; it disagrees on half as many
 
 
-@dataclass(frozen=True)
-class CopiedLabels:
-    """Judged documents whose labels show that judgments were copied.
-
-    Attributes
-    ----------
-    n_same, n_judged : int
-        Judged documents whose label says what their judgment says, and all with labels.
-    agreement : float
-        Share of judged documents on which the judge would agree, by its labels of unjudged ones; NaN where it
-        agrees better than any judge does.
-    """
-
-    n_same: int
-    n_judged: int
-    agreement: float
-
-
-def find_copied_labels(collection: Collection, judge: Judge) -> CopiedLabels | None:
-    """Find what shows that a judge's labels contain the judgments, or None.
+def find_copied_labels(collection: Collection, judge: Judge) -> str:
+    """Return what shows that a judge's labels contain the judgments, or ''.
 
     Either the judge agrees with them better than any judge does (Cohen's κ over .97), or its labels of
     unjudged documents are those of a worse judge. Only documents in the top 30 of some run count.
     """
+    from scipy.stats import poisson
+
     best, support, is_top = _places(collection)
     seen = judge.is_labeled & is_top
     judged, unjudged = (np.flatnonzero(seen & is_kind) for is_kind in (collection.judged, ~collection.judged))
     levels, level = np.unique(collection.relevance[judged], return_inverse=True)
     if len(judged) < _MIN_DOCUMENTS or len(levels) < 2:
-        return None
+        return ""
     category = _categories(judge, levels, seen)
     table = np.zeros((len(levels), category.max() + 1))
     np.add.at(table, (level, category[judged]), 1)
     copy = table.argmax(axis=1)  # the label that a copied judgment would have
     if len(np.unique(copy)) < 2:
-        return None
+        return ""
     n_same, n = int(table[np.arange(len(levels)), copy].sum()), len(judged)
     shares = table.sum(axis=1) / n
     chance = float(shares @ table.sum(axis=0)[copy] / n)
-    tail = _best_judge_tail(n - n_same, n * (1 - chance))
+    tail = float(poisson.cdf(n - n_same, (1 - _BEST_KAPPA) * n * (1 - chance)))
+    evidence = f"they say the same on {n_same:,} of {n:,} judged documents"
     if tail < _CHANCE:
-        return CopiedLabels(n_same, n, float("nan"))
+        return f"{evidence}, more than any judge agrees with"
     if len(unjudged) < _MIN_DOCUMENTS:
-        return None
+        return ""
     odds = _log_odds(collection, judged, unjudged, level, np.log(best), np.log(support))
     order = np.argsort(odds.mean(axis=0), kind="stable")
     parts = np.array_split(order, _N_BINS)
     holes = np.array([np.bincount(category[unjudged[part]], minlength=table.shape[1]) for part in parts])
-    pure, copied = (
-        _fit_judge(table, copy, holes, np.array([odds[:, part].mean(axis=1) for part in parts]), starts)
-        for starts in ((0.0,), (0.3, 0.9))
-    )
+    bin_odds = np.array([odds[:, part].mean(axis=1) for part in parts])
+    pure, _ = _fit_judge(table, copy, holes, bin_odds, (0.0,))
+    copied, labels = _fit_judge(table, copy, holes, bin_odds, (0.3, 0.9))
     kappa = 1 - (1 - n_same / n) / (1 - chance)
     needed = _MIN_LOG_RATIO + _MORE_LOG_RATIO * (len(levels) - 2)
     needed += _LACK_WEIGHT * max(0.0, _USUAL_KAPPA - kappa)
-    if copied.log_likelihood - pure.log_likelihood - np.log(tail) < needed:
-        return None
-    return CopiedLabels(n_same, n, float(shares @ copied.labels[np.arange(len(levels)), copy]))
-
-
-def _best_judge_tail(n_different: int, n_by_chance: float) -> float:
-    """Return the chance that a judge of the greatest κ differs from so few judgments."""
-    from scipy.stats import poisson
-
-    return float(poisson.cdf(n_different, (1 - _BEST_KAPPA) * n_by_chance))
+    if copied - pure - np.log(tail) < needed:
+        return ""
+    per_cent = round(100 * float(shares @ labels[np.arange(len(levels)), copy]))
+    return f"{evidence}, but its labels of unjudged ones are those of a judge who agrees on {per_cent} %"
 
 
 def _places(collection: Collection) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -146,21 +124,17 @@ def _log_odds(
         share = (n_reached + _PRIOR_DOCUMENTS * reached.mean()) / (n + _PRIOR_DOCUMENTS)
         return np.asarray(np.log(share / (1 - share)))
 
+    def predictors(documents: OrderArray, topic_log_odds: FloatArray) -> FloatArray:
+        centered = [place[documents] - place[judged].mean() for place in places]
+        return np.column_stack([np.ones(len(documents)), *centered, topic_log_odds])
+
     odds = np.empty((level.max(), len(unjudged)))
-    center = np.array([place[judged].mean() for place in places])
     for k in range(1, level.max() + 1):
         reached = (level >= k).astype(float)
         even, odd, every = (topic_odds(reached, among) for among in (is_even, ~is_even, is_even | ~is_even))
-        topic_log_odds = np.where(
-            is_even, odd[topic[judged]], even[topic[judged]]
-        )  # never by the document itself
-        x, z = (
-            np.column_stack(
-                [np.ones(len(i)), np.column_stack([p[i] for p in places]) - center, t - every.mean()]
-            )
-            for i, t in ((judged, topic_log_odds), (unjudged, every[topic[unjudged]]))
-        )
-        odds[k - 1] = z @ _regression(x, reached)
+        others = np.where(is_even, odd[topic[judged]], even[topic[judged]])  # never by the document itself
+        coefficients = _regression(predictors(judged, others - every.mean()), reached)
+        odds[k - 1] = predictors(unjudged, every[topic[unjudged]] - every.mean()) @ coefficients
     return np.minimum.accumulate(odds, axis=0)
 
 
@@ -175,18 +149,12 @@ def _regression(x: FloatArray, y: FloatArray) -> FloatArray:
     return at
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """A judge that explains the labels: its shares of labels by level, shape (level, category)."""
-
-    log_likelihood: float
-    labels: FloatArray
-
-
 def _fit_judge(
     table: FloatArray, copy: OrderArray, holes: IndexArray, odds: FloatArray, starts: tuple[float, ...]
-) -> _Fit:
-    """Return the most likely judge, where no label is a copy (a start of 0) or a share of them is.
+) -> tuple[float, FloatArray]:
+    """Return the log likelihood of the most likely judge, and its shares of labels by level.
+
+    No label is a copy (a start of 0), or a share of them is.
 
     A judged document has the label ``copy`` of its level with the copied share, else the judge's. An unjudged
     one has the judge's, at levels that its bin's odds say, tilted alike for all bins but for the slope.
@@ -233,14 +201,14 @@ def _fit_judge(
         )
         return -float(value), -gradient
 
-    best = _Fit(-np.inf, table)
+    best = -np.inf, table
     for start in starts:
         counts = table * (1 - min(1.05 * start, 0.95) * is_copy) + 1
         guess = np.log(counts / counts.sum(axis=1, keepdims=True)).ravel()
         at = np.concatenate([guess, np.zeros(n_tilts + 1), [np.log((start + 1e-3) / (1 - start))]])
         optimum = minimize(loss, at, jac=True, method="L-BFGS-B", options={"maxiter": 500})
-        if -optimum.fun > best.log_likelihood:
-            best = _Fit(-float(optimum.fun), unpacked(optimum.x)[0])
+        if -optimum.fun > best[0]:
+            best = -float(optimum.fun), unpacked(optimum.x)[0]
     return best
 
 
@@ -381,8 +349,9 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
             )
         label = _without_failures(label, labels, name)
         judge = Judge(name, label)
-        if (copied := find_copied_labels(collection, judge)) is not None:
-            raise InputError(_copy_reason(name, copied), path=labels.path, hint=_WITHOUT_COPIES)
+        if evidence := find_copied_labels(collection, judge):
+            reason = f"the labels of judge {name!r} contain judgments: {evidence}"
+            raise InputError(reason, path=labels.path, hint=_WITHOUT_COPIES)
         if not judge.thresholds:
             warn_caller(
                 f"{labels.path or name}: all labels of judge {name!r} are the same and say nothing",
@@ -400,16 +369,6 @@ def _without_failures(label: FloatArray, labels: Labels, name: str) -> FloatArra
     n_failed = counted(int(failed.sum()), "label")
     warn_caller(f"{labels.path or name}: {n_failed} of judge {name!r} below 0 count as missing", InputWarning)
     return np.where(failed, np.nan, label)
-
-
-def _copy_reason(name: str, copied: CopiedLabels) -> str:
-    """Return the evidence that labels contain the judgments, for a message."""
-    because = "more than any judge agrees with"
-    if not np.isnan(copied.agreement):
-        per_cent = round(100 * copied.agreement)
-        because = f"but its labels of unjudged ones are those of a judge who agrees on {per_cent} %"
-    same = f"{copied.n_same:,} of {copied.n_judged:,} judged documents"
-    return f"the labels of judge {name!r} contain judgments: they say the same on {same}, {because}"
 
 
 def judge_where_labeled(collection: Collection, judge: Judge) -> Collection:

@@ -402,9 +402,7 @@ def _kept_entries(
         order = np.lexsort((place, -reals, codes))
     else:
         order = np.lexsort((-place, codes))
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = np.diff(codes[order]) != 0
-    return np.sort(order[first])
+    return np.sort(order[np.unique(codes[order], return_index=True)[1]])
 
 
 def _has_long_line(text: bytes) -> bool:

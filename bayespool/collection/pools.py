@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +66,8 @@ class DepthPool:
     depth: int  # common depth, which applies to unpooled runs; 0 if no pool is known
     depths: tuple[int, ...]  # to which each run of the collection was or would have been pooled
     alternative: str = field(default="", repr=False, compare=False)  # another pool that may have been
+    is_union: ClassVar[bool] = True  # a document is judged because of one run alone
+    looks_at_judgments: ClassVar[bool] = False  # ranks alone decide
 
     @classmethod
     def even(cls, depth: int, n_runs: int) -> DepthPool:
@@ -75,16 +77,6 @@ class DepthPool:
     def run_depths(self, runs: Runs) -> IntArray:
         """Return the depth to which each of these runs was or would have been pooled, shape (run,)."""
         return np.array(self.depths, dtype=np.int32)[np.asarray(runs, dtype=np.intp)]
-
-    @property
-    def is_union(self) -> bool:
-        """True: a document is judged because of one run alone."""
-        return True
-
-    @property
-    def looks_at_judgments(self) -> bool:
-        """False: ranks alone decide."""
-        return False
 
     def judged(self, collection: Collection, runs: Runs) -> BoolArray:
         """Return the first documents of these runs, each down to its depth, shape (pair,)."""

@@ -191,10 +191,9 @@ def read_batches(paths: Sequence[Path], reading: Reading) -> Iterator[list[Run]]
             batch = []
             for run in readers.map(partial(_read_run, reading=reading), files):
                 if run.run_id in path_of:
-                    named = (
-                        "rename one" if reading.id_from == "tag" else "name runs by their tags (--run-id tag)"
-                    )
-                    hint = f"{named}, or leave one out"
+                    by_tag = reading.id_from == "tag"
+                    hint = "rename one" if by_tag else "name runs by their tags (--run-id tag)"
+                    hint = f"{hint}, or leave one out"
                     reason = f"holds a run named {run.run_id!r}, as does {path_of[run.run_id]}"
                     raise InputError(reason, path=run.path, hint=hint)
                 _warn(run.skipped)
@@ -273,10 +272,8 @@ def run_id_from_name(file_name: str) -> str:
 
 
 def _warn(skipped: tuple[Skipped, ...]) -> None:
-    if skipped:
-        parts = []
-        for part in skipped:
-            parts.append(f"{counted(part.n_lines, 'line')} {part.reason} (first: line {part.first_line})")
+    parts = [f"{counted(s.n_lines, 'line')} {s.reason} (first: line {s.first_line})" for s in skipped]
+    if parts:
         warn_caller(f"{skipped[0].path}: {'; '.join(parts)}", InputWarning)
 
 

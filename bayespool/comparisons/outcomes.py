@@ -36,8 +36,6 @@ _COLUMNS = PAIR | {
     "pool_depth": Column("pool\ndepth", "count", "Depth of the pool of these judgments."),
     "residual": Column("residual", "score", "Mean Δ of the runs: how much their scores can rise."),
     "value": Column("mean", "score", "Mean score of the runs."),
-    "rmse": Column("RMSE", "score", "Root mean square error of the runs' scores against all judgments."),
-    "topic_rmse": Column("RMSE\nper topic", "score", "Root mean square error over runs and topics."),
     "against": Column(
         "against", "text", "Standard of comparison under all judgments: the same method, or as judged."
     ),
@@ -95,8 +93,7 @@ _CAPTIONS = {
 """Captions of the tables, each called like the method that gives its frame."""
 
 
-def reversal_tables(result: Reversals) -> tuple[Table, ...]:
-    """Return tables of reversals."""
+def _reversal_tables(result: Reversals) -> tuple[Table, ...]:
     frames = {name: getattr(result, name)() for name in _CAPTIONS}
     views = {"rates": _rate_views(result, frames["rates"]), "trends": _trend_views(result)}
     if not frames["grades"].empty:
@@ -198,15 +195,8 @@ def calibration_table(
         mean = np.bincount(place, probabilities, n_bins) / n
         share = np.bincount(place, outcome, n_bins) / n
     edges = np.arange(n_bins + 1) / n_bins
-    return pd.DataFrame(
-        {
-            "bin_lower": edges[:-1],
-            "bin_upper": edges[1:],
-            "n": n,
-            "announced": mean,
-            "happened": share,
-        }
-    )
+    ends = {"bin_lower": edges[:-1], "bin_upper": edges[1:]}
+    return pd.DataFrame(ends | {"n": n, "announced": mean, "happened": share})
 
 
 def brier_score(probability: npt.ArrayLike, happened: npt.ArrayLike) -> float:
@@ -316,7 +306,7 @@ class Reversals(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Return the tables `rates`, `trends`, `p_values`, `risks`, `calibration` and `grades`."""
-        return reversal_tables(self)
+        return _reversal_tables(self)
 
     def summary(self) -> tuple[str, ...]:
         """Return the fitted constants."""
@@ -509,10 +499,8 @@ class Reversals(Result):
 
         frames = []
         for keys, probability, happened in self._statements():
-            frame = calibration_table(probability, happened, n_bins=n_bins)
-            for place, (name, value) in enumerate(keys.items()):
-                frame.insert(place, name, value)
-            frames.append(frame)
+            table = calibration_table(probability, happened, n_bins=n_bins)
+            frames.append(table.assign(**keys)[[*keys, *table]])
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def grades(self) -> pd.DataFrame:
@@ -529,27 +517,20 @@ class Reversals(Result):
 
         rows = []
         for keys, probability, happened in self._statements():
-            share = float(happened.mean()) if len(happened) else np.nan
-            rows.append(
-                keys
-                | {
-                    "n": len(happened),
-                    "announced": float(probability.mean()) if len(happened) else np.nan,
-                    "happened": share,
-                    "brier": brier_score(probability, happened),
-                    "brier_constant": share * (1 - share),
-                }
-            )
+            share = announced = np.nan
+            if len(happened):
+                share, announced = float(happened.mean()), float(probability.mean())
+            grade = {"n": len(happened), "announced": announced, "happened": share}
+            brier = {"brier": brier_score(probability, happened), "brier_constant": share * (1 - share)}
+            rows.append(keys | grade | brier)
         return pd.DataFrame(rows)
 
     def _statements(self) -> list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
         """Return probabilities and outcomes of gradable pairs, with the key columns of each statement."""
         statements: list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
-        risks = self.risks()
-        if risks.empty:
-            return statements
-        for key, pairs in risks.groupby(["measure", "group", "method", "judgments"], sort=False):
-            keys = dict(zip(("measure", "group", "method", "judgments"), key, strict=True))
+        risks, names = self.risks(), ["measure", "group", "method", "judgments"]
+        for key, pairs in () if risks.empty else risks.groupby(names, sort=False):
+            keys = dict(zip(names, key, strict=True))
             pairs = pairs[pairs["gradable"]]
             significant_now = pairs[pairs["significant"]]
             for statement, part, probability, happened in (

@@ -17,14 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
 from bayespool.comparisons.outcomes import Key, Outcome, Reversals
 from bayespool.comparisons.settings import AS_JUDGED, ReversalSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
-    Control,
-    SignificanceTest,
     SignificantDraws,
     adjust_p_values,
     applied_control,
@@ -212,12 +211,10 @@ def reversals(
      smoothed         0.210              0.39     0.010
     """
     measures = with_ideal(settings.measures, "shared")
-    test, level, random_seed = settings.test, settings.level, settings.random_seed
-    control = applied_control(test, settings.control)
+    test, level, control = settings.test, settings.level, applied_control(settings.test, settings.control)
     as_judged_first = sorted(settings.estimators, key=lambda e: e.name != AS_JUDGED)
     estimators = {e.name: e for e in as_judged_first}
-    groups = _groups(collection, run_ids)
-    as_given = collection
+    groups, as_given = _groups(collection, run_ids), collection
     if settings.unseen == "nonrelevant":
         collection = collection.judged_at_most(collection.judged)
     n_all = int(collection.judged.sum())
@@ -226,14 +223,14 @@ def reversals(
         raise InputError(
             f"no judgment set is smaller than all {n_all} judgments", hint="ask for fewer judgments"
         )
-    say = report or (lambda line: None)
+    say, seed = report or (lambda line: None), settings.random_seed
     constants: dict[tuple[str, str], Constants] = {}
     if settings.fitted and "contributing" in groups:
         estimators_to_fit = {name: estimators[name] for name in _FITTED if name in estimators}
         for measure in measures:
-            fits = _fit(collection, groups["contributing"], measure, sizes, estimators_to_fit, random_seed)
+            fits = _fit(collection, groups["contributing"], measure, sizes, estimators_to_fit, seed)
             constants |= {(str(measure), name): best for name, best in fits.items()}
-    subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*sizes, n_all)}
+    subsets = {n: judgment_subset(collection, n, random_seed=seed) for n in (*sizes, n_all)}
     outcomes: dict[Key, Outcome] = {}
     draws: dict[Key, SignificantDraws] = {}
     holes: dict[tuple[str, str], npt.NDArray[np.float64]] = {}
@@ -252,30 +249,22 @@ def reversals(
                     m = estimates.measure
                     has_draws = estimates.draws is not None and test in DRAW_TESTS
                     aim = (true[m] if has_draws else judged[m].low).scores()
-                    outcome = _outcome(estimates, aim, test, level, control, random_seed)
-                    outcomes[str(m), group, n, name] = outcome
+                    outcome = outcomes[str(m), group, n, name] = _outcome(estimates, aim, settings)
                     if estimates.draws is None or not has_draws:
                         continue
                     significance = significant_draws(
                         estimates.draws.on_grid(), test=test, level=level, control=control
                     )
                     draws[str(m), group, n, name] = significance
-                    no_p_values = np.full(significance.n_greater.shape, np.nan)
                     for share in settings.announce:
-                        is_frequent = significance.n_greater >= share * significance.n_draws
-                        better = is_frequent & (
-                            significance.n_greater > significance.n_greater.T
-                        )  # half and half is neither
-                        outcomes[str(m), group, n, f"{name}>={share:g}"] = dataclasses.replace(
-                            outcome, p=no_p_values, better=better
-                        )
+                        announced = _announced_outcome(outcome, significance, share)
+                        outcomes[str(m), group, n, f"{name}>={share:g}"] = announced
             for name, m in product(estimators, measures):
                 if (best := constants.get((str(m), name))) is not None:
                     with_constants = _with_constants(estimators[name], best)
                     (estimates,) = _estimate(with_constants, subset, runs, (m,))
-                    outcomes[str(m), group, n, f"{name} fitted"] = _outcome(
-                        estimates, judged[m].low.scores(), test, level, control, random_seed
-                    )
+                    fitted = _outcome(estimates, judged[m].low.scores(), settings)
+                    outcomes[str(m), group, n, f"{name} fitted"] = fitted
     return Reversals(
         measures=measures,
         groups=groups,
@@ -301,7 +290,7 @@ def reversals(
             "control": control,
             "announce": list(settings.announce),
             "unseen": settings.unseen,
-            "random_seed": random_seed,
+            "random_seed": seed,
             "settings": settings.describe(),
         },
     )
@@ -345,10 +334,8 @@ def _fit(
 
 def _with_constants(estimator: Any, constants: Constants) -> Estimator:
     """Replace the constants of an estimator that the data determine."""
-    with_constants = {name: getattr(constants, name) for name in ("c", "e")}
-    replaced: Estimator = dataclasses.replace(
-        estimator, fit="none", **{name: x for name, x in with_constants.items() if not np.isnan(x)}
-    )
+    determined = {n: x for n in ("c", "e") if not np.isnan(x := getattr(constants, n))}
+    replaced: Estimator = dataclasses.replace(estimator, fit="none", **determined)
     return replaced
 
 
@@ -362,16 +349,17 @@ def _estimate(
     return estimate_checked(estimator, collection, runs, measures)
 
 
-def _outcome(
-    estimates: Estimates,
-    truth: npt.NDArray[np.float64],
-    test: SignificanceTest,
-    level: float,
-    control: Control,
-    random_seed: int,
-) -> Outcome:
+def _outcome(estimates: Estimates, truth: FloatArray, settings: ReversalSettings) -> Outcome:
     """Return values, their errors on topics, adjusted p-values, and significantly better runs."""
-    p = adjust_p_values(p_values(estimates.per_topic, test, random_seed=random_seed), control)
+    p = p_values(estimates.per_topic, settings.test, random_seed=settings.random_seed)
+    p = adjust_p_values(p, applied_control(settings.test, settings.control))
     difference = np.subtract.outer(estimates.value, estimates.value)
     topic_rmse = root_mean_squared_error(truth, estimates.per_topic)
-    return Outcome(estimates.value, p, (p <= level) & (difference > 0), topic_rmse)
+    return Outcome(estimates.value, p, (p <= settings.level) & (difference > 0), topic_rmse)
+
+
+def _announced_outcome(outcome: Outcome, draws: SignificantDraws, share: float) -> Outcome:
+    """Return the outcome that takes pairs as significant that are so, the same way, in a share of draws."""
+    is_frequent = draws.n_greater >= share * draws.n_draws
+    better = is_frequent & (draws.n_greater > draws.n_greater.T)  # half and half is neither
+    return dataclasses.replace(outcome, p=np.full(better.shape, np.nan), better=better)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -187,14 +188,10 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
             else view
             for view in _views_by_scope(comparison, _SYSTEMS_VIEW, "measure", measures)
         ]
-        assessor_text = " by another assessor" if "another-assessor" in comparison.metadata["scopes"] else ""
+        by = " by another assessor" if "another-assessor" in comparison.metadata["scopes"] else ""
+        titles = {m: _VARIANCE_VIEW.title.format(measure=m, by=by) for m in measures}
         views["system_variance"] = [
-            replace(
-                _VARIANCE_VIEW,
-                where={"measure": m},
-                title=_VARIANCE_VIEW.title.format(measure=m, by=assessor_text),
-            )
-            for m in measures
+            replace(_VARIANCE_VIEW, where={"measure": m}, title=title) for m, title in titles.items()
         ]
     within = f"within\n±{comparison.rope:g}"
     rope = {"prob_equivalent": Column(within, "chance", "Chance that the difference is at most the rope.")}
@@ -255,16 +252,6 @@ def _views_by_scope(
         for scope, words in _SCOPES.items()
         if scope in comparison.metadata["scopes"]
     )
-
-
-def _views_by_test(comparison: ComparisonFrames, view: View) -> Iterator[View]:
-    """Yield the view for each measure and test."""
-    for measure in map(str, comparison.measures):
-        for test in comparison.tests:
-            title = view.title.format(
-                measure=measure, level=comparison.level, test=test_text(comparison, test)
-            )
-            yield replace(view, title=title, where={"measure": measure, "test": test})
 
 
 _DIFFERENCES_VIEW = View(
@@ -336,7 +323,11 @@ def _test_views(
 ) -> Iterator[View]:
     """Yield views of all pairs, or of those with the largest risk of reversal, or else the least p-value."""
     n_pairs = count_pairs(comparison.run_ids)
-    for view in _views_by_test(comparison, _TESTS_VIEW):
+    for measure, test in product(map(str, comparison.measures), comparison.tests):
+        title = _TESTS_VIEW.title.format(
+            measure=measure, level=comparison.level, test=test_text(comparison, test)
+        )
+        view = replace(_TESTS_VIEW, title=title, where={"measure": measure, "test": test})
         if lists_pairs:
             yield view
             continue

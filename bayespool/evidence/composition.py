@@ -1,4 +1,7 @@
-"""Composition of a run with the pooled runs, whose documents move to its ranks (Lipani et al. 2015)."""
+"""Composition of a run with pooled runs, which moves their documents toward its ranks.
+
+Lipani et al. (2015).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from bayespool.evidence.ideals import (
 
 @dataclass(frozen=True, eq=False)
 class CompositionEffects:
-    """Mean δP@n and δP̄@n of the pooled runs composed with a run, shape (run, topic, cutoff)."""
+    """Mean changes in pooled runs' P@n and anti-precision after composition, (run, topic, cutoff)."""
 
     run_ids: tuple[str, ...]
     cutoffs: tuple[int, ...]
@@ -43,7 +46,7 @@ def composition_effects(
     given: int = 0,
     alpha: float = 1.0,
 ) -> CompositionEffects:
-    """Return change of the pooled runs' precision and anti-precision when composed with a run.
+    """Return mean changes in pooled runs' precision and anti-precision after composition with a run.
 
     A pooled run r composed with the run u keeps its own documents; one that u retrieves at rank i and r at
     rank j moves to ``alpha·i + (1 − alpha)·j`` (Lipani et al. 2015, equation 2). On equal positions a
@@ -100,7 +103,7 @@ def composition_effects(
 
 
 def _split(state: npt.NDArray[np.int8], cutoffs: tuple[int, ...]) -> tuple[IntArray, IntArray]:
-    """Return relevant and nonrelevant documents within each cutoff, each of shape (run, topic, cutoff)."""
+    """Return numbers of relevant and nonrelevant documents per cutoff, each (run, topic, cutoff)."""
     return count_within(state == RELEVANT, cutoffs), count_within(state == NONRELEVANT, cutoffs)
 
 
@@ -108,7 +111,7 @@ def _split(state: npt.NDArray[np.int8], cutoffs: tuple[int, ...]) -> tuple[IntAr
 def _composed_at_whole_ranks(
     document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], depth: int
 ) -> npt.NDArray[np.int8]:
-    """Return states of the first ``depth`` documents of runs composed with α = 1.
+    """Return states of the top ``depth`` documents after composition of runs with α = 1.
 
     Shape (run, topic, rank).
     """
@@ -140,7 +143,7 @@ def _composed_at_whole_ranks(
 
 
 def _composed(document: IntArray, rank_in_run: IntArray, alpha: float, depth: int) -> IntArray:
-    """Return first ``depth`` documents of composed runs, shape (run, topic, rank)."""
+    """Return the top ``depth`` documents after composition of runs, shape (run, topic, rank)."""
     # position (in 2⁻²⁰ ranks), shared or not, and own rank in one integer that sorts by equation 2
     own = np.arange(document.shape[2], dtype=np.int64)
     depth = min(depth, document.shape[2])
@@ -160,13 +163,13 @@ def _composed(document: IntArray, rank_in_run: IntArray, alpha: float, depth: in
 
 
 TOP_OF_OVERLAP = 10
-"""Number of top ranks that are compared."""
+"""Number of top ranks compared to measure the overlap between runs."""
 
 _COMMON_MULTIPLE = 2520  # of the lengths 1 to 10, so that overlaps are exact
 
 
 def run_overlap(collection: Collection, run_index: OrderArray) -> FloatArray:
-    """Return shares of common documents in the top ten of each pair of runs, shape (run, run).
+    """Return the share of common documents in the top ten for each pair of runs, shape (run, run).
 
     Means over topics, between 0 and 1, symmetric. On a topic the number of common documents over ten, or over
     the length of the longer ranking where both are shorter. A topic that one of the runs lacks counts 0;
@@ -195,7 +198,7 @@ def run_overlap(collection: Collection, run_index: OrderArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class RunCluster:
-    """Pooled runs that retrieve alike.
+    """Cluster of pooled runs that retrieve similar documents.
 
     Attributes
     ----------
@@ -216,7 +219,7 @@ class RunCluster:
 
 
 def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluster, ...]:
-    """Cluster the pooled runs by the documents they retrieve, the largest cluster first.
+    """Cluster pooled runs by the documents that they retrieve, largest cluster first.
 
     Parameters
     ----------
@@ -277,7 +280,7 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
 
 
 def _cluster_numbers(distance: FloatArray, n_clusters: int) -> OrderArray:
-    """Return the number of each run's cluster by average linkage of distances, shape (run,)."""
+    """Return each run's cluster number from average-linkage clustering, shape (run,)."""
     if len(distance) < 2:
         return np.zeros(len(distance), dtype=np.intp)
     from scipy.cluster.hierarchy import fcluster, linkage

@@ -1,4 +1,4 @@
-"""Predictors from labels of second judges, which belong to a collection, not to the registry."""
+"""Predictors based on labels from second judges, made separately for each collection."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MIN_DOCUMENTS = 5  # labeled relevant, and nonrelevant, documents of a usable j
 
 
 def label_predictors(collection: Collection) -> dict[str, Predictor]:
-    """Return predictors of the judges by name.
+    """Return predictors based on the judges' labels, keyed by name.
 
     Grades reached, no label, labels of the run and on the topic.
     """
@@ -66,7 +66,7 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
 
 
 def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dict[str, tuple[float, float]]:
-    """Return prior mean and standard deviation of the slopes of `label_predictors`."""
+    """Return the prior mean and standard deviation for each slope in `label_predictors`."""
     # The slope of a threshold is the step from the grade below in the log odds ratio of grades, log P(g |
     # relevant) / P(g | nonrelevant), among judged documents that are not evidence.
     slopes: dict[str, tuple[float, float]] = {}
@@ -85,7 +85,7 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
 
 @dataclass(frozen=True, eq=False)
 class LabelRatios:
-    """Log odds ratios of a judge's labels, for models without predictors of labels."""
+    """Log odds ratios for a judge's labels, for use in models without label predictors."""
 
     judge: str
     relevant: FloatArray  # Dirichlet parameters, shape (grade,)
@@ -93,7 +93,7 @@ class LabelRatios:
     grade: npt.NDArray[np.int8]  # −1 where no label counts, shape (document,)
 
     def draw_ratios(self, draws: OrderArray, documents: slice) -> FloatArray:
-        """Return log odds ratios of some documents in some draws, shape (draw, document)."""
+        """Return draws of documents' log odds ratios, shape (draw, document)."""
         n = int(draws.max(initial=-1)) + 1
         relevant, nonrelevant = (
             self._shares(n, of, name) for of, name in ((self.relevant, "relevant"), (self.nonrelevant, "not"))
@@ -102,7 +102,7 @@ class LabelRatios:
         return ratio[draws][:, self.grade[documents]]
 
     def _shares(self, n: int, of: FloatArray, name: str) -> FloatArray:
-        """Return draws of the shares of grades, varied by the transfer to other documents.
+        """Return draws of the shares of documents by grade, with extra variance for transfer.
 
         Shape (draw, grade).
         """
@@ -117,7 +117,7 @@ class LabelRatios:
 def label_ratios(
     collection: Collection, run: OrderArray, pair: OrderArray, *, rel: int = 1, given: int = 0
 ) -> tuple[LabelRatios, ...]:
-    """Return log odds ratios of labels by each usable judge.
+    """Return log odds ratios for the labels from each usable judge.
 
     They add up, as if judges erred independently.
     """
@@ -132,13 +132,16 @@ def label_ratios(
 
 
 def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
-    """Return names of a judge's predictors: lacking without a label, that of no label, that of the run."""
+    """Return the names of a judge's predictors in three parts.
+
+    First those that a document without a label lacks, then that for having no label, then that for the run.
+    """
     reached = tuple(_label_name(judge, threshold) for threshold in judge.thresholds)
     return (*reached, _topic_name(judge)), _label_name(judge), _run_name(judge)
 
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
-    """Return judges with at least five labeled relevant documents and as many nonrelevant ones."""
+    """Return judges with labels on at least five relevant and five nonrelevant documents."""
 
     def is_known(judge: Judge) -> bool:
         counted = grade_counts(collection, judge, rel=rel, given=given)
@@ -156,7 +159,7 @@ def _run_name(judge: Judge) -> str:
 
 
 def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
-    """Return log odds ratios of grades, and their sampling variances, two arrays of shape (grade,)."""
+    """Return log odds ratios by grade and their sampling variances, two arrays of shape (grade,)."""
     relevant, nonrelevant = counted.shrunk
     ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
     return ratio, 1 / relevant + 1 / nonrelevant
@@ -167,7 +170,7 @@ def _topic_name(judge: Judge) -> str:
 
 
 def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArray) -> float:
-    """Return log odds at the mean chance of a document without a label, less those at the mean label."""
+    """Return the log odds at the mean probability of relevance minus the log odds at the mean label."""
     from scipy.optimize import brentq
 
     share, rate = _hidden_share(collection, counted), _hidden_rate(collection, counted)
@@ -180,7 +183,7 @@ def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArr
 
 
 def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
-    """Return shares of grades among hidden documents, or among others where none is hidden.
+    """Return the share of hidden documents with each grade, or of other documents if none is hidden.
 
     Shape (grade,).
     """
@@ -190,7 +193,7 @@ def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
 
 
 def _hidden_rate(collection: Collection, counted: GradeCounts) -> float:
-    """Return the share of relevant hidden documents that labels predict."""
+    """Return the share of hidden documents that labels predict to be relevant."""
     return float(_hidden_share(collection, counted) @ counted.rate)
 
 
@@ -201,7 +204,7 @@ def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
 def _grades(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], pair: npt.NDArray[Any], rel: int, given: int
 ) -> npt.NDArray[np.int8]:
-    """Return grades of documents, −1 where no label counts, shape (document,)."""
+    """Return each document's grade, −1 without a usable label, shape (document,)."""
     is_favored = label_lift(collection, judge, rel=rel, given=given).is_favored
     return np.where(is_favored[submitters(collection, judge)[run]], np.int8(-1), judge.grade[pair])
 
@@ -234,7 +237,7 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
 
 
 def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:
-    """Return log odds ratio of the document's grade on its topic less that on all topics.
+    """Return the log odds ratio for a document's grade on its topic minus the ratio on all topics.
 
     Shape (document,).
     """

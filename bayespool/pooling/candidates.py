@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -93,17 +94,22 @@ def candidate_pools(
     )
     n_ranks = n_documents.shape[1]
     keeps = {share: n_missing <= share * n_documents for share in shares}
-    entries = _Entries.of(collection, index, n_ranks)
+    pair, rank, row = _entries(collection, index, n_ranks)
     candidates: dict[tuple[int, tuple[int, ...]], CandidatePool] = {}
-    tables: dict[tuple[int, ...], tuple[OrderArray, OrderArray]] = {}
 
-    def table(runs: tuple[int, ...]) -> tuple[OrderArray, OrderArray]:
-        if runs not in tables:
-            tables[runs] = entries.explained_and_holes(runs, missing)
-        return tables[runs]
+    @cache
+    def explained_and_holes(runs: tuple[int, ...]) -> tuple[OrderArray, OrderArray]:
+        """Return judged and unjudged pairs that runs have down to each rank, two arrays of shape (rank,)."""
+        among = np.isin(row, runs)
+        best = np.full(len(missing), n_ranks, dtype=np.int32)
+        best[pair[among]] = rank[among]  # of a pair's ranks the last, which is its best, stays
+        explained, holes = (
+            np.bincount(best[kind], minlength=n_ranks + 1)[:-1].cumsum() for kind in (~missing, missing)
+        )
+        return explained, holes
 
     def best_depth(runs: tuple[int, ...]) -> int:
-        explained, holes = table(runs)
+        explained, holes = explained_and_holes(runs)
         balance = (explained - COST * holes)[: int(collection.length[index[list(runs)]].max(initial=1))]
         return len(balance) - int(balance[::-1].argmax())  # the deepest of equals
 
@@ -115,7 +121,7 @@ def candidate_pools(
                 runs = tuple(np.flatnonzero(within[:, min(at, n_ranks) - 1]).tolist())
                 if not runs or (at, runs) in candidates:
                     break
-                explained, holes = table(runs)
+                explained, holes = explained_and_holes(runs)
                 last = min(at, n_ranks) - 1
                 positions = tuple(index[list(runs)].tolist())
                 n_explained, n_holes = int(explained[last]), int(holes[last])
@@ -181,44 +187,17 @@ def _counts(
         asked *= 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Entries:
-    """Documents of runs, from the lowest rank to the highest, three arrays of shape (entry,)."""
-
-    pair: IntArray
-    rank: IntArray
-    row: IntArray
-    n_pairs: int
-    n_ranks: int
-
-    @classmethod
-    def of(cls, collection: Collection, index: OrderArray, n_ranks: int) -> _Entries:
-        parts = []
-        for row, run in enumerate(index):
-            document, rank = ranked(collection.document, run)
-            inside = (rank < n_ranks) & (document >= 0)
-            pair = document[inside]
-            parts.append((pair, rank[inside], np.full(len(pair), row, dtype=np.int32)))
-        pair, rank, rows = (np.concatenate(each) for each in zip(*parts, strict=True))
-        order = np.argsort(-rank, kind="stable")
-        return cls(pair[order], rank[order], rows[order], len(collection.relevance), n_ranks)
-
-    def explained_and_holes(self, rows: tuple[int, ...], missing: BoolArray) -> tuple[OrderArray, OrderArray]:
-        """Return judged and unjudged pairs that some runs have down to each rank.
-
-        Two arrays of shape (rank,).
-        """
-        is_asked = np.zeros(int(self.row.max(initial=-1)) + 1, dtype=bool)
-        is_asked[list(rows)] = True
-        among = is_asked[self.row]
-        best = np.full(self.n_pairs, self.n_ranks, dtype=np.int32)
-        best[self.pair[among]] = self.rank[among]  # of a pair's ranks the last, which is its best, stays
-        is_missing = missing[:-1]
-        judged, holes = (
-            np.bincount(best[kind], minlength=self.n_ranks + 1)[:-1].cumsum()
-            for kind in (~is_missing, is_missing)
-        )
-        return judged, holes
+def _entries(collection: Collection, index: OrderArray, n_ranks: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return pairs, ranks and rows of the documents of runs, from the lowest rank to the highest."""
+    parts = []
+    for row, run in enumerate(index):
+        document, rank = ranked(collection.document, run)
+        inside = (rank < n_ranks) & (document >= 0)
+        pair = document[inside]
+        parts.append((pair, rank[inside], np.full(len(pair), row, dtype=np.int32)))
+    pair, rank, rows = (np.concatenate(each) for each in zip(*parts, strict=True))
+    order = np.argsort(-rank, kind="stable")
+    return pair[order], rank[order], rows[order]
 
 
 MOST_LONE_UNJUDGED = 0.15

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict, Unpack, get_args
+from typing import Any, ClassVar, TypedDict, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -144,6 +145,7 @@ class StrategyPool:
     plan: PoolPlan
     depth: int
     labels: LevelArray
+    is_union: ClassVar[bool] = False  # documents compete for the budget
     _choices: dict[bytes, tuple[BoolArray, PoolSelection | None]] = field(default_factory=dict, init=False)
 
     @classmethod
@@ -194,11 +196,6 @@ class StrategyPool:
     def __str__(self) -> str:
         """Return the plan's text."""
         return str(self.plan)
-
-    @property
-    def is_union(self) -> bool:
-        """False, since documents compete for the budget."""
-        return False
 
     @property
     def looks_at_judgments(self) -> bool:
@@ -362,10 +359,8 @@ def with_strategy_pool(
 
 def _equal_depth(collection: Collection, runs: Runs, size: int) -> int:
     """Return the depth of the deepest depth pool of runs that has no more documents than ``size``."""
-    low, high = 0, collection.document.shape[2]
-    while low < high:
-        middle = (low + high + 1) // 2
-        pool = DepthPool.even(middle, len(collection.run_ids))
-        small = int(pool.judged(collection, runs).sum()) <= size
-        low, high = (middle, high) if small else (low, middle - 1)
-    return low
+
+    def n_documents(depth: int) -> int:
+        return int(DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs).sum())
+
+    return bisect_right(range(1, collection.document.shape[2] + 1), size, key=n_documents)
