@@ -156,7 +156,7 @@ def read_scores(path: PathLike) -> StoredScores:
     return stored
 
 
-def _read_netcdf(path: Path) -> StoredResult:
+def _read_netcdf(path: Path) -> StoredResult | None:
     container = read_container(read_bytes_back(path) or b"")
     stored = result_of_json(str(container[_GROUP]["json"].item()).encode())
     if not isinstance(stored, StoredScores):
