@@ -488,7 +488,7 @@ def _fit_run_skill(
 
 
 def _weighted(design: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Return weighted sums of columns that do not depend on other rows, to the last bit."""
+    """Return each row's weighted sum of columns, bit-identical with any other rows."""
     total = np.zeros(len(design))
     for k in range(len(coefficients)):
         total += design[:, k] * coefficients[k]

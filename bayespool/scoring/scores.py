@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import bayespool.scoring.estimators  # noqa: F401  # registers those that the report of a stored result describes
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, parse_measure
@@ -53,7 +54,7 @@ _NUMBERS: set[str] = {"value", "lower", "upper", "ci_prob", *BOUNDS.values()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StoredScores(ReadableScores, StoredResult):
+class StoredScores(ReadableScores, StoredResult, reads="score"):
     """Scores of an earlier call, as they were written.
 
     Attributes
