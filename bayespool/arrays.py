@@ -1,4 +1,4 @@
-"""Names of the arrays that signatures speak of."""
+"""Type aliases for NumPy arrays, used in signatures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compilation of loops by numba at their first call, and linear algebra in one thread."""
+"""Numba-compiled loops, and linear algebra limited to a single thread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _Loop = TypeVar("_Loop", bound=Callable[..., Any])
 
 
 def compiled(loop: _Loop) -> _Loop:
-    """Compile a function with numba at its first call and cache it on disk; numba is imported only then.
+    """Compile a function with numba on its first call, with a disk cache (decorator).
+
+    numba is imported only then.
 
     If no folder for the cache is writable or the disk is full, each process compiles it again, with one
     `CacheWarning`.
@@ -52,7 +54,7 @@ def compiled(loop: _Loop) -> _Loop:
 
 
 def has_cache(loop: Callable[..., Any]) -> bool:
-    """Return whether a compiled function can be cached on disk; warns if not."""
+    """Return whether numba can cache a compiled function on disk, with a warning if not."""
     import numba
 
     try:
@@ -64,7 +66,7 @@ def has_cache(loop: Callable[..., Any]) -> bool:
 
 
 def cache_folder() -> str | None:
-    """Folder of cached compiled functions; None if none is writable."""
+    """Return the folder in which numba caches compiled functions, or None if none is writable."""
     import numba
 
     try:
@@ -79,7 +81,7 @@ def _probe(x: float) -> float:
 
 @cache
 def say_no_cache() -> None:
-    """Warn, once per process, that compiled loops are not cached."""
+    """Warn, once per process, that compiled loops cannot be cached on disk."""
     warn_caller(
         "compiled loops cannot be kept on disk, so that each process compiles them again, which takes some "
         "seconds; name a folder that is writable in NUMBA_CACHE_DIR",
@@ -88,14 +90,20 @@ def say_no_cache() -> None:
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """A context in which linear algebra has one thread: more threads mostly wait on such small systems."""
+    """Return a context manager that limits linear algebra to one thread.
+
+    More threads mostly wait on such small systems.
+    """
     limited: AbstractContextManager[Any] = _threads().limit(limits=1)
     return limited
 
 
 @cache
 def _threads() -> ThreadpoolController:
-    """Control of the loaded BLAS libraries; finding them takes longer than a small fit."""
+    """Return the cached controller for loaded BLAS libraries.
+
+    Finding them takes longer than a small fit.
+    """
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -40,14 +40,14 @@ _Class = TypeVar("_Class")
 
 
 class BayespoolError(Exception):
-    """Base class of every error that bayespool raises on purpose.
+    """Base class for errors that bayespool raises on purpose.
 
     The command line prints its message and exits with status 1. Anything else is a bug.
     """
 
 
 class InputError(BayespoolError):
-    """Input that cannot be used.
+    """Error for input that cannot be used.
 
     Parameters
     ----------
@@ -75,81 +75,86 @@ class InputError(BayespoolError):
 
 
 class OutputError(BayespoolError):
-    """A result that cannot be written; an existing file is left untouched."""
+    """Error for a result that cannot be written, leaving an existing file unchanged."""
 
 
 class WorkerError(BayespoolError):
-    """A process that worked on a part of an experiment died."""
+    """Error for a worker process that died during an experiment."""
 
 
 class BayespoolWarning(UserWarning):
-    """Base class of every warning that bayespool gives."""
+    """Base class for bayespool's warnings."""
 
 
 class CacheWarning(BayespoolWarning):
-    """Compiled loops cannot be cached on disk, so that every process compiles them again."""
+    """Warning that compiled loops cannot be cached on disk, so that every process recompiles them."""
 
 
 class InputWarning(BayespoolWarning):
-    """Input lines, documents or runs were skipped or read otherwise (``strict=False``), are of no use, or say
-    two things, as ranks and scores that disagree.
+    """Warning that input was skipped, reinterpreted, unused or contradictory.
+
+    Such input may be lines, documents or runs. With ``strict=False`` they are skipped or read otherwise;
+    ranks and scores that disagree contradict each other.
     """
 
 
 class OrganizationWarning(BayespoolWarning):
-    """Runs have no known organization, so that each is an organization of its own."""
+    """Warning that runs without a known organization are treated as one organization each."""
 
 
 class PartialListWarning(OrganizationWarning):
-    """A list of organizations names runs that were not read, such as the list of a whole campaign."""
+    """Warning that a list of organizations names runs that were not read."""
 
 
 class PoolWarning(BayespoolWarning):
-    """The discovered pool does not look like a depth-k pool."""
+    """Warning that the discovered pool does not look like a depth-k pool."""
 
 
 class StatedPoolWarning(PoolWarning):
-    """The judgments do not follow from the strategy, budget and seed stated of the pool."""
+    """Warning that the judgments do not match the stated strategy, budget and seed of the pool."""
 
 
 class NoPoolWarning(BayespoolWarning):
-    """There is no pooled run, so that posterior estimates rest on informative priors."""
+    """Warning that no run is pooled, so that posterior estimates rest on informative priors."""
 
 
 class SparseJudgmentsWarning(NoPoolWarning):
-    """Relevant documents alone are judged, and no run is pooled, so that posteriors have no value."""
+    """Warning that only relevant documents are judged and no run is pooled.
+
+    Posteriors have no value then.
+    """
 
 
 class PooledRunWarning(BayespoolWarning):
-    """A run to score is in the pool and fully judged, so that nothing is left to estimate."""
+    """Warning that a run to score is pooled and fully judged, so that nothing is left to estimate."""
 
 
 class DiagnosticsWarning(BayespoolWarning):
-    """A sampler's diagnostics failed, so that its draws should not be trusted."""
+    """Warning that a sampler's diagnostics failed, so that its draws should not be trusted."""
 
 
 class JobsWarning(BayespoolWarning):
-    """More processes are requested than there are cores."""
+    """Warning that more processes were requested than there are cores."""
 
 
 class JudgeWarning(BayespoolWarning):
-    """Labels of a second judge are not used, or say little of the documents in question."""
+    """Warning that a second judge's labels are ignored or uninformative about the documents."""
 
 
 class MemoryWarning(BayespoolWarning):
-    """The request may need more memory than there is."""
+    """Warning that the request may need more memory than is available."""
 
 
 class ExperimentChangedWarning(BayespoolWarning):
-    """Stored parts of an experiment cannot be used: they are of other inputs or settings, or damaged."""
+    """Warning that stored parts of an experiment are damaged or from other inputs or settings."""
 
 
 _NOT_CALLERS = {"bayespool", "concurrent", "contextlib", "functools", "joblib"}
-"""Packages whose frames are skipped: ours, and those through which we call our own functions."""
+"""Packages whose stack frames are skipped: bayespool, and packages that call its functions."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the first line outside the package, going up the stack from here.
+    """Issue a warning that points at the first calling line outside the package.
 
     Parameters
     ----------
@@ -176,7 +181,10 @@ def warn_caller(message: str, category: type[Warning]) -> None:
 
 
 def _module_name(names: dict[str, object]) -> str:
-    """Name of the module that a frame runs in; generated methods of a dataclass have its module's."""
+    """Return the name of the module in which a frame runs.
+
+    Generated methods of a dataclass have its module's.
+    """
     return str(names.get("__name__") or "")
 
 
@@ -184,7 +192,7 @@ _MIN_PREFIX_CHARACTERS = 3
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """Question whether a similar known name was meant; empty if none is similar.
+    """Return a question that suggests a similar known name, or an empty string.
 
     Parameters
     ----------
@@ -213,7 +221,7 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 
 
 def known_names(name: object, known: Iterable[object], *, before: str = "known: ") -> str:
-    """Hint for an unknown name: the similar known name, and all known names.
+    """Return a hint for an unknown name, with the most similar and all known names.
 
     Parameters
     ----------
@@ -239,7 +247,7 @@ def known_names(name: object, known: Iterable[object], *, before: str = "known: 
 def renamed_names(
     module: str, names: Mapping[str, str], others: Callable[[str], object] | None = None
 ) -> Callable[[str], object]:
-    """Return a module's ``__getattr__`` that gives renamed names under their old ones, with a warning.
+    """Return a module-level ``__getattr__`` that supports renamed names with a warning.
 
     Old names last for one version. A room writes below its imports
     ``__getattr__ = renamed_names(__name__, {"old": "new"})``; one that loads lazily hands over the
@@ -267,7 +275,9 @@ def renamed_names(
 
 
 def renamed_attributes(**names: str) -> Callable[[type[_Class]], type[_Class]]:
-    """Decorate a class so that attributes and methods keep their old names for one version, with a warning.
+    """Keep old names for a class's attributes and methods, with a warning (class decorator).
+
+    The old names last for one version.
 
     Parameters
     ----------

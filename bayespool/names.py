@@ -1,4 +1,4 @@
-"""Names and descriptions of what is chosen by name, and texts of it such as ``rrf(k=60)``.
+"""Names and descriptions of estimators, strategies, models and measures, and parsing for ``rrf(k=60)``.
 
 The registries take descriptions from here, and the help of commands shows them without loading anything.
 """
@@ -63,7 +63,7 @@ POSTERIOR_ESTIMATORS = {
     "posterior-rankings": "document by document: what the judged documents teach of the runs that rank it",
 }
 COMBINED_MODELS = ("ratio", "rankings")
-"""Models of the combined estimator."""
+"""Models averaged in the combined estimator."""
 HIERARCHICAL_FORMS = {
     "background": "posterior-background",
     "interpolated": "posterior-interpolated",
@@ -71,7 +71,7 @@ HIERARCHICAL_FORMS = {
     "systems-adjustment": "posterior-ratio",
     "anti-precision": "posterior-anti-precision",
 }
-"""Published point corrections, each with the posterior of its hierarchical form."""
+"""Published point corrections, mapped to the posterior estimator with their hierarchical form."""
 DEFAULT_ESTIMATORS = (
     "background",
     "interpolated",
@@ -136,7 +136,7 @@ MEASURES = (
 
 
 def description_of(name: str, description: str | None = None) -> str:
-    """Description of an estimator or a strategy: the one given, or that of the package's own."""
+    """Return an estimator's or strategy's description, by default the package's."""
     known = POINT_ESTIMATORS | POSTERIOR_ESTIMATORS | STRATEGIES
     if description is None and name not in known:
         raise InputError(f"{name!r} has no description", hint="say in a line what it does")
@@ -144,7 +144,7 @@ def description_of(name: str, description: str | None = None) -> str:
 
 
 def describe_estimator(estimator: Any) -> dict[str, Any]:
-    """Name and settings of an estimator, as JSON can hold them."""
+    """Return an estimator's name and settings as JSON-compatible values."""
     fields = getattr(estimator, "__dataclass_fields__", {})
     settings = {name: getattr(estimator, name) for name, f in fields.items() if f.compare}
     described = {
@@ -156,7 +156,7 @@ def describe_estimator(estimator: Any) -> dict[str, Any]:
 
 
 def check_types(settings: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    """Refuse settings of the wrong type, read from a string such as ``rrf(k=60)``.
+    """Raise ValueError for settings with the wrong type in a string such as ``rrf(k=60)``.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def check_types(settings: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
 
 
 def leading_name(text: str) -> str:
-    """Name at the beginning of a string such as ``rrf(k=60)``.
+    """Return the name at the start of a string such as ``rrf(k=60)``.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def leading_name(text: str) -> str:
 
 
 def split_list(text: str) -> list[str]:
-    """Split at commas outside parentheses.
+    """Split a string at commas outside parentheses.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def split_list(text: str) -> list[str]:
 def settings_in(
     text: str, kind: str, make: type[Any], *, fixed: Collection[str] = frozenset()
 ) -> dict[str, Any]:
-    """Parse the settings in a string.
+    """Parse the settings in a string such as ``rrf(k=60)``.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def settings_in(
 
 
 def type_hints(cls: Any) -> dict[str, Any]:
-    """Type of each field; a name that only type checkers or readers know stands for an object."""
+    """Return the type of each field, with ``object`` for names that exist only for type checkers."""
     unknown: dict[str, Any] = {}
     while True:
         try:

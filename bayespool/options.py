@@ -1,4 +1,4 @@
-"""Options that commands and functions share, each described once in a settings class.
+"""Options common to commands and functions, each described once in a settings class.
 
 From its fields come a command's options, a function's keywords, a docstring's parameters, stored settings,
 and tables of the documentation. Values are checked where the settings object is made.
@@ -44,7 +44,7 @@ Group = Literal["Input", "Pool", "Design", "Estimation", "Comparison", "Sampling
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option of a function and of a command.
+    """Option for both a function and a command.
 
     Attributes
     ----------
@@ -100,15 +100,15 @@ class Option:
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """Values on the command line, empty unless ``type`` is a Literal."""
+        """Allowed values on the command line, empty unless ``type`` is a Literal."""
         return get_args(self.type) if get_origin(self.type) is Literal else ()
 
     def flags(self, name: str) -> list[str]:
-        """Names on the command line."""
+        """Return the option's names on the command line."""
         return (self.flag or f"--{name.removeprefix('n_').replace('_', '-')}").split()
 
     def validated(self, name: str, value: Any) -> Any:
-        """The immutable value that settings hold of one given, checked (`InputError`)."""
+        """Return a given value in immutable form, or raise `InputError` if it is invalid."""
         if self.parse is not None:
             value = self.parse(value)
         elif isinstance(value, Mapping):
@@ -121,7 +121,10 @@ class Option:
         return value
 
     def check(self, name: str, value: Any) -> None:
-        """Raise `InputError` for a value of another type, no choice or out of bounds; None always passes."""
+        """Raise `InputError` for a value with the wrong type, outside the choices or out of bounds.
+
+        None always passes.
+        """
         for item in value if self.multiple and isinstance(value, tuple) else (value,):
             if item is None:
                 continue
@@ -137,7 +140,7 @@ class Option:
                 raise InputError(f"{name} cannot be {item!r}", hint=hint)
 
     def _bounds(self, value: Any) -> Iterator[tuple[str, bool]]:
-        """Each bound in words, and whether the value is inside."""
+        """Yield each bound in words, and whether the value is inside it."""
         for words, bound, is_inside in (
             ("at least", self.least, operator.ge),
             ("above", self.above, operator.gt),
@@ -157,7 +160,9 @@ _WANTED: dict[Any, tuple[Callable[[Any], bool], str]] = {
 
 
 def option(default: Any, spec: Option | str, *, compare: bool = True, **attributes: Any) -> Any:
-    """Make a field of a settings class, required with ``...``; one that is not compared is not stored.
+    """Return a dataclass field for a settings class, required if the default is ``...``.
+
+    A field that is not compared is not stored.
 
     ``spec`` is the option's help, or an option described already, of which ``attributes`` change some.
     """
@@ -169,7 +174,7 @@ def option(default: Any, spec: Option | str, *, compare: bool = True, **attribut
 
 
 def options_of(cls: type) -> Mapping[str, tuple[Option, Any]]:
-    """Options of a settings class by name, each with its default.
+    """Return a settings class's options with their defaults, keyed by name.
 
     Options that most classes have come first and last, those of posteriors at the end.
     """
@@ -192,12 +197,12 @@ def _options_of(cls: Any) -> Mapping[str, tuple[Option, Any]]:
 
 
 def _is_own(cls: Any, name: str) -> bool:
-    """Return whether a class of settings for posteriors has its own option of this name."""
+    """Return whether a subclass of `PosteriorSettings` defines this option itself."""
     return cls.__dataclass_fields__[name] is not PosteriorSettings.__dataclass_fields__[name]
 
 
 def _completed(spec: Option, hint: Any) -> Option:
-    """The option with what its field says: the type of one value, and whether there are several."""
+    """Return an option completed from its field's type hint: value type, and whether it is repeatable."""
     parts = get_args(hint) if NoneType in get_args(hint) else (hint,)
     one, multiple = Path if Path in parts else parts[0], spec.multiple
     if get_origin(one) is tuple:
@@ -210,7 +215,7 @@ def _completed(spec: Option, hint: Any) -> Option:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Base of the settings classes, which checks values on creation and holds them immutable."""
+    """Base class for settings, which validates values on creation and holds them immutable."""
 
     def __post_init__(self) -> None:
         for name, (spec, default) in options_of(type(self)).items():
@@ -224,7 +229,7 @@ class Settings:
 
     @classmethod
     def of(cls, *, function: str = "", **given: Any) -> Self:
-        """Make settings of the arguments of a function, of which None stands for a default of None.
+        """Return settings made from a function's arguments, with None for a default of None.
 
         Raises
         ------
@@ -245,18 +250,18 @@ class Settings:
         return cls(**{n: v for n, v in given.items() if v is not None or options[n][1] is not None})
 
     def describe(self) -> dict[str, Any]:
-        """All options in the types of JSON."""
+        """Return all options as JSON-compatible values."""
         fields = (type(self).__dataclass_fields__[name] for name in options_of(type(self)))
         return {f.name: _plain(getattr(self, f.name)) for f in fields if f.compare}
 
     def keywords(self) -> dict[str, Any]:
-        """Options as arguments of a function, without empty ones."""
+        """Return the options as keyword arguments, without empty ones."""
         values = {name: getattr(self, name) for name in options_of(type(self))}
         return {n: dict(v) if _are_pairs(v) else v for n, v in values.items() if v != ()}
 
 
 def refuse_unknown(given: Iterable[str], known: Collection[str], hint: str) -> None:
-    """Raise `InputError` for names that are not known, with a suggestion.
+    """Raise `InputError` for unknown setting names, with a suggestion.
 
     Examples
     --------
@@ -288,7 +293,7 @@ def _plain(value: Any) -> Any:
 def takes(
     cls: type[Settings], *, positional: str = "measures"
 ) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
-    """Decorator of a function whose ``settings`` are made of its keywords.
+    """Make a function's ``settings`` argument from its keyword arguments (decorator).
 
     The function is called with the fields of the class as keywords, or with ``settings``, an object of the
     class. Its signature has them, and its docstring in the place of ``{options}``. Arguments of its own come
@@ -350,7 +355,7 @@ def takes(
 
 
 def _parameters(cls: type, options: Mapping[str, tuple[Option, Any]]) -> str:
-    """Options as parameters of a numpydoc docstring, and the settings that stand for them."""
+    """Return numpydoc parameter descriptions for options and their settings class."""
     lines = []
     for name, (spec, default) in options.items():
         ends = "" if default is ... else ", optional" if default is None else f", default {default!r}"
@@ -362,7 +367,7 @@ def _parameters(cls: type, options: Mapping[str, tuple[Option, Any]]) -> str:
 
 
 def _in_python(help: str) -> str:
-    """Help of an option without what it says of a command line.
+    """Return an option's help without words that apply only to the command line.
 
     Examples
     --------
@@ -396,7 +401,7 @@ _sampling_option = functools.partial(option, group="Sampling")
 
 @dataclass(frozen=True, kw_only=True)
 class FilesSettings(Settings):
-    """Settings of reading files, which every command that reads any has."""
+    """Settings for reading files, shared by all commands that read files."""
 
     organizations: tuple[Path, ...] | None = _input_option(
         None,
@@ -436,7 +441,7 @@ class FilesSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingSettings(FilesSettings):
-    """Settings of reading files and of discovering the pool, as `read_collection` has them."""
+    """Settings for reading files and discovering the pool, as in `read_collection`."""
 
     judges: tuple[tuple[str, str], ...] | None = _input_option(
         None,
@@ -486,7 +491,7 @@ class ReadingSettings(FilesSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingRunsSettings(ReadingSettings):
-    """Settings of reading a campaign and the runs to score beside it."""
+    """Settings for reading a campaign and further runs to score."""
 
     each_its_own: bool = _input_option(
         False,
@@ -496,7 +501,7 @@ class ReadingRunsSettings(ReadingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSettings(Settings):
-    """Engine and priors of a fit."""
+    """Settings for a fit: engine and priors."""
 
     priors: tuple[tuple[str, str], ...] = _sampling_option(
         None,
@@ -516,7 +521,7 @@ class EngineSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingSettings(EngineSettings):
-    """Engine, priors and number of draws of a fit."""
+    """Settings for a fit: engine, priors and number of draws."""
 
     draws: int = _sampling_option(
         1000, "Posterior draws per chain; laplace draws that many times the chains.", least=1, most=10**7
@@ -527,7 +532,7 @@ class SamplingSettings(EngineSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorSettings(SamplingSettings):
-    """Settings for posterior estimators, for the named ones that have them."""
+    """Settings for posterior estimators that accept them."""
 
     target_accept: float = option(
         0.95, "Share of accepted steps that the sampler aims at.", above=0, below=1, python_only=True
@@ -550,7 +555,7 @@ class PosteriorSettings(SamplingSettings):
     progress: bool = option(False, "Show the sampler's progress.", python_only=True, compare=False)
 
     def posterior_overrides(self) -> dict[str, Any]:
-        """Settings for posteriors that differ from their defaults."""
+        """Return posterior settings that differ from their defaults."""
         options = options_of(PosteriorSettings).items()
         values = {name: (getattr(self, name), default) for name, (_, default) in options}
         given = {name: value for name, (value, default) in values.items() if value not in (default, ())}

@@ -6,13 +6,13 @@ import csv
 import gzip
 import io
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
-from bayespool.arrays import FloatArray
+from bayespool.collection.rankings import topic_ranks
 from bayespool.collection.records import Qrels, Run
 from bayespool.errors import OutputError
 from bayespool.tables.files import PathLike, atomic_write
@@ -41,7 +41,7 @@ def write_run(run: Run, path: PathLike) -> None:
     """
     _refuse_unwritable([run.run_id], "run id", path)
     queries, documents = _topics(run.query_id, path), _documents(run.doc_id, path)
-    ranks = _ranks_within_topic(queries, run.score) if run.rank is None else run.rank.tolist()
+    ranks = _ranks_within_topic(run) if run.rank is None else run.rank.tolist()
     lines = zip(queries, documents, ranks, run.score.tolist(), strict=True)
     _write(path, "".join(f"{q} Q0 {d} {rank} {score!r} {run.run_id}\n" for q, d, rank, score in lines))
 
@@ -101,14 +101,13 @@ def _refuse_unwritable(names: list[str], kind: str, path: PathLike) -> None:
             raise OutputError(f"{path}: cannot be written: {kind} {name!r} is empty or has white space in it")
 
 
-def _ranks_within_topic(queries: list[str], score: FloatArray) -> list[int]:
+def _ranks_within_topic(run: Run) -> list[int]:
     """Return each line's rank by score within its topic, from 1; ties keep line order."""
-    n_ranked: Counter[str] = Counter()
-    ranks = [0] * len(queries)
-    for line in (-score).argsort(kind="stable").tolist():
-        n_ranked[queries[line]] += 1
-        ranks[line] = n_ranked[queries[line]]
-    return ranks
+    topic = run.query_id.indices.to_numpy()
+    order = np.lexsort((-run.score, topic))
+    ranks = np.empty(len(order), dtype=np.intp)
+    ranks[order] = topic_ranks(topic[order]) + 1
+    return ranks.tolist()
 
 
 def _write(path: PathLike, text: str) -> None:

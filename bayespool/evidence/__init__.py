@@ -1,4 +1,4 @@
-"""Evidence of the models: counts of judgments among ranked documents, and predictors of unjudged ones."""
+"""Evidence for the models: judged and hidden documents in rankings, and predictors of relevance."""
 
 import lazy_loader
 

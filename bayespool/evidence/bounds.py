@@ -1,4 +1,4 @@
-"""Counts of judged and unjudged documents in the top of runs, and the bounds that follow from them."""
+"""Bounds on run scores, and numbers of judged and unjudged documents in the top ranks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from bayespool.tables.markup import ReprHTMLMixin, one_line
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bounds(ReprHTMLMixin):
-    """Bounds of runs under one measure, and counts of the documents within its cutoff.
+    """Lower and upper score bounds under one measure, with numbers of documents within its cutoff.
 
     Attributes
     ----------
@@ -75,42 +75,42 @@ class Bounds(ReprHTMLMixin):
 
     @property
     def lower(self) -> FloatArray:
-        """B on each topic, shape (run, topic)."""
+        """Lower bound B on each topic, shape (run, topic)."""
         return self.low.scores()
 
     @property
     def upper(self) -> FloatArray:
-        """T on each topic, shape (run, topic)."""
+        """Upper bound T on each topic, shape (run, topic)."""
         return self.high.scores()
 
     @property
     def width(self) -> Values:
-        """T − B."""
+        """Difference T − B between upper and lower bounds."""
         return Values(self.high.amount - self.low.amount, self.low.unit)
 
     @property
     def residual(self) -> FloatArray:
-        """Δ = T − B on each topic, shape (run, topic)."""
+        """Residual Δ = T − B on each topic, shape (run, topic)."""
         return self.width.scores()
 
     @property
     def unjudged_share(self) -> FloatArray:
-        """Share of unjudged documents among the ranks of the measure, over all topics, shape (run,)."""
+        """Share of ranks within the cutoff that hold unjudged documents, over all topics, shape (run,)."""
         return np.asarray(self.n_unjudged.sum(axis=1) / self._n_ranks.sum(axis=1))
 
     @property
     def unjudged_on_topics(self) -> FloatArray:
-        """Share of unjudged documents among the ranks of the measure, shape (run, topic)."""
+        """Share of ranks within the cutoff that hold unjudged documents, shape (run, topic)."""
         return np.asarray(self.n_unjudged / self._n_ranks)
 
     @property
     def _n_ranks(self) -> IntArray:
-        """Ranks of the measure, shape (run, topic)."""
+        """Number of ranks within the cutoff, shape (run, topic)."""
         return self.n_judged + self.n_unjudged + self.n_missing
 
     @property
     def has_unjudged(self) -> BoolArray:
-        """Runs with unjudged documents, in their rankings or their ideal rankings, shape (run,)."""
+        """Whether a run's ranking or ideal ranking has unjudged documents, shape (run,)."""
         is_open: BoolArray = self.least.amount != self.most.amount
         return np.asarray((is_open | (self.n_unjudged > 0)).any(axis=1))
 
@@ -122,7 +122,7 @@ def score_bounds(
     *,
     estimand: Estimand = "complete",
 ) -> Bounds:
-    """Return bounds of runs under a measure.
+    """Return lower and upper bounds on the runs' scores under a measure.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def score_bounds(
 
 
 def condensed_levels(collection: Collection, run_ids: str | Iterable[str] | None, depth: int) -> LevelArray:
-    """Return relevance of the first judged documents of runs, 0 beyond the last; shape (run, topic, rank).
+    """Return relevance levels in the runs' condensed lists, padded with 0, (run, topic, rank).
 
     What is never judged counts as judged nonrelevant in the top ``depth``, where the truth has it, too.
     """
@@ -204,7 +204,9 @@ def condensed_levels(collection: Collection, run_ids: str | Iterable[str] | None
 
 @dataclass(frozen=True, eq=False)
 class JudgmentCounts:
-    """Counts of documents in the top n of each run on each topic; the four counts sum to n.
+    """Number of relevant, nonrelevant, unjudged and missing documents in each run's top n per topic.
+
+    The four counts sum to n.
 
     Attributes
     ----------
@@ -225,18 +227,18 @@ class JudgmentCounts:
 
     @property
     def lower(self) -> FloatArray:
-        """B = n_relevant / n: P@n if no unjudged document is relevant, shape (run, topic, cutoff)."""
+        """Lower bound B = n_relevant / n on P@n, shape (run, topic, cutoff)."""
         return np.divide(self.n_relevant, self.cutoffs)
 
     @property
     def upper(self) -> FloatArray:
-        """T = (n_relevant + n_unjudged) / n: P@n if all unjudged are relevant, shape (run, topic, cutoff)."""
+        """Upper bound T = (n_relevant + n_unjudged) / n on P@n, shape (run, topic, cutoff)."""
         highest: IntArray = self.n_relevant + self.n_unjudged
         return np.divide(highest, self.cutoffs)
 
     @property
     def residual(self) -> FloatArray:
-        """Δ = T − B = n_unjudged / n, shape (run, topic, cutoff)."""
+        """Residual Δ = T − B = n_unjudged / n, shape (run, topic, cutoff)."""
         return np.divide(self.n_unjudged, self.cutoffs)
 
 
@@ -249,7 +251,7 @@ def judgment_counts(
     given: int = 0,
     estimand: Estimand = "complete",
 ) -> JudgmentCounts:
-    """Return judgment counts of runs at cutoffs.
+    """Return numbers of relevant, nonrelevant, unjudged and missing documents within each cutoff.
 
     Parameters
     ----------
@@ -310,7 +312,7 @@ def condensed_counts(
     cutoffs: int | Sequence[int],
     rel: int = 1,
 ) -> IntArray:
-    """Return relevant documents among the first n judged ones of the whole ranking.
+    """Return the number of relevant documents in the top n of condensed lists.
 
     Shape (run, topic, cutoff).
     """
@@ -325,14 +327,13 @@ def unjudged_documents(
     cutoff: int,
     estimand: Estimand = "complete",
 ) -> tuple[OrderArray, OrderArray, OrderArray, IntArray]:
-    """Return position in ``run_ids``, topic, rank from 1 and pair code of unjudged documents.
+    """Return run, topic, rank and pair code for each unjudged document within reach.
+
+    Runs are indices into ``run_ids``; ranks begin at 1.
 
     Shape (document,).
     """
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)
-    reach = run_reach(collection, index, cutoff, estimand)
-    document = collection.document[index, :, : int(reach.max(initial=0))]
-    unjudged = np.append(collection.may_be_relevant, False)[document]
-    run, topic, rank = np.nonzero(unjudged & (np.arange(document.shape[2]) < reach[:, None, None]))
-    return run, topic, rank + 1, document[run, topic, rank]
+    run, topic, rank = np.nonzero(open_ranks(collection, index, cutoff, estimand))
+    return run, topic, rank + 1, collection.document[index, :, :cutoff][run, topic, rank]

@@ -1,4 +1,7 @@
-"""Composition of a run with the pooled runs, whose documents move to its ranks (Lipani et al. 2015)."""
+"""Composition of a run with pooled runs, which moves their documents toward its ranks.
+
+Lipani et al. (2015).
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,23 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection, rows
-from bayespool.collection.rankings import blocks, ranked
+from bayespool.collection.rankings import blocks
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
-from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, check_cutoffs, count_within, states
+from bayespool.evidence.ideals import (
+    MISSING,
+    NONRELEVANT,
+    RELEVANT,
+    check_cutoffs,
+    count_within,
+    rank_tables,
+    states,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class CompositionEffects:
-    """Mean δP@n and δP̄@n of the pooled runs composed with a run, shape (run, topic, cutoff)."""
+    """Mean changes in pooled runs' P@n and anti-precision after composition, (run, topic, cutoff)."""
 
     run_ids: tuple[str, ...]
     cutoffs: tuple[int, ...]
@@ -35,7 +46,7 @@ def composition_effects(
     given: int = 0,
     alpha: float = 1.0,
 ) -> CompositionEffects:
-    """Return change of the pooled runs' precision and anti-precision when composed with a run.
+    """Return mean changes in pooled runs' precision and anti-precision after composition with a run.
 
     A pooled run r composed with the run u keeps its own documents; one that u retrieves at rank i and r at
     rank j moves to ``alpha·i + (1 − alpha)·j`` (Lipani et al. 2015, equation 2). On equal positions a
@@ -67,14 +78,10 @@ def composition_effects(
     uncomposed = [_split(table[document[:, :, : max(cutoffs)]], cutoffs) for _, document in parts]
     shape = (len(index), len(collection.query_ids), len(cutoffs))
     delta_precision, delta_antiprecision = np.zeros(shape), np.zeros(shape)
-    rank_in_run = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
-    for row, u in enumerate(index):
+    for row, (u, rank_in_run) in enumerate(rank_tables(collection, index)):
         n_others = np.count_nonzero(pooled != u)
         if n_others == 0:
             continue
-        own, rank = ranked(collection.document, u)
-        rank_in_run[own] = rank + 1
-        rank_in_run[-1] = 0
         for (topics, document), before_parts in zip(parts, uncomposed, strict=True):
             state = (
                 _composed_at_whole_ranks(document, rank_in_run, table, max(cutoffs))
@@ -86,7 +93,6 @@ def composition_effects(
             ):
                 changed = (after - before).sum(axis=0)  # composed with itself a run does not change
                 delta[row, topics] = changed / n_others
-        rank_in_run[own] = 0
     divisor = np.array(cutoffs)
     return CompositionEffects(
         tuple(collection.run_ids[i] for i in index),
@@ -97,7 +103,7 @@ def composition_effects(
 
 
 def _split(state: npt.NDArray[np.int8], cutoffs: tuple[int, ...]) -> tuple[IntArray, IntArray]:
-    """Return relevant and nonrelevant documents within each cutoff, each of shape (run, topic, cutoff)."""
+    """Return numbers of relevant and nonrelevant documents per cutoff, each (run, topic, cutoff)."""
     return count_within(state == RELEVANT, cutoffs), count_within(state == NONRELEVANT, cutoffs)
 
 
@@ -105,7 +111,7 @@ def _split(state: npt.NDArray[np.int8], cutoffs: tuple[int, ...]) -> tuple[IntAr
 def _composed_at_whole_ranks(
     document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], depth: int
 ) -> npt.NDArray[np.int8]:
-    """Return states of the first ``depth`` documents of runs composed with α = 1.
+    """Return states of the top ``depth`` documents after composition of runs with α = 1.
 
     Shape (run, topic, rank).
     """
@@ -137,7 +143,7 @@ def _composed_at_whole_ranks(
 
 
 def _composed(document: IntArray, rank_in_run: IntArray, alpha: float, depth: int) -> IntArray:
-    """Return first ``depth`` documents of composed runs, shape (run, topic, rank)."""
+    """Return the top ``depth`` documents after composition of runs, shape (run, topic, rank)."""
     # position (in 2⁻²⁰ ranks), shared or not, and own rank in one integer that sorts by equation 2
     own = np.arange(document.shape[2], dtype=np.int64)
     depth = min(depth, document.shape[2])
@@ -157,13 +163,13 @@ def _composed(document: IntArray, rank_in_run: IntArray, alpha: float, depth: in
 
 
 TOP_OF_OVERLAP = 10
-"""Number of top ranks that are compared."""
+"""Number of top ranks compared to measure the overlap between runs."""
 
 _COMMON_MULTIPLE = 2520  # of the lengths 1 to 10, so that overlaps are exact
 
 
 def run_overlap(collection: Collection, run_index: OrderArray) -> FloatArray:
-    """Return shares of common documents in the top ten of each pair of runs, shape (run, run).
+    """Return the share of common documents in the top ten for each pair of runs, shape (run, run).
 
     Means over topics, between 0 and 1, symmetric. On a topic the number of common documents over ten, or over
     the length of the longer ranking where both are shorter. A topic that one of the runs lacks counts 0;
@@ -192,7 +198,7 @@ def run_overlap(collection: Collection, run_index: OrderArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class RunCluster:
-    """Pooled runs that retrieve alike.
+    """Cluster of pooled runs that retrieve similar documents.
 
     Attributes
     ----------
@@ -213,7 +219,7 @@ class RunCluster:
 
 
 def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluster, ...]:
-    """Cluster the pooled runs by the documents they retrieve, the largest cluster first.
+    """Cluster pooled runs by the documents that they retrieve, largest cluster first.
 
     Parameters
     ----------
@@ -274,7 +280,7 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
 
 
 def _cluster_numbers(distance: FloatArray, n_clusters: int) -> OrderArray:
-    """Return the number of each run's cluster by average linkage of distances, shape (run,)."""
+    """Return each run's cluster number from average-linkage clustering, shape (run,)."""
     if len(distance) < 2:
         return np.zeros(len(distance), dtype=np.intp)
     from scipy.cluster.hierarchy import fcluster, linkage

@@ -1,4 +1,4 @@
-"""Held-out evidence: documents that would be unjudged had an organization, or a run, not been pooled."""
+"""Held-out evidence: documents that would be unjudged if one organization or run were not pooled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from bayespool.evidence.ideals import (
 
 @dataclass(frozen=True, eq=False)
 class HeldOutCounts:
-    """Counts of each pooled run with its organization (or the run alone) held out of the pool.
+    """Number of documents per judgment state in each pooled run, with its organization held out.
+
+    With ``by="run"`` the run alone is held out.
 
     A document is *hidden* when only the held-out contributor retrieved it within the pool depth: it becomes
     unjudged while its relevance is known.
@@ -77,7 +79,7 @@ def held_out_counts(
     substitute: str | None = None,
     with_own_judgments: bool = False,
 ) -> HeldOutCounts:
-    """Return counts of each pooled run with its organization held out of the pool.
+    """Return numbers of documents per judgment state in each pooled run, with its organization held out.
 
     No rows where there is none.
 
@@ -138,7 +140,7 @@ HeldOutDocuments: TypeAlias = tuple[OrderArray, OrderArray, OrderArray, IntArray
 def held_out_documents(
     collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0
 ) -> HeldOutDocuments:
-    """Return run, topic, rank from 1, pair code and relevance of documents in ``n_credited``.
+    """Return run, topic, rank from 1, pair code and relevance for each credited hidden document.
 
     Shape (document,).
     """
@@ -159,7 +161,7 @@ def held_out_levels(
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
 ) -> tuple[LevelArray, BoolArray]:
-    """Return relevance of the top of pooled runs, and which of it is hidden.
+    """Return relevance levels in the top of pooled runs, and a mask for hidden documents.
 
     Shape (run, topic, rank) each.
     """
@@ -174,7 +176,7 @@ def held_out_levels(
 def states_without_own(
     collection: Collection, run_index: OrderArray, depth: int, *, rel: int = 1, given: int = 0
 ) -> npt.NDArray[np.int8]:
-    """Return states of the first documents of runs, each without its organization.
+    """Return document states in the top of runs, each with its own organization held out.
 
     Shape (run, topic, rank).
     """
@@ -188,7 +190,7 @@ def states_without_own(
 def sole_beside(
     collection: Collection, by: Literal["organization", "run"], substitute: str | None
 ) -> IntArray:
-    """Return `sole_contributor` of documents that the substitute does not bring into the pool.
+    """Return each document's only contributor, or −1 with none, several, or the substitute as another.
 
     Shape (pair,).
     """
@@ -199,7 +201,7 @@ def sole_beside(
 
 
 def _is_hidden(document: IntArray, state: npt.NDArray[np.int8], sole: IntArray, unit: IntArray) -> BoolArray:
-    """Return whether a document is judged and only the run's own unit contributed it.
+    """Return whether a document is judged and was contributed only by the run's own unit.
 
     Shape (run, topic, rank).
     """
@@ -207,7 +209,7 @@ def _is_hidden(document: IntArray, state: npt.NDArray[np.int8], sole: IntArray, 
 
 
 def _is_best_ranked(document: IntArray, hidden: BoolArray) -> BoolArray:
-    """Return whether a hidden document is at its contributor's best rank for it, shape (run, topic, rank)."""
+    """Return whether a hidden document is at its contributor's best rank, shape (run, topic, rank)."""
     run, topic, rank = np.nonzero(hidden)
     pair = document[run, topic, rank]
     order = np.lexsort((run, rank, pair))

@@ -1,4 +1,4 @@
-"""Documents of ideal rankings: judged ones, and those within reach of runs."""
+"""Documents in ideal rankings: judged ones, and unjudged ones within reach of the runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.rankings import Rankings
+from bayespool.collection.rankings import Rankings, ranked
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.base import MISSING_RANK
@@ -21,7 +21,7 @@ NONRELEVANT, RELEVANT, UNJUDGED_STATE, MISSING, BELOW = range(5)
 
 
 def states(relevance: npt.NDArray[Any], rel: int, given: int = 0) -> npt.NDArray[np.int8]:
-    """Return the state of each pair: unjudged, relevant, nonrelevant, or judged and below ``given``.
+    """Return each document's state: unjudged, relevant, nonrelevant, or judged below ``given``.
 
     Shape (pair,).
     """
@@ -32,12 +32,12 @@ def states(relevance: npt.NDArray[Any], rel: int, given: int = 0) -> npt.NDArray
 def top_states(
     table: npt.NDArray[np.int8], document: IntArray | Rankings, index: OrderArray, cutoffs: tuple[int, ...]
 ) -> npt.NDArray[np.int8]:
-    """Return states of the top documents by a table from `states`, shape (run, topic, rank)."""
+    """Return the states of top-ranked documents, looked up in a table from `states`, (run, topic, rank)."""
     return np.append(table, np.int8(MISSING))[document[index, :, : max(cutoffs)]]
 
 
 def count_within(mask: BoolArray, cutoffs: tuple[int, ...]) -> IntArray:
-    """Return the number of true values within each cutoff along the last axis, ranks; shape (…, cutoff)."""
+    """Return the number of True entries within each cutoff along the last axis, shape (…, cutoff)."""
     depth = mask.shape[-1]
     if depth == 0:
         return np.zeros((*mask.shape[:-1], len(cutoffs)), dtype=np.int32)
@@ -46,7 +46,7 @@ def count_within(mask: BoolArray, cutoffs: tuple[int, ...]) -> IntArray:
 
 
 def check_cutoffs(cutoffs: int | Sequence[int]) -> tuple[int, ...]:
-    """Return cutoffs as a tuple; refuse one below 1."""
+    """Return cutoffs as a tuple, or raise `InputError` if one is below 1."""
     values = tuple(int(n) for n in np.atleast_1d(np.asarray(cutoffs)))
     if not values or min(values) < 1:
         raise InputError(f"cutoffs {values}: give at least one, each 1 or more")
@@ -54,7 +54,7 @@ def check_cutoffs(cutoffs: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def check_estimand(collection: Collection, estimand: Estimand) -> None:
-    """Refuse an unknown estimand, and ``"pooled"`` without a pool depth."""
+    """Raise `InputError` for an unknown estimand, or for ``"pooled"`` without a pool depth."""
     if estimand not in get_args(Estimand):
         raise InputError(f"no estimand {estimand!r}", hint=known_names(estimand, get_args(Estimand)))
     if estimand == "pooled" and collection.pool_depth < 1:  # all unjudged documents would be nonrelevant
@@ -65,7 +65,7 @@ def check_estimand(collection: Collection, estimand: Estimand) -> None:
 
 
 def open_ranks(collection: Collection, index: OrderArray, depth: int, estimand: Estimand) -> BoolArray:
-    """Return ranks whose documents are unjudged and may be relevant, shape (run, topic, rank)."""
+    """Return whether the document at each rank is unjudged and may be relevant, (run, topic, rank)."""
     document = collection.document[index, :, :depth]
     reach = run_reach(collection, index, depth, estimand)
     opened = np.append(collection.may_be_relevant, False)[document]
@@ -73,18 +73,21 @@ def open_ranks(collection: Collection, index: OrderArray, depth: int, estimand: 
 
 
 def run_reach(collection: Collection, index: OrderArray, cutoff: int, estimand: Estimand) -> IntArray:
-    """Return deepest rank of each run at which an unjudged document may be relevant, shape (run,)."""
+    """Return each run's largest rank at which an unjudged document may be relevant, shape (run,)."""
     if estimand == "pooled":
         return np.asarray(np.minimum(collection.run_depths(index), cutoff), dtype=np.int32)
     return np.full(len(index), cutoff, dtype=np.int32)
 
 
 MAX_IDEAL_DEPTH = 100
-"""Deepest rank at which documents are completed only for ideal rankings: few beyond it are relevant."""
+"""Maximum rank at which documents are completed for ideal rankings only.
+
+Few documents ranked below it are relevant.
+"""
 
 
 def ideal_reach(collection: Collection, measure: Measure) -> int:
-    """Return deepest rank of documents completed for ideal rankings.
+    """Return the largest rank at which documents are completed for ideal rankings.
 
     The pool depth, from the cutoff to 100.
     """
@@ -94,7 +97,7 @@ def ideal_reach(collection: Collection, measure: Measure) -> int:
 
 
 def relevance_levels(collection: Collection, measure: Measure) -> tuple[int, ...]:
-    """Return relevance levels of the judgments, ascending from 0, with one relevant to the measure."""
+    """Return the judged relevance levels with 0 and at least one level relevant to the measure, ascending."""
     levels = collection.levels
     return (0, *levels) if levels and levels[-1] >= measure.rel else (0, *levels, measure.rel)
 
@@ -102,7 +105,7 @@ def relevance_levels(collection: Collection, measure: Measure) -> tuple[int, ...
 def judged_tally(
     collection: Collection, levels: Sequence[int], *, relevance: LevelArray | None = None
 ) -> Tally:
-    """Return judged documents by topic and level but 0, shape (topic, level).
+    """Return the number of judged documents per topic and level, without level 0, (topic, level).
 
     A document between two levels counts for the lower one.
     """
@@ -111,12 +114,12 @@ def judged_tally(
 
 
 def n_relevant_documents(collection: Collection, rel: int = 1) -> int:
-    """Return the number of documents judged to be of relevance ``rel`` or more, over all topics."""
+    """Return the number of documents judged with relevance ``rel`` or more, over all topics."""
     return int(n_relevant(judged_tally(collection, (0, *collection.levels)), rel).sum())
 
 
 def judged_at_levels(collection: Collection, levels: Sequence[int], relevance: LevelArray) -> IndexArray:
-    """Count judged documents of each topic at each level, as `judged_tally`, with level 0; (topic, level)."""
+    """Return the number of judged documents per topic and level, including level 0, (topic, level)."""
     judged = np.flatnonzero(relevance >= 0)
     at = level_index(relevance[judged], levels)
     n = np.zeros((len(collection.query_ids), len(levels)), dtype=np.int64)
@@ -125,7 +128,7 @@ def judged_at_levels(collection: Collection, levels: Sequence[int], relevance: L
 
 
 def level_index(relevance: LevelArray, levels: Sequence[int]) -> OrderArray:
-    """Return the index of the highest level that each relevance reaches, −1 without a judgment.
+    """Return the index of the highest level that each relevance reaches, −1 if unjudged.
 
     Shape (pair,).
     """
@@ -135,7 +138,7 @@ def level_index(relevance: LevelArray, levels: Sequence[int]) -> OrderArray:
 def n_in_reach(
     collection: Collection, index: OrderArray, measure: Normalized, estimand: Estimand
 ) -> IndexArray:
-    """Return unjudged documents within reach that may be part of each run's ideal ranking.
+    """Return the number of unjudged documents that may be part of each run's ideal ranking.
 
     Shape (run, topic).
     """
@@ -154,7 +157,7 @@ def tally_within_reach(
     measure: Measure,
     estimand: Estimand = "complete",
 ) -> Tally | None:
-    """Return documents of ideal rankings once ``fuller`` judges those within reach.
+    """Return the tally for ideal rankings, with documents within reach judged as in ``fuller``.
 
     Shape (run, topic, level).
     """
@@ -181,7 +184,7 @@ def values_on_fuller(
     measure: Measure,
     estimand: Estimand = "complete",
 ) -> Values:
-    """Return values of runs on fuller judgments by the ideals of `tally_within_reach`, shape (run, topic)."""
+    """Return scores on fuller judgments, using ideal rankings from `tally_within_reach`, (run, topic)."""
     ranked = ranked_levels(fuller, fuller.run_index(tuple(run_ids)), measure.cutoff)
     tally = tally_within_reach(collection, fuller, run_ids, measure, estimand)
     return measure.values(measure.read(ranked), tally)
@@ -190,7 +193,7 @@ def values_on_fuller(
 def _pairs_of_ideals(
     collection: Collection, index: OrderArray, measure: Normalized, estimand: Estimand
 ) -> Iterator[tuple[slice, IntArray]]:
-    """Yield slices of runs that share an ideal ranking, with the pair codes that are part of it."""
+    """Yield slices of runs that share an ideal ranking, and the pair codes of its documents."""
     if measure.ideal == "judged":
         return
     reach = run_reach(collection, index, ideal_reach(collection, measure), estimand)
@@ -204,13 +207,27 @@ def _pairs_of_ideals(
 
 
 def ranked_levels(collection: Collection, index: OrderArray, depth: int) -> LevelArray:
-    """Return relevance at ranks of runs, shape (run, topic, rank).
+    """Return the relevance level at each rank of the runs, shape (run, topic, rank).
 
     −1 if unjudged, `MISSING_RANK` after the last.
     """
     return relevance_table(collection)[collection.document[index, :, :depth]]
 
 
+def rank_tables(collection: Collection, runs: OrderArray) -> Iterator[tuple[int, IntArray]]:
+    """Yield each run with the ranks of all documents in it, from 1, and 0 for those that it lacks.
+
+    One array, of shape (pair + 1,), serves all runs.
+    """
+    rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
+    for run in runs.tolist():
+        document, ranks = ranked(collection.document, run)
+        rank_of[document] = ranks + 1
+        rank_of[-1] = 0
+        yield run, rank_of
+        rank_of[document] = 0
+
+
 def relevance_table(collection: Collection) -> LevelArray:
-    """Return relevance of each pair, −1 if unjudged, and of the code −1, no document; shape (pair + 1,)."""
+    """Return each pair's relevance, −1 if unjudged, and last the missing-rank code, shape (pair + 1,)."""
     return np.append(np.maximum(collection.relevance, np.int16(-1)), np.int16(MISSING_RANK))

@@ -1,4 +1,4 @@
-"""Counts of judged documents by label of a second judge, in total and by level of relevance."""
+"""Numbers of judged documents for each label from a second judge, in total and per relevance level."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray
 from bayespool.collection import Collection, Judge
 from bayespool.collection.judges import MOST_GRADES
 from bayespool.collection.pools import sole_contributor
@@ -24,7 +24,10 @@ _Count = Callable[Concatenate[Collection, Judge, _P], _T]
 
 
 TOP_OF_LABELS = 30
-"""Deepest rank of documents whose labels are counted: nonrelevant ones further down are easier to tell."""
+"""Largest rank of documents whose labels are counted.
+
+Nonrelevant documents further down are easier to tell.
+"""
 
 _LIFT_DEPTH = 10  # ranks of each run
 _MIN_LIFT = 0.1  # of a favored organization
@@ -33,7 +36,7 @@ _PRIOR_LIFT_SD = 0.05  # standard deviation among organizations, with the weight
 
 
 def _cached(function: _Count[_P, _T]) -> _Count[_P, _T]:
-    """Cache the function by collection, judge and other arguments: every predictor calls it."""
+    """Cache a function by collection, judge and other arguments (decorator)."""
     caches: WeakKeyDictionary[Collection, dict[object, _T]] = WeakKeyDictionary()
 
     @wraps(function)
@@ -48,7 +51,7 @@ def _cached(function: _Count[_P, _T]) -> _Count[_P, _T]:
 
 @dataclass(frozen=True, eq=False)
 class GradeCounts:
-    """Judged documents by grade of a judge.
+    """Number of judged documents by a second judge's grade.
 
     Attributes
     ----------
@@ -63,7 +66,7 @@ class GradeCounts:
 
     @property
     def n(self) -> IndexArray:
-        """Documents of each grade, shape (grade,)."""
+        """Number of documents with each grade, shape (grade,)."""
         return self.n_relevant + self.n_nonrelevant
 
     @property
@@ -73,12 +76,12 @@ class GradeCounts:
 
     @property
     def rate(self) -> FloatArray:
-        """Share of relevant documents by grade, shrunk slightly toward that of all, shape (grade,)."""
+        """Share of relevant documents by grade, shrunk slightly toward the overall share, shape (grade,)."""
         return (self.n_relevant + self.base) / (self.n + 1)
 
     @property
     def shrunk(self) -> tuple[FloatArray, FloatArray]:
-        """Relevant and nonrelevant documents, shrunk to equal shares, two arrays of shape (grade,)."""
+        """Numbers of relevant and nonrelevant documents, shrunk to equal shares, each (grade,)."""
         # as many documents more as there are grades, spread over the grades like all documents
         n_grades = len(self.n)
         more = (self.n + 0.5) / (self.n.sum() + 0.5 * n_grades) * n_grades
@@ -86,7 +89,7 @@ class GradeCounts:
 
 
 def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> GradeCounts:
-    """Count relevant documents of each grade, among judged ones that some run ranks in its top 30.
+    """Count relevant and nonrelevant documents by grade, among judged ones ranked in a run's top 30.
 
     Documents that one organization alone contributed, the models' evidence, do not count.
 
@@ -102,7 +105,7 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
 
 
 def hidden_grades(collection: Collection, judge: Judge) -> IndexArray:
-    """Return hidden documents of each grade that some run ranks in its top 30, relevant or not.
+    """Return the number of hidden documents in a run's top 30 for each grade.
 
     Shape (grade,).
     """
@@ -115,23 +118,30 @@ def hidden_grades(collection: Collection, judge: Judge) -> IndexArray:
 def topic_grades(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> tuple[IndexArray, IndexArray]:
-    """Return relevant and nonrelevant documents of `grade_counts` by topic.
+    """Return the numbers of relevant and nonrelevant documents from `grade_counts` per topic.
 
     Two arrays of shape (topic, grade).
     """
     state = states(collection.relevance, rel, given)
     counted = is_other(collection) & (judge.grade >= 0)
     shape = len(collection.query_ids), len(judge.thresholds) + 1
-    relevant, nonrelevant = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for table, kind in ((relevant, RELEVANT), (nonrelevant, NONRELEVANT)):
-        pair = np.flatnonzero(counted & (state == kind))
-        np.add.at(table, (collection.pair_topic[pair], judge.grade[pair]), 1)
-        table.flags.writeable = False
+    relevant, nonrelevant = (
+        _cross_table(collection.pair_topic[pair], judge.grade[pair], shape)
+        for pair in (np.flatnonzero(counted & (state == kind)) for kind in (RELEVANT, NONRELEVANT))
+    )
+    relevant.flags.writeable = nonrelevant.flags.writeable = False
     return relevant, nonrelevant
 
 
+def _cross_table(row: AnyArray, column: AnyArray, shape: tuple[int, int]) -> IndexArray:
+    """Return numbers of pairs of a row and a column."""
+    table = np.zeros(shape, dtype=np.int64)
+    np.add.at(table, (row, column), 1)
+    return table
+
+
 def is_other(collection: Collection) -> BoolArray:
-    """Return whether a document is judged, in the top 30 of some run, and not hidden evidence.
+    """Return whether a document is judged, in a run's top 30, and not hidden evidence.
 
     Shape (pair,).
     """
@@ -142,7 +152,7 @@ def is_other(collection: Collection) -> BoolArray:
 def favored_organizations(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> dict[str, float]:
-    """Return lifts of organizations whose documents a judge labels too high.
+    """Return the label lift for each organization whose documents a judge labels too high.
 
     An organization is favored where its lift (`label_lift`), over equally relevant documents of others, is
     over .1, over three standard errors, and over the median of all organizations by more than three standard
@@ -160,7 +170,7 @@ def favored_organizations(
 
 @dataclass(frozen=True, eq=False)
 class LabelLift:
-    """Excess of a judge's labels on documents of each organization over equally relevant ones of others.
+    """Excess labels on each organization's documents, compared with equally relevant other documents.
 
     Attributes
     ----------
@@ -183,7 +193,10 @@ class LabelLift:
 
 @_cached
 def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> LabelLift:
-    """Return lift of each organization, among documents of one relevance; parameters as in `grade_counts`."""
+    """Return each organization's label lift among documents of equal relevance.
+
+    Parameters are as in `grade_counts`.
+    """
     state = states(collection.relevance, rel, given)
     known = np.append(((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0), False)
     is_relevant, grade = np.append(state == RELEVANT, False), np.append(judge.grade, np.int8(-1))
@@ -191,10 +204,8 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
     shape = 2, len(judge.thresholds) + 1
 
     def counted(pair: IntArray) -> IndexArray:
-        """Return documents by relevance and grade, shape (2, grade)."""
-        table = np.zeros(shape, dtype=np.int64)
-        np.add.at(table, (is_relevant[pair].astype(np.intp), grade[pair]), 1)
-        return table
+        """Return numbers of documents by relevance and grade, shape (2, grade)."""
+        return _cross_table(is_relevant[pair].astype(np.intp), grade[pair], shape)
 
     everyone = counted(_known_documents(top, known))
     n_organizations = len(collection.organizations)
@@ -225,18 +236,18 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
 
 
 def submitters(collection: Collection, judge: Judge) -> IntArray:
-    """Return the organization of each run, as an index, that the judge may favor, shape (run,)."""
+    """Return the organization of each run that a judge may favor, as an index, shape (run,)."""
     return collection.organization if judge.organization is None else judge.organization
 
 
 def _known_documents(document: IntArray, known: BoolArray) -> IntArray:
-    """Return distinct documents of rankings that are known, shape (document,)."""
+    """Return the distinct documents in rankings whose relevance and grade are known, (document,)."""
     pair = np.unique(document)
     return pair[known[pair]]
 
 
 def in_top(collection: Collection, depth: int) -> BoolArray:
-    """Return whether some run ranks a document down to ``depth``, shape (pair,)."""
+    """Return whether a run ranks the document in its top ``depth``, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last is that of −1, no document
     inside[within(collection.document, collection.run_index(), depth)] = True
     return inside[:-1]
@@ -248,7 +259,7 @@ KINDS_OF_DOCUMENTS: tuple[KindOfDocuments, ...] = ("hidden", "other")
 
 @dataclass(frozen=True, eq=False)
 class LabelConfusion:
-    """Numbers of judged documents by label and relevance.
+    """Number of judged documents by label and relevance level.
 
     Attributes
     ----------
@@ -274,7 +285,7 @@ class LabelConfusion:
         *,
         cutoff: int = TOP_OF_LABELS,
     ) -> LabelConfusion:
-        """Count judged documents by label and relevance.
+        """Return the number of judged documents by label and relevance level.
 
         Parameters
         ----------
@@ -297,17 +308,15 @@ class LabelConfusion:
         pair = held_out_documents(collection, cutoff=cutoff)[3]
         level = np.searchsorted(np.array(levels), collection.relevance, side="right")
 
-        def count(pairs: OrderArray) -> IndexArray:
-            table = np.zeros((len(judge.thresholds) + 2, len(levels) + 1), dtype=np.int64)
-            np.add.at(table, (judge.grade[pairs], level[pairs]), 1)  # −1, no label, is the last row
-            return table
-
-        return cls(
-            judge, tuple(levels), count(pair.astype(np.intp)), count(np.flatnonzero(is_other(collection)))
+        shape = len(judge.thresholds) + 2, len(levels) + 1
+        hidden, other = (  # −1, no label, is the last row
+            _cross_table(judge.grade[pairs], level[pairs], shape)
+            for pairs in (pair, np.flatnonzero(is_other(collection)))
         )
+        return cls(judge, tuple(levels), hidden, other)
 
     def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
-        """Return labeled documents by grade.
+        """Return numbers of relevant and nonrelevant labeled documents by grade.
 
         Documents of relevance ``rel`` or more, one of the levels, are relevant.
         """
@@ -317,7 +326,7 @@ class LabelConfusion:
 
 
 def auc(counted: GradeCounts) -> float:
-    """Return the chance that a relevant document has a higher grade than a nonrelevant one; ties count half.
+    """Return the probability that a relevant document has a higher grade than a nonrelevant one (AUC).
 
     NaN without relevant or without nonrelevant documents.
 
@@ -336,7 +345,7 @@ def auc(counted: GradeCounts) -> float:
 
 
 def kappas(counted: GradeCounts) -> FloatArray:
-    """Return Cohen's κ of relevance and of a grade above each but the highest, shape (threshold,).
+    """Return Cohen's κ between relevance and exceeding each grade but the highest, shape (threshold,).
 
     NaN where all documents are on one side of both.
 
@@ -358,7 +367,7 @@ def kappas(counted: GradeCounts) -> FloatArray:
 
 
 def grade_names(judge: Judge) -> tuple[str, ...]:
-    """Return names of the grades, lowest first: labels, or ranges of labels where there are too many."""
+    """Return grade names, lowest first: labels, or label ranges if there are too many."""
     values = np.unique(judge.label[judge.is_labeled])
     if len(values) <= MOST_GRADES:
         return tuple(f"{value:g}" for value in values.tolist())

@@ -1,4 +1,4 @@
-r"""Learned fusion: what the judged documents say of the pooled runs, and so of a document that these rank.
+r"""Learned fusion: relevance predicted from ranks in pooled runs, trained on judged documents.
 
 For a document :math:`d` of a topic let :math:`a_{dr} = 1/\log_2(1 + \text{rank})` in the pooled run
 :math:`r`, 0 where the run lacks it. The judged documents in the top 30 of some pooled run, or in a
@@ -28,17 +28,21 @@ import numpy.typing as npt
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
-from bayespool.collection.rankings import ranked, within
+from bayespool.collection.rankings import within
 from bayespool.compiled import compiled, one_thread
+from bayespool.evidence.ideals import rank_tables
 
 TOP_OF_RUNS = 30
-"""Deepest rank, in some pooled run, of training documents."""
+"""Maximum rank in a pooled run for training documents."""
 
 MOST_TRAINING_DOCUMENTS = 250
-"""Training documents, mean over topics, above which only shallower ranks are taken."""
+"""Maximum mean number of training documents per topic, kept by lowering the maximum rank."""
 
 NO_HOLDOUT = -2
-"""In place of an organization to hold out; −1 is that of documents with several contributors."""
+"""Code for holding out no organization.
+
+It is not −1, which stands for a document with several contributors.
+"""
 
 _DEPTHS = (TOP_OF_RUNS, 20, 15, 10)
 _RIDGE = 10.0
@@ -56,7 +60,7 @@ _SHIFT_SD, _SLOPE_SD = 1.0, 0.3  # of a run's own line
 
 @dataclass(frozen=True, eq=False)
 class TrainingDocuments:
-    """Judged documents in the top of pooled runs, by topics and pair codes."""
+    """Judged documents in the top of pooled runs, sorted by topic and pair code."""
 
     pair: OrderArray  # shape (document,)
     relevant: FloatArray  # 1 or 0, shape (document,)
@@ -69,16 +73,16 @@ class TrainingDocuments:
 
     @property
     def n_topics(self) -> int:
-        """Number of topics, of which some may have no training document."""
+        """Number of topics, including those without training documents."""
         return len(self.start) - 1
 
     def without(self, organization: int) -> BoolArray:
-        """Return the training documents without an organization, a mask of shape (document,)."""
+        """Return which documents remain for training without an organization, shape (document,)."""
         _, best = self.support_without(organization)
         return np.asarray((self.sole != organization) & (best >= 1 / np.log2(1 + self.depth)))
 
     def support_without(self, organization: int) -> tuple[FloatArray, FloatArray]:
-        """Return runs of others that have each document, and its largest gain in them.
+        """Return each document's number of retrieving runs and largest gain, ignoring one organization.
 
         Shape (document,) each.
         """
@@ -89,7 +93,7 @@ class TrainingDocuments:
 
     @cached_property
     def _support(self) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-        """Runs that have each document, its largest gain, that of other organizations, and whose it is."""
+        """Number of retrieving runs and largest gains per document, and the best run's organization."""
         best, second = np.zeros((2, len(self.pair)))
         best_of = np.full(len(self.pair), NO_HOLDOUT, dtype=np.int32)
         for o in np.unique(self.organization):
@@ -102,7 +106,7 @@ class TrainingDocuments:
 
 @dataclass(frozen=True, eq=False)
 class FusionFit:
-    """Coefficients fitted with one organization held out."""
+    """Fusion coefficients fitted with one organization held out."""
 
     coefficients: FloatArray  # of the logistic regression, shape (6,)
     base: FloatArray  # log odds of relevance on each topic, shape (topic,)
@@ -115,7 +119,7 @@ class FusionFit:
 
 @dataclass(frozen=True, eq=False)
 class LearnedFusion:
-    """Fits of a pool without each of its organizations.
+    """Fusion models for a pool, fitted with each organization held out in turn.
 
     Attributes
     ----------
@@ -136,7 +140,7 @@ class LearnedFusion:
     given: int
 
     def log_odds(self, run: OrderArray, topic: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
-        """Return log odds of relevance of documents, without the organizations of their runs.
+        """Return the log odds that documents are relevant, learned without their run's organization.
 
         Shape (document,).
         """
@@ -164,7 +168,7 @@ class LearnedFusion:
         return np.round(log_odds, _DIGITS)
 
     def run_skill_regression(self, runs: OrderArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Fit each run's own judged documents by a line in these log odds, three arrays of shape (run,).
+        """Regress judged relevance on the fusion log odds in each run, three arrays of shape (run,).
 
         Of its documents' log odds the shift at their mean, the slope, and their mean.
         """
@@ -191,7 +195,7 @@ _fusions: WeakKeyDictionary[Collection, dict[tuple[int, int], LearnedFusion]] = 
 
 
 def learned_fusion(collection: Collection, *, rel: int = 1, given: int = 0) -> LearnedFusion:
-    """Return the (cached) fusion model of P(relevance ≥ rel | relevance ≥ given)."""
+    """Return the cached fusion model for P(relevance ≥ rel | relevance ≥ given)."""
     fusions = _fusions.setdefault(collection, {})
     if (rel, given) not in fusions:
         with one_thread():
@@ -200,7 +204,7 @@ def learned_fusion(collection: Collection, *, rel: int = 1, given: int = 0) -> L
 
 
 def gains(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
-    """Return 1/log₂(1 + rank) of documents in runs, 0 where a run lacks it, shape (document, run)."""
+    """Return 1/log₂(1 + rank) for documents in runs, 0 if not retrieved, shape (document, run)."""
     rank_gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
     return rank_worths(collection, runs, pair, rank_gain)
 
@@ -208,31 +212,25 @@ def gains(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer
 def rank_worths(
     collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer], worth: FloatArray
 ) -> FloatArray:
-    """Return the worth of documents by their ranks in runs, shape (document, run).
+    """Return the worth assigned to each document's rank in each run, shape (document, run).
 
     ``worth`` is by rank from 1; its first value is that of a document that a run lacks.
     """
-    rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
     worths = np.empty((len(pair), len(runs)))
-    for column, run in enumerate(runs):
-        document, ranks = ranked(collection.document, run)
-        rank_of[document] = ranks + 1
-        rank_of[-1] = 0
+    for column, (_, rank_of) in enumerate(rank_tables(collection, runs)):
         worths[:, column] = worth[rank_of[pair]]
-        rank_of[document] = 0
     return worths
 
 
 def _training_documents(
     collection: Collection, pooled: OrderArray, rel: int, given: int
 ) -> TrainingDocuments:
-    """Return judged documents in the top of pooled runs."""
+    """Return the judged documents in the top of pooled runs."""
     for depth in _DEPTHS:
         is_training = np.zeros(len(collection.relevance) + 1, dtype=bool)
         is_training[within(collection.document, pooled, depth)] = True
-        if np.count_nonzero(is_training[:-1] & collection.judged) <= MOST_TRAINING_DOCUMENTS * len(
-            collection.query_ids
-        ):
+        n_training = np.count_nonzero(is_training[:-1] & collection.judged)
+        if n_training <= MOST_TRAINING_DOCUMENTS * len(collection.query_ids):
             break
     pair = np.flatnonzero(is_training[:-1] & (collection.relevance >= given))
     topic = collection.pair_topic[pair].astype(np.intp)
@@ -253,7 +251,7 @@ def _longest(collection: Collection, pooled: OrderArray) -> int:
 
 
 def _learn(collection: Collection, rel: int, given: int) -> LearnedFusion:
-    """Return lessons without each organization that contributed, and with all of them."""
+    """Return fusion models fitted without each contributing organization, and with all of them."""
     pooled = np.flatnonzero(collection.pooled)
     training = _training_documents(collection, pooled, rel, given)
     units = [NO_HOLDOUT, *np.unique(collection.organization[collection.contributors]).tolist()]
@@ -267,15 +265,8 @@ def _learn(collection: Collection, rel: int, given: int) -> LearnedFusion:
         weight, center, ridge_values = regression.without(o, kept[o], shares[o])
         rows, n_having, best = kept[o], *training.support_without(o)
         n_runs = np.full(rows.sum(), float((training.organization != o).sum()))
-        design = _logit_features(
-            shares[o].base_without[rows],
-            n_having[rows],
-            n_runs,
-            best[rows],
-            longest,
-            ridge_values[rows],
-            process_values[rows],
-        )
+        columns = (n_having[rows], n_runs, best[rows], longest, ridge_values[rows], process_values[rows])
+        design = _logit_features(shares[o].base_without[rows], *columns)
         coefficients = _logistic(design, training.relevant[rows])
         left_out = np.full(len(training.pair), np.nan)
         left_out[rows] = np.round(design @ coefficients, _DIGITS)
@@ -285,7 +276,7 @@ def _learn(collection: Collection, rel: int, given: int) -> LearnedFusion:
 
 @dataclass(frozen=True, eq=False)
 class _Shares:
-    """Shares of relevant documents among some teachers."""
+    """Shares of relevant documents per topic among the training documents kept."""
 
     n: FloatArray  # teachers of each topic, shape (topic,)
     centered: FloatArray  # relevance less the topic's mean, 0 for those that do not teach, (document,)
@@ -318,7 +309,7 @@ class _Shares:
 
 @dataclass(frozen=True, eq=False)
 class _Regression:
-    """Ridge regression of relevance on gains over all topics, ready for organizations to leave it."""
+    """Ridge regression of relevance on gains over all topics, prepared for leaving organizations out."""
 
     training: TrainingDocuments
     total: FloatArray  # of gains on each topic, shape (topic, run)
@@ -326,12 +317,14 @@ class _Regression:
 
     @classmethod
     def of(cls, training: TrainingDocuments) -> _Regression:
-        return cls(training, _by_topic(training, training.gain), training.gain.T @ training.gain)
+        total = np.zeros((training.n_topics, training.gain.shape[1]))
+        np.add.at(total, training.topic, training.gain)
+        return cls(training, total, training.gain.T @ training.gain)
 
     def without(
         self, organization: int, kept: BoolArray, shares: _Shares
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return weights of runs, weighted mean gains of topics, and what others predict of each document."""
+        """Return run weights, weighted mean gains per topic, and leave-one-out predictions."""
         training, removed = self.training, np.flatnonzero(~kept)
         gain, topic = training.gain, training.topic
         lost, total = gain[removed], self.total.copy()
@@ -360,7 +353,10 @@ class _Regression:
 def _processes(
     training: TrainingDocuments, kept: dict[int, BoolArray], shares: dict[int, _Shares]
 ) -> dict[int, tuple[FloatArray, FloatArray, FloatArray]]:
-    """Return Gaussian processes by organization: weights by cosine and by dot product, left-out values."""
+    """Return Gaussian-process weights and leave-one-out predictions for each held-out organization.
+
+    Weights are by cosine and by dot product.
+    """
     n_runs, n_topics = len(training.organization), training.n_topics
     processes = {
         o: (np.zeros((n_topics, n_runs)), np.zeros((n_topics, n_runs)), np.zeros(len(training.pair)))
@@ -377,16 +373,15 @@ def _processes(
         process = _Process.of(np.hstack([gain / length, scale * gain]))
         for o, (cosine, dot, left_out) in processes.items():
             columns = np.flatnonzero(organization == o)
-            weights, left_out[rows] = process.without(
-                columns, kept[o][rows], shares[o].centered[rows], shares[o].change[rows]
-            )
+            centered, change = shares[o].centered[rows], shares[o].change[rows]
+            weights, left_out[rows] = process.without(columns, kept[o][rows], centered, change)
             cosine[t], dot[t] = weights[:n_runs], scale * weights[n_runs:]
     return processes
 
 
 @dataclass(frozen=True, eq=False)
 class _Process:
-    """Ridge regression of penalty 1 on a topic's documents, ready for columns and rows to leave it."""
+    """Ridge regression with penalty 1 on one topic's documents, prepared for leaving columns or rows out."""
 
     features: FloatArray  # shape (document, feature)
     inverse: FloatArray  # of features' × features + 1, shape (feature, feature)
@@ -402,7 +397,7 @@ class _Process:
     def without(
         self, columns: OrderArray, kept: BoolArray, centered: FloatArray, change: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return weights of features without some columns and rows, and what others predict of each row.
+        """Return feature weights with some columns and rows left out, and leave-one-out predictions.
 
         The answers are ``centered``, 0 where not kept; with a row left out the mean of the others changes by
         minus ``change``.
@@ -433,16 +428,8 @@ class _Process:
         return weights[:, 0], np.where(kept, left_out, 0.0)
 
 
-def _by_topic(training: TrainingDocuments, values: FloatArray) -> FloatArray:
-    """Return sums over the teachers of each topic, shape (topic, …)."""
-    total = np.zeros((training.n_topics, values.shape[1]))
-    for t in range(training.n_topics):
-        total[t] = values[training.start[t] : training.start[t + 1]].sum(axis=0)
-    return total
-
-
 def _times_of_topic(values: FloatArray, topic_values: FloatArray, training: TrainingDocuments) -> FloatArray:
-    """Return products of each document's values with its topic's, shape (document,)."""
+    """Return the dot product between each document's row and its topic's vector, shape (document,)."""
     products = np.empty(len(values))
     for t in range(training.n_topics):
         rows = slice(int(training.start[t]), int(training.start[t + 1]))
@@ -459,7 +446,7 @@ def _logit_features(
     ridge: FloatArray,
     process: FloatArray,
 ) -> FloatArray:
-    """Return predictors of the logistic regression, shape (document, 6); ``best`` is the largest gain."""
+    """Return the predictors of the logistic regression, shape (document, 6)."""
     with np.errstate(divide="ignore"):
         rank = np.where(best > 0, np.exp2(1 / best) - 1, float(_ABSENT_RANK_FACTOR * longest))
     support = np.log((n_having + 0.5) / (n_runs + 1))
@@ -467,7 +454,7 @@ def _logit_features(
 
 
 def _logistic(design: FloatArray, relevant: FloatArray) -> FloatArray:
-    """Return coefficients of highest posterior density, shape (6,)."""
+    """Return the posterior mode of the logistic regression coefficients, shape (6,)."""
     x = _PRIOR_MEAN.copy()
     for _ in range(_MOST_STEPS):
         chance = 1 / (1 + np.exp(-(design @ x)))
@@ -483,7 +470,7 @@ def _logistic(design: FloatArray, relevant: FloatArray) -> FloatArray:
 def _fit_run_skill(
     log_odds: FloatArray, relevant: FloatArray, row: OrderArray, n_rows: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Fit a shift and a slope of log odds to each row's documents, and return the mean log odds, too."""
+    """Return each row's fitted intercept and slope on log odds, and its mean log odds."""
     n = np.bincount(row, minlength=n_rows)
     center = np.bincount(row, log_odds, n_rows) / np.maximum(n, 1)
     off, shift, slope = log_odds - center[row], np.zeros(n_rows), np.zeros(n_rows)
@@ -501,7 +488,7 @@ def _fit_run_skill(
 
 
 def _weighted(design: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Return sums of weighted columns, to the bit the same for a row whatever other rows there are."""
+    """Return each row's weighted sum of columns, bit-identical with any other rows."""
     total = np.zeros(len(design))
     for k in range(len(coefficients)):
         total += design[:, k] * coefficients[k]
@@ -519,7 +506,7 @@ def _sums(
     cosine: FloatArray,
     dot: FloatArray,
 ) -> FloatArray:
-    """Return ridge, Gaussian process, runs that have a document, runs, and largest gain.
+    """Return ridge and Gaussian-process sums, numbers of runs, and the largest gain for each document.
 
     Shape (document, 5).
     """

@@ -1,4 +1,4 @@
-"""Tables of documents with their predictors, and the columns that documents without a label change."""
+"""Tables with a row of predictors per document, and treatment of documents without labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bayespool.randomness import document_keys
 
 @dataclass(frozen=True, eq=False)
 class DocumentTable:
-    """Documents with their predictors, one row each.
+    """Table with one row of predictors per document.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class DocumentTable:
     names: tuple[str, ...]
 
     def columns(self, names: tuple[str, ...]) -> FloatArray:
-        """Return the named predictors, shape (document, predictor)."""
+        """Return the columns for the named predictors, shape (document, predictor)."""
         return self.predictors[:, [self.names.index(name) for name in names]]
 
 
@@ -60,7 +60,9 @@ def document_table(
     names: Sequence[str] | None = None,
     cutoff: int | None = None,
 ) -> FloatArray:
-    """Return predictors of any documents in any runs, in the order of the names, shape (document, predictor).
+    """Return predictors for any documents in any runs, shape (document, predictor).
+
+    Columns are in the order of the names.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def document_table(
 def hidden_document_table(
     collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0, names: Sequence[str] | None = None
 ) -> DocumentTable:
-    """Return hidden documents, each once, for the run of its organization that ranks it best.
+    """Return each hidden document once, for the run of its organization that ranks it best.
 
     Parameters
     ----------
@@ -133,7 +135,7 @@ def with_predictors(
     rel: int = 1,
     given: int = 0,
 ) -> DocumentTable:
-    """Add to the table those named predictors that it lacks; the cutoff is that of `document_table`."""
+    """Return the table with missing named predictors added, at the cutoff for `document_table`."""
     missing = tuple(name for name in names if name not in table.names)
     if not missing:
         return table
@@ -155,15 +157,16 @@ def with_predictors(
 
 
 MIN_UNLABELED_DOCUMENTS = 50
-"""Smallest number of hidden documents without a label, a fifth of them at most, if some document to complete
-has none.
+"""Minimum number of hidden documents treated as unlabeled if a document to complete lacks a label.
+
+It is at most a fifth of the hidden documents.
 """
 
 
 def without_some_labels(
     collection: Collection, hidden: DocumentTable, unjudged: DocumentTable
 ) -> tuple[DocumentTable, DocumentTable]:
-    """Return both tables, hidden documents lacking labels as often as the documents to complete."""
+    """Return both tables, with labels removed until hidden documents lack them as often as unjudged ones."""
     # The chance of a document without a label is the mean of all chances, not the one at the mean label,
     # because log odds are not linear: models learn it from hidden documents. Where no document to complete
     # has a label, all labels are ignored.
@@ -191,7 +194,7 @@ def without_some_labels(
 
 
 def _positions(collection: Collection, pair: IntArray) -> FloatArray:
-    """Return a number from 0 to 1 for each document, by a hash of its name, shape (document,)."""
+    """Return a number from 0 to 1 for each document from a hash of its name, shape (document,)."""
     topic, doc_ids = collection.pair_topic[pair], collection.doc_ids.take(pa.array(pair)).to_pylist()
     position = np.zeros(len(pair))
     for t in np.unique(topic):

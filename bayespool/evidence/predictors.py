@@ -1,4 +1,4 @@
-"""What predictors are computed from, their class, the package's fourteen, and their registry."""
+"""Predictors of relevance: their class, their registry, and the package's own."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.rankings import ranked
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
-from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
+from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE, rank_tables
 from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
@@ -25,7 +24,7 @@ _TOP_DEPTH_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
 
 
 class AmongOthers(NamedTuple):
-    """Ranks of documents in the pooled runs of other organizations, arrays of shape (document,)."""
+    """Summaries of document ranks in other organizations' pooled runs, each of shape (document,)."""
 
     n_runs: FloatArray  # number of those runs, at least 1
     n_retrieving: FloatArray  # number of those that retrieve the document at any depth
@@ -37,7 +36,7 @@ class AmongOthers(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DocumentContext:
-    """Documents to compute predictors of, and the runs that retrieved them.
+    """Documents whose predictors are computed, and the runs that retrieved them.
 
     A document's values depend neither on the other documents nor on unpooled runs other than its own.
 
@@ -70,17 +69,17 @@ class DocumentContext:
 
     @cached_property
     def runs(self) -> OrderArray:
-        """The runs that retrieved any of the documents, each once."""
+        """Distinct runs that retrieved the documents."""
         return np.unique(self.run)
 
     @cached_property
     def row(self) -> OrderArray:
-        """Position in ``runs`` of each document's run, shape (document,)."""
+        """Index into ``runs`` for each document's run, shape (document,)."""
         return np.searchsorted(self.runs, self.run)
 
     @cached_property
     def state(self) -> npt.NDArray[np.int8]:
-        """States of the first documents of each run with its organization held out, shape (run, topic, rank).
+        """Document states in each run's top ranks with its organization held out, (run, topic, rank).
 
         There are max(``depth``, 100) ranks; shorter runs are filled with missing documents.
         """
@@ -92,49 +91,44 @@ class DocumentContext:
 
     @cached_property
     def relevant(self) -> BoolArray:
-        """Return where ``state`` is relevant, shape (run, topic, rank)."""
+        """Whether the document at each rank is relevant in ``state``, shape (run, topic, rank)."""
         return np.asarray(self.state == RELEVANT)
 
     @cached_property
     def nonrelevant(self) -> BoolArray:
-        """Return where ``state`` is nonrelevant, shape (run, topic, rank)."""
+        """Whether the document at each rank is nonrelevant in ``state``, shape (run, topic, rank)."""
         return np.asarray(self.state == NONRELEVANT)
 
     @cached_property
     def top(self) -> int:
-        """Number of top ranks that represent a run as a whole: the pool depth, clipped to 10 to 30."""
+        """Number of top ranks used to describe a run: the pool depth, limited to between 10 and 30."""
         return int(np.clip(self.collection.pool_depth, *_TOP_DEPTH_RANGE))
 
     @cached_property
     def top_relevant(self) -> IndexArray:
-        """Relevant documents in the ``top`` of each run, shape (run, topic)."""
+        """Number of relevant documents in each run's ``top`` ranks, shape (run, topic)."""
         return _count(self.relevant[:, :, : self.top])
 
     @cached_property
     def top_nonrelevant(self) -> IndexArray:
-        """Nonrelevant documents in the ``top`` of each run, shape (run, topic)."""
+        """Number of nonrelevant documents in each run's ``top`` ranks, shape (run, topic)."""
         return _count(self.nonrelevant[:, :, : self.top])
 
     @cached_property
     def among_others(self) -> AmongOthers:
-        """Ranks of the documents in the pooled runs of other organizations."""
+        """Summaries of document ranks in other organizations' pooled runs."""
         collection, pair = self.collection, self.pair
         own = collection.organization[self.run]
         pooled = np.flatnonzero(collection.pooled)
         top = dict(zip(pooled.tolist(), collection.run_depths(pooled).tolist(), strict=True))
         state = np.append(collection.relevance, np.int16(-1))
-        rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
         n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))
         longest = max(1, int(collection.length[pooled].max(initial=0)))
         fusion, best = np.zeros(len(pair)), np.full(len(pair), float(_ABSENT_RANK_FACTOR * longest))
         gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
-        for run in pooled:
-            document, ranks = ranked(collection.document, run)
-            rank_of[document] = ranks + 1
-            rank_of[-1] = 0
+        for run, rank_of in rank_tables(collection, pooled):
             rank = np.where(own == collection.organization[run], 0, rank_of[pair])
-            rank_of[document] = 0
-            judged = state[collection.document[run, :, : min(_TOP_DEPTH_RANGE[1], top[int(run)])]]
+            judged = state[collection.document[run, :, : min(_TOP_DEPTH_RANGE[1], top[run])]]
             precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= self.given).sum(axis=1) + 1)
             n_runs += own != collection.organization[run]
             n_retrieving += rank > 0
@@ -144,12 +138,12 @@ class DocumentContext:
 
     @cached_property
     def learned_odds(self) -> FloatArray:
-        """Log odds that the judged documents teach of the pooled runs of other organizations."""
+        """Relevance log odds from learned fusion over other organizations' pooled runs."""
         return self._learned.log_odds(self.run, self.topic, self.pair)
 
     @cached_property
     def run_skill_regression(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Shift, slope and mean of `learned_odds` at which they fit each run's judged documents, by row."""
+        """Intercept, slope and mean of `learned_odds` in each run's regression, arrays of shape (row,)."""
         return self._learned.run_skill_regression(self.runs)
 
     @property
@@ -158,7 +152,7 @@ class DocumentContext:
 
     @cached_property
     def composition(self) -> tuple[FloatArray, FloatArray]:
-        """Change of the pooled runs' P@n and P̄@n on the topic when composed with the document's run.
+        """Mean change in pooled runs' P@n and anti-precision after composition with the document's run.
 
         Two arrays of shape (document,); the run's organization is out of the pool.
         """
@@ -182,7 +176,7 @@ class DocumentContext:
 
 
 def _count(mask: BoolArray) -> IndexArray:
-    """Return the number of true values along the last axis."""
+    """Return the number of True entries along the last axis."""
     return np.asarray(mask.sum(axis=-1))
 
 
@@ -191,7 +185,7 @@ Per = Literal["ranking", "label", "document"]
 
 @dataclass(frozen=True, kw_only=True)
 class Predictor:
-    """A quantity known about a document before it is judged.
+    """Quantity known about a document before it is judged, used to predict relevance.
 
     Parameters
     ----------
@@ -236,11 +230,11 @@ class Predictor:
 
 
 PREDICTORS: dict[str, Predictor] = {}
-"""Every registered predictor by name; their order is that of columns in tables and of slopes in models."""
+"""Registered predictors, keyed by name, in the order of table columns and model slopes."""
 
 
 def register_predictor(predictor: Predictor) -> None:
-    """Register a predictor; the evidence model uses it if it has an expected slope.
+    """Register a predictor, which the evidence model uses if it has an expected slope.
 
     A name that another predictor has is an `InputError`; ``del PREDICTORS[name]`` frees it.
     """
@@ -250,7 +244,7 @@ def register_predictor(predictor: Predictor) -> None:
 
 
 def evidence_predictors() -> tuple[str, ...]:
-    """Return names of the predictors of the evidence model: those with an expected slope."""
+    """Return the names of the evidence model's predictors, which have an expected slope."""
     return tuple(name for name, predictor in PREDICTORS.items() if predictor.slope is not None)
 
 
@@ -260,7 +254,7 @@ Compute = Callable[[DocumentContext], FloatArray]
 def _predictor(
     per: Per, description: str, slope: tuple[float, float] | None = None
 ) -> Callable[[Compute], Compute]:
-    """Register a function as the predictor of its name."""
+    """Register the decorated function as a predictor under its own name."""
 
     def register(compute: Compute) -> Compute:
         name = compute.__name__.removeprefix("_")
@@ -273,7 +267,7 @@ def _predictor(
 
 
 def _log_odds(n: IndexArray, n_other: IndexArray) -> FloatArray:
-    """Return log odds of one category versus another, with ½ added to each count."""
+    """Return the log odds between two numbers of documents, with ½ added to each."""
     return np.log((n + 0.5) / (n_other + 0.5))
 
 
@@ -340,7 +334,10 @@ _HALF_WEIGHT_DISTANCE = 5.0  # ranks to a judged neighbor that counts half
     slope=(0.8, 0.4),
 )
 def _local_precision(documents: DocumentContext) -> FloatArray:
-    """Return logit of precision around each rank, the run's being one more neighbor, shape (document,)."""
+    """Return the logit of weighted precision around each document's rank, shape (document,).
+
+    The run's precision counts as one more neighbor.
+    """
     # all ranks of ``state`` are summed: a matrix product of another shape may round its sums in another order
     relevant, nonrelevant = documents.relevant, documents.nonrelevant
     ranks = np.arange(relevant.shape[2])
@@ -382,7 +379,7 @@ def _delta_antiprecision(documents: DocumentContext) -> FloatArray:
 
 
 COMPOSITION_PREDICTORS = ("delta_precision", "delta_antiprecision")
-"""Names of the predictors from composing the run with the pooled runs (Lipani et al. 2015)."""
+"""Names of predictors based on composing the run with pooled runs (Lipani et al. 2015)."""
 
 
 @_predictor(

@@ -1,8 +1,8 @@
-"""Predictors from labels of second judges, which belong to a collection, not to the registry."""
+"""Predictors based on labels from second judges, made separately for each collection."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,18 +11,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
-from bayespool.arrays import BoolArray, FloatArray, OrderArray
+from bayespool.arrays import FloatArray, OrderArray
 from bayespool.collection import Collection, Judge
 from bayespool.evidence.ideals import UNJUDGED_STATE
 from bayespool.evidence.labels import (
     GradeCounts,
-    favored_organizations,
     grade_counts,
     hidden_grades,
+    label_lift,
     submitters,
     topic_grades,
 )
-from bayespool.evidence.predictors import DocumentContext, Predictor
+from bayespool.evidence.predictors import DocumentContext, Per, Predictor
 from bayespool.randomness import key_of, normals
 
 _TRANSFER_SD = 0.5  # of a grade's log odds ratio between hidden and other judged documents
@@ -37,44 +37,36 @@ _MIN_DOCUMENTS = 5  # labeled relevant, and nonrelevant, documents of a usable j
 
 
 def label_predictors(collection: Collection) -> dict[str, Predictor]:
-    """Return predictors of the judges by name.
+    """Return predictors based on the judges' labels, keyed by name.
 
     Grades reached, no label, labels of the run and on the topic.
     """
-    predictors = {}  # NaN without a label, or where the judge favors the run's organization
+    predictors: dict[str, Predictor] = {}  # NaN without a label, or where the judge favors the organization
+
+    def add(name: str, description: str, per: Per, compute: Callable[[DocumentContext], FloatArray]) -> None:
+        predictors[name] = Predictor(name=name, description=description, per=per, compute=compute)
+
     for judge in collection.judges:
+        by = f"judge {judge.name}"
         for place, threshold in enumerate(judge.thresholds):
-            predictors[_label_name(judge, threshold)] = Predictor(
-                name=_label_name(judge, threshold),
-                description=f"whether judge {judge.name} labels it {threshold:g} or more",
-                per="label",
-                compute=partial(_reaches, judge=judge, place=place),
-            )
+            text, reaches = f"whether {by} labels it {threshold:g} or more", partial(_reaches, place=place)
+            add(_label_name(judge, threshold), text, "label", partial(reaches, judge=judge))
         if judge.thresholds:
-            predictors[_run_name(judge)] = Predictor(
-                name=_run_name(judge),
-                description=f"log odds of relevant documents among the unjudged ones of the run, by labels "
-                f"of judge {judge.name}",
-                per="ranking",
-                compute=partial(_run_labels, judge=judge),
-            )
-            predictors[_topic_name(judge)] = Predictor(
-                name=_topic_name(judge),
-                description=f"how much more a label by judge {judge.name} is worth on the topic than on all",
-                per="label",
-                compute=partial(_topic_ratio, judge=judge),
-            )
-            predictors[_label_name(judge)] = Predictor(
-                name=_label_name(judge),
-                description=f"whether judge {judge.name} does not label it",
-                per="label",
-                compute=partial(_is_missing, judge=judge),
+            text = f"log odds of relevant documents among the unjudged ones of the run, by labels of {by}"
+            add(_run_name(judge), text, "ranking", partial(_run_labels, judge=judge))
+            text = f"how much more a label by {by} is worth on the topic than on all"
+            add(_topic_name(judge), text, "label", partial(_topic_ratio, judge=judge))
+            add(
+                _label_name(judge),
+                f"whether {by} does not label it",
+                "label",
+                partial(_is_missing, judge=judge),
             )
     return predictors
 
 
 def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dict[str, tuple[float, float]]:
-    """Return prior mean and standard deviation of the slopes of `label_predictors`."""
+    """Return the prior mean and standard deviation for each slope in `label_predictors`."""
     # The slope of a threshold is the step from the grade below in the log odds ratio of grades, log P(g |
     # relevant) / P(g | nonrelevant), among judged documents that are not evidence.
     slopes: dict[str, tuple[float, float]] = {}
@@ -93,7 +85,7 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
 
 @dataclass(frozen=True, eq=False)
 class LabelRatios:
-    """Log odds ratios of a judge's labels, for models without predictors of labels."""
+    """Log odds ratios for a judge's labels, for use in models without label predictors."""
 
     judge: str
     relevant: FloatArray  # Dirichlet parameters, shape (grade,)
@@ -101,7 +93,7 @@ class LabelRatios:
     grade: npt.NDArray[np.int8]  # −1 where no label counts, shape (document,)
 
     def draw_ratios(self, draws: OrderArray, documents: slice) -> FloatArray:
-        """Return log odds ratios of some documents in some draws, shape (draw, document)."""
+        """Return draws of documents' log odds ratios, shape (draw, document)."""
         n = int(draws.max(initial=-1)) + 1
         relevant, nonrelevant = (
             self._shares(n, of, name) for of, name in ((self.relevant, "relevant"), (self.nonrelevant, "not"))
@@ -110,7 +102,7 @@ class LabelRatios:
         return ratio[draws][:, self.grade[documents]]
 
     def _shares(self, n: int, of: FloatArray, name: str) -> FloatArray:
-        """Return draws of the shares of grades, varied by the transfer to other documents.
+        """Return draws of the shares of documents by grade, with extra variance for transfer.
 
         Shape (draw, grade).
         """
@@ -125,7 +117,7 @@ class LabelRatios:
 def label_ratios(
     collection: Collection, run: OrderArray, pair: OrderArray, *, rel: int = 1, given: int = 0
 ) -> tuple[LabelRatios, ...]:
-    """Return log odds ratios of labels by each usable judge.
+    """Return log odds ratios for the labels from each usable judge.
 
     They add up, as if judges erred independently.
     """
@@ -140,13 +132,16 @@ def label_ratios(
 
 
 def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
-    """Return names of a judge's predictors: lacking without a label, that of no label, that of the run."""
+    """Return the names of a judge's predictors in three parts.
+
+    First those that a document without a label lacks, then that for having no label, then that for the run.
+    """
     reached = tuple(_label_name(judge, threshold) for threshold in judge.thresholds)
     return (*reached, _topic_name(judge)), _label_name(judge), _run_name(judge)
 
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
-    """Return judges with at least five labeled relevant documents and as many nonrelevant ones."""
+    """Return judges with labels on at least five relevant and five nonrelevant documents."""
 
     def is_known(judge: Judge) -> bool:
         counted = grade_counts(collection, judge, rel=rel, given=given)
@@ -164,7 +159,7 @@ def _run_name(judge: Judge) -> str:
 
 
 def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
-    """Return log odds ratios of grades, and their sampling variances, two arrays of shape (grade,)."""
+    """Return log odds ratios by grade and their sampling variances, two arrays of shape (grade,)."""
     relevant, nonrelevant = counted.shrunk
     ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
     return ratio, 1 / relevant + 1 / nonrelevant
@@ -175,7 +170,7 @@ def _topic_name(judge: Judge) -> str:
 
 
 def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArray) -> float:
-    """Return log odds at the mean chance of a document without a label, less those at the mean label."""
+    """Return the log odds at the mean probability of relevance minus the log odds at the mean label."""
     from scipy.optimize import brentq
 
     share, rate = _hidden_share(collection, counted), _hidden_rate(collection, counted)
@@ -188,7 +183,7 @@ def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArr
 
 
 def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
-    """Return shares of grades among hidden documents, or among others where none is hidden.
+    """Return the share of hidden documents with each grade, or of other documents if none is hidden.
 
     Shape (grade,).
     """
@@ -198,7 +193,7 @@ def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
 
 
 def _hidden_rate(collection: Collection, counted: GradeCounts) -> float:
-    """Return the share of relevant hidden documents that labels predict."""
+    """Return the share of hidden documents that labels predict to be relevant."""
     return float(_hidden_share(collection, counted) @ counted.rate)
 
 
@@ -209,17 +204,9 @@ def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
 def _grades(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], pair: npt.NDArray[Any], rel: int, given: int
 ) -> npt.NDArray[np.int8]:
-    """Return grades of documents, −1 where no label counts, shape (document,)."""
-    favored = favored_organizations(collection, judge, rel=rel, given=given)
-    return np.where(_belongs_to(collection, judge, run, favored), np.int8(-1), judge.grade[pair])
-
-
-def _belongs_to(
-    collection: Collection, judge: Judge, run: npt.NDArray[Any], organizations: Iterable[str]
-) -> BoolArray:
-    """Return whether a run is of the named organizations, shape of ``run``."""
-    named = np.isin(np.array(collection.organizations), list(organizations))
-    return np.asarray(named[submitters(collection, judge)[run]])
+    """Return each document's grade, −1 without a usable label, shape (document,)."""
+    is_favored = label_lift(collection, judge, rel=rel, given=given).is_favored
+    return np.where(is_favored[submitters(collection, judge)[run]], np.int8(-1), judge.grade[pair])
 
 
 def _reaches(documents: DocumentContext, *, judge: Judge, place: int) -> FloatArray:
@@ -238,8 +225,8 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     document = collection.document[documents.runs, :, :top]
     unjudged = documents.state[:, :, : document.shape[2]] == UNJUDGED_STATE
     grade = np.where(unjudged, np.append(judge.grade, np.int8(-1))[document], np.int8(-1))
-    favored = favored_organizations(collection, judge, rel=documents.rel, given=documents.given)
-    grade[_belongs_to(collection, judge, documents.runs, favored)] = -1
+    is_favored = label_lift(collection, judge, rel=documents.rel, given=documents.given).is_favored
+    grade[is_favored[submitters(collection, judge)[documents.runs]]] = -1
     expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
     n = (grade >= 0).sum(axis=(1, 2))
     log_odds = np.log(
@@ -250,7 +237,7 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
 
 
 def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:
-    """Return log odds ratio of the document's grade on its topic less that on all topics.
+    """Return the log odds ratio for a document's grade on its topic minus the ratio on all topics.
 
     Shape (document,).
     """

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bayespool.experiments.design import error_columns, interval_summary
 from bayespool.experiments.graded_runs import (
     WithReportedRuns,
+    best_runs_text,
     in_order,
     reported_rows,
     sre_star_note,
@@ -126,13 +127,6 @@ class Budgets(WithReportedRuns):
     _agreement: pd.DataFrame
     _estimates: pd.DataFrame | None
 
-    def __repr__(self) -> str:
-        s = self.settings
-        return (
-            f"<Budgets: {len(s.strategies)} strategies, {counted(len(s.budgets), 'budget')}, "
-            f"{counted(len(s.measures), 'measure')}, {self._rows['left_out'].nunique()} {s.by}s left out>"
-        )
-
     def tables(self) -> tuple[Table, ...]:
         """Return ``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; of estimators
         ``posterior`` and ``estimates``, too.
@@ -211,8 +205,7 @@ class Budgets(WithReportedRuns):
         measures = [str(measure) for measure in self.settings.measures]
         for measure in measures:
             n_runs = int(self._summary.loc[self._summary["measure"] == measure, "n_runs"].iloc[0])
-            n_all = len(self.run_ids)
-            which = f"all {n_runs}" if n_runs == n_all else f"the best {n_runs} of {n_all}"
+            which = best_runs_text(n_runs, len(self.run_ids))
             yield View(
                 title=f"{measure}, {which} pooled runs, means over budgets",
                 names=("strategy",),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, IntArray
+from bayespool.arrays import BoolArray
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
@@ -81,12 +81,7 @@ class PoolsOfBudgets(Design):
         without each contributor.
         """
         n_best(len(collection.pooled_run_ids), settings.top)
-        units = contributors(collection, settings.by)
-        if len(units) < 2:
-            raise InputError(
-                f"only one {settings.by} was pooled: nothing is left once it is left out",
-                hint="give more runs, or the organizations of the runs",
-            )
+        units = contributors(collection, settings.by, least=2)
         parts = []
         for budget in (None, *(settings.budgets if settings.estimators else ())):
             everybody = {} if budget else {"": collection.pooled_run_ids}
@@ -111,8 +106,8 @@ class PoolsOfBudgets(Design):
     def conceal(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Collection:
         """Return the budget's judgments, and a pool that the strategy can choose again without more runs."""
         budget = cast("int", part.budget)
-        order = part_order(collection, part, replace(settings, budgets=(budget,)))
-        reduced = collection.without_judgments(~order.judged(collection, 0))
+        judged = judged_by_budget(collection, part, replace(settings, budgets=(budget,)))[0]
+        reduced = collection.without_judgments(~judged)
         pooled = reduced.pooled.copy()
         pooled[reduced.run_index(part.run_ids)] = False
         return with_strategy_pool(
@@ -142,12 +137,11 @@ class PoolsOfBudgets(Design):
         if part.budget is not None:
             return super().compute(collection, part, settings)
         index = collection.run_index(part.run_ids)
-        order = part_order(collection, part, settings)
         rows: Columns = {}
         pools: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
         describe = None if part.left_out else _PoolDescription(collection, index, settings)
-        for b, budget in enumerate(settings.budgets):
-            inside = order.judged(collection, b)
+        judged = judged_by_budget(collection, part, settings)
+        for budget, inside in zip(settings.budgets, judged, strict=True):
             reduced = collection.without_judgments(~inside)
             scores = trec_scores(collection, reduced, index, settings.measures)
             for measure, values in zip(settings.measures, scores, strict=True):
@@ -227,7 +221,8 @@ def budgets(collection: Collection, *, settings: BudgetSettings, execution: Exec
         take     200 0.216 122.0
         take     600 0.068  81.0
     """
-    whole = _depth_pool(collection, settings.pool_depth)
+    whole = whole_pool(collection, "pooled", settings.pool_depth)
+    whole = whole.without_judgments(~whole.in_pool())
     n_documents = int(whole.in_pool().sum())
     resolved = replace(
         settings, pool_depth=whole.pool_depth, budgets=_fitting_budgets(settings.budgets, n_documents)
@@ -259,12 +254,6 @@ def budgets(collection: Collection, *, settings: BudgetSettings, execution: Exec
     )
 
 
-def _depth_pool(collection: Collection, pool_depth: int | None) -> Collection:
-    """Return the collection with the judgments of its depth pool and no others."""
-    whole = whole_pool(collection, "pooled", pool_depth)
-    return whole.without_judgments(~whole.in_pool())
-
-
 def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int, ...]:
     """Return the requested budgets; by default those of the paper up to the size of the pool, or tenths of a
     small pool.
@@ -277,36 +266,22 @@ def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int,
     return tuple(budget for budget in PAPER_BUDGETS if budget <= n_documents)
 
 
-@dataclass(frozen=True, eq=False)
-class Order:
-    """Place of each document in its topic's order from 0, shape (pair,), large where it has none, and the
-    number judged by each budget, shape (budget, topic).
-    """
-
-    place: IntArray
-    share: npt.NDArray[np.int64]
-
-    def judged(self, collection: Collection, b: int) -> BoolArray:
-        """Return documents that budget number `b` judges, shape (pair,)."""
-        inside: BoolArray = self.place < self.share[b][collection.pair_topic]
-        return inside
-
-
-def part_order(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> Order:
-    """Return the order in which a strategy judges the documents that the pool's runs retrieved down to its
-    depth.
+def judged_by_budget(whole: Collection, part: BudgetPart, settings: BudgetSettings) -> BoolArray:
+    """Return documents that a strategy judges with each budget, of those that the pool's runs retrieved down
+    to its depth, shape (budget, pair).
     """
     strategy, seed, run_index = part.strategy, settings.random_seed, whole.run_index(part.pool_run_ids)
     topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
     share = np.array([topic_shares(strategy, topics, n, settings.shares) for n in settings.budgets])
-    place, stop = np.full(len(whole.relevance), np.iinfo(np.int32).max, dtype=np.int32), list[int]()
-    for topic, n in zip(topics, share.max(axis=0).tolist(), strict=True):
+    judged = np.zeros((len(share), len(whole.relevance)), dtype=bool)
+    for t, (topic, n) in enumerate(zip(topics, share.max(axis=0).tolist(), strict=True)):
         order = judging_order(strategy, topic, whole.relevance, n, rel=settings.rel, random_seed=seed)
-        place[order] = np.arange(len(order), dtype=np.int32)
+        most = len(order)
         if settings.stop is not None:
             relevance = np.maximum(whole.relevance[order], 0)  # what nobody judged counts as nonrelevant
-            stop.append(stops_at(settings.stop, relevance, len(topic), settings.rel))
-    return Order(place, np.minimum(share, stop) if stop else share)
+            most = stops_at(settings.stop, relevance, len(topic), settings.rel)
+        judged[:, order] = np.arange(len(order)) < np.minimum(share[:, [t]], most)
+    return judged
 
 
 def trec_scores(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -117,9 +118,7 @@ class ModelChecks(Result):
 
     def __repr__(self) -> str:
         models = some_of(dict.fromkeys(p.model for p in self.predictions), 5)
-        return one_line(
-            "ModelChecks", f"{models}; {some_of(self.measures, 3)}; {len(self.problems)} problems"
-        )
+        return one_line("ModelChecks", f"{models}; {some_of(self.measures, 3)}; {len(self.notes())} problems")
 
     command = "check predictions"
     title = "Check of the models on this pool"
@@ -159,7 +158,12 @@ class ModelChecks(Result):
 
     def notes(self) -> tuple[str, ...]:
         """Return failed checks of the fits."""
-        return self.problems
+        return tuple(
+            f"{p.measure}, {p.model}: {problem}"
+            for p in self.predictions
+            if p.model != "combined"
+            for problem in p.problems
+        )
 
     def figures(self) -> tuple[Figure, ...]:
         """Return models compared; by measure predictions beside observations, and PIT values."""
@@ -196,16 +200,6 @@ class ModelChecks(Result):
             if prediction.model == model and str(prediction.measure) == str(measure):
                 return prediction
         raise KeyError(key)
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """Failed checks of the fits."""
-        return tuple(
-            f"{p.measure}, {p.model}: {problem}"
-            for p in self.predictions
-            if p.model != "combined"
-            for problem in p.problems
-        )
 
 
 def _by_measure(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -286,27 +280,35 @@ def check_models(
     shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
     collection = pool_alone(collection)
     warn_of_judges(collection, (), settings.measures)
-    fits = _fit_all(collection, names, settings, containers, n_jobs, progress)
+    parts = {
+        (measure, name): [
+            _fitted_part(collection, name, measure, threshold, settings)
+            for threshold in find_thresholds(collection, measure)
+        ]
+        for measure, name in product(settings.measures, names)
+    }
+    for (measure, _), (first_part, *_) in parts.items():
+        check_pool(HiddenDocuments(first_part.problem(collection), measure), settings.n_folds)
+    distinct = list(dict.fromkeys(part for model_parts in parts.values() for part in model_parts))
+    whole_parts = [replace(part, whole=True) for part in distinct] if containers else []
+    fits = _fit_all(collection, [*distinct, *whole_parts], settings, n_jobs, progress)
     predictions: list[HeldOutPrediction] = []
     gathered = {}
     for measure in settings.measures:
-        steps: dict[str, tuple[list[PreparedModel], list[tuple[Fit, ...]]]] = {}
+        steps: dict[str, tuple[list[PreparedModel], list[list[Fit]]]] = {}
         measure_predictions = []
         for name in names:
-            thresholds = find_thresholds(collection, measure)
-            parts = [_fitted_part(collection, name, measure, threshold, settings) for threshold in thresholds]
-            problems = [part.problem(collection) for part in parts]
+            problems = [part.problem(collection) for part in parts[measure, name]]
             prepared = [problem.prepare(name, priors) for problem in problems]
-            steps[name] = prepared, [fits[part] for part in parts]
+            steps[name] = prepared, [fits[part] for part in parts[measure, name]]
             first = HiddenDocuments(problems[0], measure)
             predicted = predict_held_out(prepared, first, engine, **shared, fits=steps[name][1])
             measure_predictions.append(predicted)
-            for part, problem, model in zip(parts, problems, prepared, strict=True) if containers else ():
-                hidden = HiddenDocuments(problem, measure)
-                if not hidden.counts.n_hidden.any():  # no document has reached the threshold below
-                    continue
-                fit = fits[replace(part, whole=True)][0]
-                gathered[str(measure), part.name] = _container(model, hidden, fit, predicted, settings)
+            for part, problem, model in zip(parts[measure, name], problems, prepared, strict=True):
+                hidden, whole_fits = HiddenDocuments(problem, measure), fits.get(replace(part, whole=True))
+                if whole_fits and hidden.counts.n_hidden.any():  # a document has reached the threshold below
+                    container = _container(model, hidden, whole_fits[0], predicted, settings)
+                    gathered[str(measure), part.name] = container
         members = [p for p in measure_predictions if p.model in COMBINED_MODELS]
         if len(members) == len(COMBINED_MODELS) and len(members[0].densities) == 1:
             measure_predictions.append(stack(members, random_seed=settings.random_seed))
@@ -459,34 +461,20 @@ def _fitted_part(
 
 def _fit_all(
     collection: Collection,
-    models: Sequence[str],
+    parts: Sequence[_FittedPart],
     settings: CheckingSettings,
-    whole: bool,
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
-) -> dict[_FittedPart, tuple[Fit, ...]]:
-    """Return fits of every model on every threshold of every measure, by fold, and to the whole pool."""
-    for measure in settings.measures:
-        problem = ScoringProblem(
-            collection, (), measure, "pooled", asked_threshold=find_thresholds(collection, measure)[0]
-        )
-        check_pool(HiddenDocuments(problem), settings.n_folds)
-    parts = dict.fromkeys(
-        _fitted_part(collection, model, measure, threshold, settings)
-        for measure in settings.measures
-        for model in models
-        for threshold in find_thresholds(collection, measure)
-    )
+) -> dict[_FittedPart, list[Fit]]:
+    """Return fits of every part by fold, or one to the whole pool."""
     n_folds = min(settings.n_folds, len(np.unique(collection.organization[collection.pooled])))
-    tasks = [(part, f) for part in parts for f in range(n_folds)]
-    if whole:
-        tasks += [(replace(part, whole=True), 0) for part in parts]
+    tasks = [(part, f) for part in parts for f in range(1 if part.whole else n_folds)]
     fits: dict[tuple[_FittedPart, int], Fit] = {}
     for task, fit in completed(partial(_fit, settings=settings), collection, tasks, n_jobs=n_jobs):
         fits[task] = fit
         if progress is not None:
             progress(len(fits), len(tasks))
-    return {part: tuple(fits[task] for task in tasks if task[0] == part) for part, _ in tasks}
+    return {part: [fits[task] for task in tasks if task[0] == part] for part in parts}
 
 
 def _fit(

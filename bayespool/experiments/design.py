@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -550,17 +550,27 @@ def resolve_run_types(
 
 
 def contributors(
-    whole: Collection, by: By, run_types: tuple[tuple[str, str], ...] = (), pool_type: str | None = None
+    whole: Collection, by: By, run_ids: Sequence[str] | None = None, *, least: int = 0
 ) -> dict[str, tuple[str, ...]]:
-    """Return contributors to the pool (runs or organizations) and the pooled runs of each, in the
-    collection's order.
+    """Return contributors (runs or organizations) of some runs, by default the pooled ones, and the runs of
+    each, in their order; `InputError` for fewer than ``least``.
     """
-    types, units = dict(run_types), dict[str, list[str]]()
-    index = whole.run_index(whole.pooled_run_ids)
-    for run, organization in zip(whole.pooled_run_ids, whole.organization[index], strict=True):
-        if pool_type is None or types[run] == pool_type:
-            units.setdefault(run if by == "run" else whole.organizations[organization], []).append(run)
-    return {name: tuple(runs) for name, runs in units.items()}
+    runs, units = whole.pooled_run_ids if run_ids is None else run_ids, dict[str, list[str]]()
+    for run, organization in zip(runs, whole.organization[whole.run_index(runs)], strict=True):
+        units.setdefault(run if by == "run" else whole.organizations[organization], []).append(run)
+    if len(units) < least:
+        raise InputError(
+            f"only one {by} was pooled: nothing is left once it is left out",
+            hint="give more runs, or the organizations of the runs",
+        )
+    return {name: tuple(unit_runs) for name, unit_runs in units.items()}
+
+
+def pool_contributors(whole: Collection, settings: PoolSettings) -> dict[str, tuple[str, ...]]:
+    """Return contributors that random pools are drawn from."""
+    types, kind = dict(settings.run_types), settings.pool_type
+    runs = [run for run in whole.pooled_run_ids if kind is None or types[run] == kind]
+    return contributors(whole, settings.by, runs)
 
 
 PAPER_WIDTHS = (2, 4, 10, 20, 40)
@@ -572,7 +582,7 @@ def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolS
     those of the paper that leave a contributor outside.
     """
     types = resolve_run_types(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
-    n_units = len(contributors(whole, requested.by, types, requested.pool_type))
+    n_units = len(pool_contributors(whole, dataclasses.replace(requested, run_types=types)))
     most = n_units - 1
     widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
     sizes = tuple(sorted(set(widths)))

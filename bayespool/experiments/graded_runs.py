@@ -67,6 +67,11 @@ class ExperimentResult(Result):
     pool_notes: tuple[str, ...] = ()
     warnings: tuple[tuple[str, str], ...] = ()
 
+    def __repr__(self) -> str:
+        s = self.settings
+        sizes = f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}"
+        return f"<{type(self).__name__}: {sizes}>"
+
     @property
     def metadata(self) -> Mapping[str, Any]:  # type: ignore[override] # derived, where others have a field
         """Version, fingerprint, pool, settings and warnings."""
@@ -159,9 +164,9 @@ def panel_figure(
     return named_figure(name, caption, draw, of)
 
 
-def width_column(ci_prob: float) -> dict[str, Column]:
-    """Return a column of the mean width of intervals with this probability."""
-    return {"width": replace(COLUMNS["width"], label=f"width of\n{level(ci_prob)}")}
+def best_runs_text(n_runs: int, n_all: int) -> str:
+    """Return a text on how many of all runs a table summarizes."""
+    return f"all {n_runs}" if n_runs == n_all else f"the best {n_runs} of {n_all}"
 
 
 def reported_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -194,7 +199,7 @@ def pools_scope(result: ExperimentResult) -> str:
 
 def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
     """Return documents in the runs' top n that are unjudged in the truth, too, each run counted once."""
-    return int(_one_row_per_run(frame, measure)["n_unknown"].sum())
+    return int(frame[frame["measure"] == str(measure)].drop_duplicates("run_id")["n_unknown"].sum())
 
 
 def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[str]:
@@ -212,17 +217,12 @@ def run_notes(frame: pd.DataFrame) -> list[str]:
     """Return notes on runs left out, from ``estimator`` and ``note`` of one measure, each once with the
     number of runs.
     """
-    notes: dict[tuple[str, str], int] = {}
-    for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
-        if isinstance(note, str) and note:
-            without_numbers = re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note)  # which differ between runs
-            notes[estimator, without_numbers] = notes.get((estimator, without_numbers), 0) + 1
+    notes = Counter(
+        (estimator, re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note))  # without what differs between runs
+        for estimator, note in zip(frame["estimator"], frame["note"], strict=True)
+        if isinstance(note, str) and note
+    )
     return [f"{estimator}, {n} run{'s' * (n > 1)}: {note}" for (estimator, note), n in notes.items()]
-
-
-def _one_row_per_run(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
-    """Return the rows of a measure, one per run."""
-    return frame[frame["measure"] == str(measure)].drop_duplicates("run_id")
 
 
 def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left out of the pool") -> str:
@@ -296,25 +296,14 @@ class DesignResult(ExperimentResult):
         """Name of the design."""
         return self.design
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._counted()}>"
-
-    def _counted(self) -> str:
-        s, rows = self.settings, self._rows
-        numbers = {
-            "run": rows["run_id"].nunique(),
-            "measure": len(s.measures),
-            "estimator": len(s.estimators),
-        }
-        return ", ".join(counted(n, noun) for noun, n in numbers.items())
-
     def tables(self) -> tuple[Table, ...]:
         """Return ``runs`` and ``summary``."""
         run_columns = {
             "part": Column("part", "text", "The part of the experiment."),
             "fold": Column("left out", "text", "The organization, run or cluster that was left out."),
         }
-        width, views = width_column(self.settings.ci_prob), tuple(self._summary_views())
+        label = f"width of\n{level(self.settings.ci_prob)}"
+        width, views = {"width": replace(COLUMNS["width"], label=label)}, tuple(self._summary_views())
         return (
             Table("runs", "Run by run", self._rows.copy(), run_columns),
             Table("summary", "Summary", self._summary.copy(), width, views),
@@ -420,11 +409,8 @@ def run_table(
 
 def total_seconds(results: Sequence[PartResult]) -> dict[str, float]:
     """Return the processor time by stage, summed over parts."""
-    seconds: dict[str, float] = {}
-    for result in results:
-        for stage, spent in result.rest["seconds"].items():
-            seconds[stage] = seconds.get(stage, 0.0) + spent
-    return seconds
+    stages = dict.fromkeys(stage for result in results for stage in result.rest["seconds"])
+    return {stage: sum(result.rest["seconds"].get(stage, 0.0) for result in results) for stage in stages}
 
 
 @experiment(DesignSettings, Design)
@@ -508,13 +494,6 @@ def with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSetting
             hint="give at least two types",
         )
     return replace(settings, run_types=pairs, types=settings.types or tuple(kinds))
-
-
-def runs_by_type(settings: LeaveOutSettings) -> dict[str, list[str]]:
-    """Return the pooled runs of each type to leave out."""
-    return {
-        kind: [run for run, run_kind in settings.run_types if run_kind == kind] for kind in settings.types
-    }
 
 
 def errors_by_type(whole: Collection, settings: LeaveOutSettings, rows: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -244,6 +244,7 @@ class HeldOutRankings:
     """
 
     hidden: HiddenDocuments
+    _places_by_depth: dict[int, tuple[npt.NDArray[np.intp], ...]] = field(default_factory=dict, init=False)
 
     @property
     def measure(self) -> Measure:
@@ -275,20 +276,13 @@ class HeldOutRankings:
         relevance = self.hidden.collection.relevance[self.documents.pair]
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
 
-    def known_values(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
-        """Return values without the judgments that only the runs' organizations contributed, shape (run,
-        topic).
-        """
-        return self._values(runs, np.zeros(0, dtype=np.intp), measure)
-
-    def observed_values(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
-        """Return values with the hidden documents as judged, shape (run, topic)."""
-        return self._values(runs, np.arange(len(self.judged)), measure)
-
-    def _values(
-        self, runs: npt.NDArray[np.intp], documents: npt.NDArray[np.intp], measure: Measure | None
+    def judged_values(
+        self, runs: npt.NDArray[np.intp], measure: Measure | None = None, *, with_hidden: bool
     ) -> Values:
-        """Return values with some hidden documents as judged and the others unjudged, shape (run, topic)."""
+        """Return values with the hidden documents as judged, or without the judgments that only the runs'
+        organizations contributed, shape (run, topic).
+        """
+        documents = np.arange(len(self.judged) if with_hidden else 0)
         judged = self.values(runs, documents, self.judged[documents][None], measure)
         return Values(judged.amount[0], judged.unit)
 
@@ -381,10 +375,6 @@ class HeldOutRankings:
             self._places_by_depth[depth] = self.hidden.find_places(self.documents, depth)
         return self._places_by_depth[depth]
 
-    @cached_property
-    def _places_by_depth(self) -> dict[int, tuple[npt.NDArray[np.intp], ...]]:
-        return {}
-
 
 @dataclass(frozen=True, eq=False)
 class PredictionTarget:
@@ -407,37 +397,30 @@ class PredictionTarget:
     rows: HiddenRows
 
     def held_out_log_odds(
-        self, fit: Fit, held_out: npt.NDArray[np.bool_], rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        """Return rows of organizations that the fit has not seen, and their log odds with new effects, shape
-        (draw, row).
+        self, draws: Mapping[str, FloatArray], held_out: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> tuple[IndexArray, FloatArray]:
+        """Return rows of organizations that the draws have not seen, and their log odds with new effects,
+        shape (draw, row).
         """
-        row = np.flatnonzero(held_out[self.rows.organization])
-        return row, self.log_odds(fit.draws(), int((~held_out).sum()), row, rng)
+        row, evidence = np.flatnonzero(held_out[self.rows.organization]), self.evidence
+        organization = self.rows.organization[row]
+        n_seen = int((~held_out).sum())
+        effect = new_organization_effect(draws["sigma_organization"], n_seen, organization, rng)
+        log_odds = self.prepared.spec.log_odds_of_rows(evidence, draws, row) + effect
+        if "sigma_slope" in draws and isinstance(evidence, LinearEvidence):
+            predictors = evidence.predictors[row]
+            log_odds = log_odds + new_slope_effect(draws["sigma_slope"], predictors, organization, rng)
+        if "sigma_interaction" in draws:
+            n_topics = len(self.hidden.collection.query_ids)
+            cell = organization * n_topics + self.rows.topic[row]
+            log_odds = log_odds + new_interaction(draws["sigma_interaction"], cell, rng)
+        return row, log_odds
 
     def document_log_odds(
         self, row: npt.NDArray[np.intp], log_odds: FloatArray, documents: npt.NDArray[np.bool_]
     ) -> FloatArray:
         """Return log odds of some documents from those of their rows, shape (draw, document)."""
         return log_odds[:, np.searchsorted(row, self.rows.document_row[documents])]
-
-    def log_odds(
-        self, draws: Mapping[str, FloatArray], n_seen: int, row: IndexArray, rng: np.random.Generator
-    ) -> FloatArray:
-        """Return log odds of rows of organizations outside the evidence of the draws, which has ``n_seen``,
-        shape (draw, row).
-        """
-        evidence, organization = self.evidence, self.rows.organization[row]
-        effect = new_organization_effect(draws["sigma_organization"], n_seen, organization, rng)
-        log_odds = self.prepared.spec.log_odds_of_rows(evidence, draws, row) + effect
-        if "sigma_slope" in draws and isinstance(evidence, LinearEvidence):
-            predictors = evidence.predictors[row]
-            log_odds = log_odds + new_slope_effect(draws["sigma_slope"], predictors, organization, rng)
-        if "sigma_interaction" not in draws:
-            return log_odds
-        n_topics = len(self.hidden.collection.query_ids)
-        cell = organization * n_topics + self.rows.topic[row]
-        return log_odds + new_interaction(draws["sigma_interaction"], cell, rng)
 
 
 def prediction_targets(
@@ -468,15 +451,16 @@ def _ask_each(
     collection, documents = hidden.collection, rankings.documents
     run, topic, rank, pair, _ = documents
     counted = (rankings.judged >= step) & (rank <= hidden.measure.cutoff)
+    n_hidden, n_hidden_relevant = (n.astype(np.int64) for n in (counted, counted & (rankings.judged > step)))
     rows = HiddenRows(
         run=np.searchsorted(hidden.run_index, run).astype(np.int64),
         topic=topic.astype(np.int64),
         organization=rankings.organization,
-        n_hidden=counted.astype(np.int64),
-        n_hidden_relevant=(counted & (rankings.judged > step)).astype(np.int64),
+        n_hidden=n_hidden,
+        n_hidden_relevant=n_hidden_relevant,
         document_row=np.arange(len(pair)),
     )
-    evidence = prepared.evidence
+    evidence = replace(prepared.evidence, n_hidden=n_hidden, n_hidden_relevant=n_hidden_relevant)
     if isinstance(evidence, LinearEvidence):
         return replace(
             evidence,
@@ -484,8 +468,6 @@ def _ask_each(
             topic=rows.topic,
             organization=rows.organization,
             predictors=evidence.standardize(_table(prepared, hidden, documents)),
-            n_hidden=rows.n_hidden,
-            n_hidden_relevant=rows.n_hidden_relevant,
         ), rows
     depth = hidden.problem.count_depth
     held_out = held_out_counts(collection, cutoffs=depth)
@@ -496,8 +478,6 @@ def _ask_each(
         hidden_topic=rows.topic,
         hidden_organization=rows.organization,
         hidden_residual=residual[rows.run, rows.topic],
-        n_hidden=rows.n_hidden,
-        n_hidden_relevant=rows.n_hidden_relevant,
     ), rows
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +18,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import Estimand, GradeCounts, LabelConfusion, auc, kappas, label_lift
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names
+from bayespool.experiments.design import contributors
 from bayespool.experiments.graded_runs import check_metadata, ordered_table, summarize_groups
 from bayespool.experiments.running import Columns, ExecutionOptions, Stored, Task, add_rows, experiment
 from bayespool.experiments.settings import JudgesSettings
@@ -73,26 +74,13 @@ class IntervalsWithLabels(Task):
         """Return the runs to score; or without any, those of each organization in turn."""
         if run_ids:
             return [run_ids]
-        pooled = np.flatnonzero(collection.pooled)
-        organization = collection.organization[pooled]
-        if len(np.unique(organization)) < 2:
+        units = contributors(collection, "organization")
+        if len(units) < 2:
             raise InputError(
                 "intervals: no run to score, and no second organization in the pool to leave out",
                 hint="name runs, or do without intervals",
             )
-        return [
-            tuple(collection.run_ids[r] for r in pooled[organization == o]) for o in np.unique(organization)
-        ]
-
-
-def compare_intervals(
-    collection: Collection, run_ids: tuple[str, ...], settings: JudgesSettings, execution: ExecutionOptions
-) -> pd.DataFrame:
-    """Return the table ``runs``, by measure and judge."""
-    work = IntervalsWithLabels()
-    results = work.run(collection, work.parts(collection, run_ids), settings, execution)
-    judges = [*(judge.name for judge in collection.judges), ALL_JUDGES]
-    return ordered_table(results, {"measure": list(map(str, settings.measures)), "judge": judges})
+        return [units[name] for name in collection.organizations if name in units]
 
 
 def _mean_widths(rows: pd.DataFrame) -> Row:
@@ -115,17 +103,16 @@ def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Conf
     """Return judged documents by label and relevance; measures with the same levels and depth share one
     object.
     """
-    by_key: dict[tuple[str, tuple[int, ...], int], LabelConfusion] = {}
-    confusions = {}
-    for measure in measures:
-        levels = tuple(threshold.rel for threshold in find_thresholds(collection, measure))
-        depth = max(measure.cutoff, DEPTHS["documents"])
-        for judge in collection.judges:
-            key = judge.name, levels, depth
-            if key not in by_key:
-                by_key[key] = LabelConfusion.of(collection, judge, levels, cutoff=depth)
-            confusions[measure, judge.name] = by_key[key]
-    return confusions
+
+    @cache
+    def confusion(judge: Judge, levels: tuple[int, ...], depth: int) -> LabelConfusion:
+        return LabelConfusion.of(collection, judge, levels, cutoff=depth)
+
+    levels = {m: tuple(threshold.rel for threshold in find_thresholds(collection, m)) for m in measures}
+    return {
+        (measure, judge.name): confusion(judge, levels[measure], max(measure.cutoff, DEPTHS["documents"]))
+        for measure, judge in product(measures, collection.judges)
+    }
 
 
 def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...]:
@@ -136,12 +123,16 @@ def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...
 def confusion_rows(confusions: Confusions) -> Iterator[Row]:
     """Yield rows of the table ``confusion`` of `bayespool.JudgeCheck`."""
     for (measure, judge), confusion in confusions.items():
+        names, levels = (*grade_names(confusion.judge), "none"), (0, *confusion.levels)
         for documents in KINDS_OF_DOCUMENTS:
-            names = (*grade_names(confusion.judge), "none")
-            for name, row in zip(names, getattr(confusion, documents), strict=True):
-                for rel, n in zip((0, *confusion.levels), row.tolist(), strict=True):
-                    first = {"measure": str(measure), "judge": judge, "documents": documents}
-                    yield first | {"label": name, "relevance_from": rel, "n": n}
+            yield {
+                "measure": str(measure),
+                "judge": judge,
+                "documents": documents,
+                "label": np.repeat(names, len(levels)),
+                "relevance_from": list(levels * len(names)),
+                "n": getattr(confusion, documents).ravel(),
+            }
 
 
 def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
@@ -150,41 +141,30 @@ def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
 
     for first, *both in _counted(confusions):
         for documents, counted in zip(KINDS_OF_DOCUMENTS, both, strict=True):
+            n, n_relevant = counted.n.astype(int), counted.n_relevant.astype(int)
             with np.errstate(invalid="ignore", divide="ignore"):  # NaN without documents
-                ends = proportion_confint(counted.n_relevant, counted.n, alpha=1 - ci_prob, method="wilson")
-            for g, name in enumerate(grade_names(counted.judge)):
-                n, n_relevant = int(counted.n[g]), int(counted.n_relevant[g])
-                yield first | {
-                    "documents": documents,
-                    "label": name,
-                    "n": n,
-                    "n_relevant": n_relevant,
-                    "share": n_relevant / n if n else np.nan,
-                    "lower": ends[0][g],
-                    "upper": ends[1][g],
-                    "ci_prob": ci_prob,
-                }
+                share = n_relevant / n
+                lower, upper = proportion_confint(n_relevant, n, alpha=1 - ci_prob, method="wilson")
+            columns = {"label": list(grade_names(counted.judge)), "n": n, "n_relevant": n_relevant}
+            columns |= {"share": share, "lower": lower, "upper": upper, "ci_prob": ci_prob}
+            yield first | {"documents": documents} | columns
 
 
 def agreement_rows(confusions: Confusions) -> Iterator[Row]:
     """Yield rows of the table ``agreement``."""
     for first, hidden, other in _counted(confusions):
         reference = hidden if np.isnan(auc(other)) else other
-        cut = (
-            None
-            if np.isnan(auc(reference)) or not len(kappas(reference))
-            else int(kappas(reference).argmax())
-        )
+        has_cut = not np.isnan(auc(reference)) and len(kappas(reference)) > 0
+        cut = int(kappas(reference).argmax()) if has_cut else 0
         for documents, counted in zip(KINDS_OF_DOCUMENTS, (hidden, other), strict=True):
-            promised = float((counted.n * other.rate).sum()) if other.n.any() else np.nan
             yield first | {
                 "documents": documents,
                 "n": int(counted.n.sum()),
                 "n_relevant": int(counted.n_relevant.sum()),
-                "promised": promised,
+                "promised": float((counted.n * other.rate).sum()) if other.n.any() else np.nan,
                 "auc": auc(counted),
-                "kappa": np.nan if cut is None else float(kappas(counted)[cut]),
-                "label_from": np.nan if cut is None else counted.judge.thresholds[cut],
+                "kappa": float(kappas(counted)[cut]) if has_cut else np.nan,
+                "label_from": counted.judge.thresholds[cut] if has_cut else np.nan,
             }
 
 
@@ -198,19 +178,12 @@ def coverage_rows(
             *_, pairs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
             unjudged = np.unique(pairs)
         is_labeled, judged = confusion.judge.is_labeled, collection.judged
-        for documents, n, n_labeled in (
-            ("judged", judged.sum(), is_labeled[judged].sum()),
-            ("hidden", confusion.hidden.sum(), confusion.hidden[:-1].sum()),
-            ("unjudged", len(unjudged), is_labeled[unjudged].sum()),
-        ):
-            yield {
-                "measure": str(measure),
-                "judge": judge,
-                "documents": documents,
-                "n": int(n),
-                "n_labeled": int(n_labeled),
-                "share": float(n_labeled / n) if n else np.nan,
-            }
+        n = np.array([judged.sum(), confusion.hidden.sum(), len(unjudged)], dtype=int)
+        n_labeled = [is_labeled[judged].sum(), confusion.hidden[:-1].sum(), is_labeled[unjudged].sum()]
+        with np.errstate(invalid="ignore"):  # NaN without documents
+            share = np.array(n_labeled, dtype=int) / n
+        first = {"measure": str(measure), "judge": judge, "documents": ["judged", "hidden", "unjudged"]}
+        yield first | {"n": n, "n_labeled": list(map(int, n_labeled)), "share": share}
 
 
 def organization_rows(collection: Collection, measures: Sequence[Measure]) -> Iterator[Row]:
@@ -218,18 +191,18 @@ def organization_rows(collection: Collection, measures: Sequence[Measure]) -> It
     for measure, judge in product(measures, collection.judges):
         for threshold in find_thresholds(collection, measure):
             lifts = label_lift(collection, judge, rel=threshold.rel, given=threshold.given)
-            for o in np.flatnonzero(lifts.n):
-                yield {
-                    "measure": str(measure),
-                    "judge": judge.name,
-                    "relevant_from": threshold.rel,
-                    "given": threshold.given,
-                    "organization": collection.organizations[o],
-                    "n": int(lifts.n[o]),
-                    "lift": float(lifts.lift[o]),
-                    "se": float(lifts.error[o]),
-                    "favored": bool(lifts.is_favored[o]),
-                }
+            o = np.flatnonzero(lifts.n)
+            yield {
+                "measure": str(measure),
+                "judge": judge.name,
+                "relevant_from": threshold.rel,
+                "given": threshold.given,
+                "organization": [collection.organizations[i] for i in o],
+                "n": lifts.n[o].astype(int),
+                "lift": lifts.lift[o],
+                "se": lifts.error[o],
+                "favored": lifts.is_favored[o],
+            }
 
 
 def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCounts]]:
@@ -252,11 +225,7 @@ _SHARED = {
     "relevant_from": Column("relevant\nfrom", "count", "Relevant is a document of this relevance or more."),
     "n": Column("number", "count", "Number of documents."),
     "n_relevant": Column("relevant", "count", "Relevant documents."),
-}
-_CONFUSION = _SHARED | {
-    "relevance_from": Column("relevance\nfrom", "count", "0, or where a level of relevance begins.")
-}
-_CALIBRATION = _SHARED | {
+    "relevance_from": Column("relevance\nfrom", "count", "0, or where a level of relevance begins."),
     "share": Column("relevant", "chance", "Share of relevant documents."),
     "lower": Column("from", "chance", "Lower end of Wilson's interval of that share."),
     "upper": Column("to", "chance", "Upper end of that interval."),
@@ -300,8 +269,8 @@ for _which in ("without", "with"):
 
 _TABLES = {
     "agreement": ("Agreement of labels with judgments", _AGREEMENT),
-    "confusion": ("Judged documents by label and relevance", _CONFUSION),
-    "calibration": ("Share of relevant documents by label", _CALIBRATION),
+    "confusion": ("Judged documents by label and relevance", _SHARED),
+    "calibration": ("Share of relevant documents by label", _SHARED),
     "coverage": ("Documents with labels", _COVERAGE),
     "organizations": ("Whom judges favor", _ORGANIZATIONS),
     "intervals": ("Mean width of intervals with labels and without", _INTERVALS),
@@ -536,22 +505,27 @@ def check_judges(
     parsed, estimand = settings.measures, settings.estimand
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
+    names = [judge.name for judge in collection.judges]
     confusions = find_confusions(collection, parsed)
-    frames = {
-        name: pd.DataFrame(list(rows))
-        for name, rows in (
-            ("agreement", agreement_rows(confusions)),
-            ("confusion", confusion_rows(confusions)),
-            ("calibration", calibration_rows(confusions, settings.ci_prob)),
-            ("coverage", coverage_rows(collection, targets, confusions, estimand)),
-            ("organizations", organization_rows(collection, parsed)),
-        )
-    }
+    frames = {}
+    for table, rows in (
+        ("agreement", agreement_rows(confusions)),
+        ("confusion", confusion_rows(confusions)),
+        ("calibration", calibration_rows(confusions, settings.ci_prob)),
+        ("coverage", coverage_rows(collection, targets, confusions, estimand)),
+        ("organizations", organization_rows(collection, parsed)),
+    ):
+        columns: Columns = {}
+        for row in rows:
+            add_rows(columns, row)
+        frames[table] = pd.DataFrame(columns)
     if settings.intervals:
-        runs = compare_intervals(collection, targets, settings, execution)
+        work = IntervalsWithLabels()
+        results = work.run(collection, work.parts(collection, targets), settings, execution)
+        judge_order = {"judge": [*names, ALL_JUDGES]}
+        runs = ordered_table(results, {"measure": list(map(str, parsed)), **judge_order})
         frames |= {"intervals": summarize_groups(runs, ("measure", "judge"), _mean_widths), "runs": runs}
     problems = judge_problems(collection, targets, parsed, estimand=estimand)
-    names = [judge.name for judge in collection.judges]
     resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.ignored_judgments)}
     return JudgeCheck(
         judges=collection.judges,

@@ -20,22 +20,28 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
 from bayespool.evidence.ideals import ideal_reach, values_on_fuller
-from bayespool.experiments.design import Design, Graded, Part, Truth, error_columns, whole_pool
+from bayespool.experiments.design import (
+    Design,
+    Graded,
+    Part,
+    Truth,
+    contributors,
+    error_columns,
+    whole_pool,
+)
 from bayespool.experiments.graded_runs import (
     DesignResult,
     WithReportedRuns,
+    best_runs_text,
     errors_by_type,
     result_fields,
-    run_notes,
     run_table,
-    runs_by_type,
     sre_star_note,
     table_by_type,
     total_seconds,
-    truth_notes,
     with_types,
 )
-from bayespool.experiments.running import ExecutionOptions, PartResult, experiment
+from bayespool.experiments.running import ExecutionOptions, experiment
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values, parse_measure
 from bayespool.measures.errors import system_rank_error
@@ -102,9 +108,6 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     _where = " left out of the pool"
     _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
 
-    def _counted(self) -> str:
-        return f"{self._rows['fold'].nunique()} {self.settings.by}s left out, {super()._counted()}"
-
     def tables(self) -> tuple[Table, ...]:
         """Return ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
@@ -143,14 +146,10 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return (*figures, *super().figures())
 
     def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
-        frame = self._reported
-        frame = frame[frame["measure"] == str(measure)]
-        before = []
         n_shared, n_topics = self.n_shared_topics(measure), len(self.query_ids)
-        if n_shared < n_topics:
-            statistics = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
-            before.append(f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have")
-        return (*before, *truth_notes(frame, measure), *run_notes(frame))
+        statistics = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
+        shared = f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have"
+        return (*([shared] if n_shared < n_topics else []), *super()._measure_notes(measure))
 
     def _scope(self) -> str:
         settings = self.settings
@@ -185,11 +184,9 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         """Return a clause on the runs that a table summarizes."""
         n_pooled = self.n_pooled_runs[measure]
         if self.settings.by in ("cluster", "type"):
-            n_left_out = self._rows["run_id"].nunique()
-            which = f"all {n_runs}" if n_runs == n_left_out else f"the best {n_runs} of {n_left_out}"
+            which = best_runs_text(n_runs, self._rows["run_id"].nunique())
             return f"{which} runs left out, of {counted(n_pooled, 'pooled run')}"
-        which = f"all {n_runs}" if n_runs == n_pooled else f"the best {n_runs} of {n_pooled}"
-        return f"{which} pooled runs"
+        return f"{best_runs_text(n_runs, n_pooled)} pooled runs"
 
     def _cluster_texts(self) -> Iterator[str]:
         """Yield organizations and first runs of each cluster."""
@@ -340,50 +337,48 @@ class RunsLeftOut(Design):
 
     def parts(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
         """Return folds, the largest first; by cluster, those that can be left out; by type, in order."""
-        if settings.by == "cluster":
-            return self._clusters(collection, settings)
-        if settings.by == "type":
-            return self._group_folds(runs_by_type(settings), collection, settings)
-        n_best(len(collection.pooled_run_ids), settings.top)
-        groups: dict[tuple[str, ...], list[Measure]] = {}
+        pools: dict[tuple[str, ...], list[Measure]] = {}
         for measure in settings.measures:
             candidates = collection.pooled_run_ids
             if settings.top_pool == "kept":
                 candidates = best_runs(collection, measure, settings)
-            groups.setdefault(candidates, []).append(measure)
+            pools.setdefault(candidates, []).append(measure)
         folds = []
-        for pooled_run_ids, measures in groups.items():
-            units: dict[str, list[str]] = {}
-            _refuse_runs_without_topics(collection, pooled_run_ids, settings)
-            for run in pooled_run_ids:
-                organization = collection.organization[collection.run_index(run)[0]]
-                unit = collection.organizations[organization] if settings.by == "organization" else run
-                units.setdefault(unit, []).append(run)
-            if len(units) < 2:
-                raise InputError(
-                    f"only one {settings.by} was pooled: nothing is left once it is left out",
-                    hint="give more runs, or the organizations of the runs",
+        for pooled_run_ids, measures in pools.items():
+            units = self._units(collection, pooled_run_ids, settings)
+            if settings.top_pool == "all":
+                n_best(sum(map(len, units.values())), settings.top)
+            if not scored_topics(collection, pooled_run_ids, settings).any(axis=1).all():
+                raise InputError("a pooled run has no topic of the qrels", hint='take denominator="qrels"')
+            folds += [
+                Part(
+                    name=name,
+                    run_ids=tuple(runs),
+                    pool_run_ids=tuple(run for run in pooled_run_ids if run not in set(runs)),
+                    measures=tuple(measures),
+                    columns=(("fold", name),),
                 )
-            folds += [make_fold(name, runs, pooled_run_ids, measures) for name, runs in units.items()]
+                for name, runs in units.items()
+            ]
+        if settings.by in ("cluster", "type"):
+            return tuple(folds)
         return tuple(sorted(folds, key=lambda fold: -len(fold.run_ids) * len(fold.measures)))
 
-    def _clusters(self, collection: Collection, settings: LeaveOutSettings) -> tuple[Part, ...]:
-        groups = {c.name: c.run_ids for c in self.clusters if not c.stays}
-        if not groups:
+    def _units(
+        self, collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
+    ) -> Mapping[str, Sequence[str]]:
+        """Return runs that are left out together, by the name of what they are of."""
+        if settings.by == "type":
+            return {kind: [r for r, of in settings.run_types if of == kind] for kind in settings.types}
+        if settings.by == "cluster":
+            if units := {c.name: c.run_ids for c in self.clusters if not c.stays}:
+                return units
             sizes = ", ".join(str(len(cluster.run_ids)) for cluster in self.clusters)
             raise InputError(
                 f"none of the clusters (of {sizes} runs) can be left out: {self.clusters[0].stays}",
                 hint="ask for another number of clusters, or leave out organizations",
             )
-        return self._group_folds(groups, collection, settings)
-
-    def _group_folds(
-        self, groups: Mapping[str, Sequence[str]], collection: Collection, settings: LeaveOutSettings
-    ) -> tuple[Part, ...]:
-        runs = collection.pooled_run_ids
-        n_best(sum(map(len, groups.values())), settings.top)
-        _refuse_runs_without_topics(collection, runs, settings)
-        return tuple(make_fold(name, members, runs, settings.measures) for name, members in groups.items())
+        return contributors(collection, settings.by, run_ids, least=2)
 
     def seeds(self, part: Part, settings: LeaveOutSettings) -> tuple[object, ...]:
         """Return the unit that is left out at a time, and its name."""
@@ -441,20 +436,6 @@ class RunsLeftOut(Design):
         return rows
 
 
-def make_fold(
-    name: str, runs: Sequence[str], pooled_run_ids: tuple[str, ...], measures: Sequence[Measure]
-) -> Part:
-    """Leave some runs out of the pool of others, under a name."""
-    remaining = tuple(run for run in pooled_run_ids if run not in set(runs))
-    return Part(
-        name=name,
-        run_ids=tuple(runs),
-        pool_run_ids=remaining,
-        measures=tuple(measures),
-        columns=(("fold", name),),
-    )
-
-
 @experiment(LeaveOutSettings, RunsLeftOut)
 def leave_out(
     collection: Collection, *, settings: LeaveOutSettings, execution: ExecutionOptions
@@ -510,7 +491,12 @@ def leave_out(
     return LeaveOutResult(
         **result_fields(collection, pooled, settings, results),
         n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
-        scores_in_truth=true_scores_by_run(results),
+        scores_in_truth={
+            (measure, run): run_scores
+            for result in results
+            for measure, scores in result.rest["true_scores"].items()
+            for run, run_scores in zip(result.part.run_ids, np.array(scores), strict=True)
+        },
         seconds=total_seconds(results),
         clusters=design.clusters,
         _rows=rows,
@@ -539,32 +525,13 @@ def resolve_design(
     return pooled, settings, design, design.parts(pooled, settings)
 
 
-def true_scores_by_run(results: Sequence[PartResult]) -> dict[tuple[str, str], npt.NDArray[np.float64]]:
-    """Return true values of each measure and run, shape (topic,)."""
-    return {
-        (measure, run): run_scores
-        for result in results
-        for measure, scores in result.rest["true_scores"].items()
-        for run, run_scores in zip(result.part.run_ids, np.array(scores), strict=True)
-    }
-
-
 def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:
     """Return rows of all runs with the column ``reported``."""
-    reported = np.zeros(len(frame), dtype=bool)
+    reported = np.full(len(frame), settings.top_pool == "kept")  # runs were chosen before they were left out
     for _, rows in frame.groupby(["measure", "estimator"], sort=False):
-        all_ = settings.top_pool == "kept"  # runs were chosen before they were left out
-        best = slice(None) if all_ else best_positions(rows["truth"].to_numpy(), settings.top)
-        reported[rows.index[best]] = True
+        reported[rows.index[best_positions(rows["truth"].to_numpy(), settings.top)]] = True
     frame.insert(list(frame.columns).index("truth"), "reported", reported)
     return frame
-
-
-def _refuse_runs_without_topics(
-    collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
-) -> None:
-    if not scored_topics(collection, run_ids, settings).any(axis=1).all():
-        raise InputError("a pooled run has no topic of the qrels", hint='take denominator="qrels"')
 
 
 def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettings) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ tables of them: calibration and comparison of models.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -227,22 +228,28 @@ def predict_held_out(
     rankings = HeldOutRankings(hidden)
     targets = prediction_targets(steps, rankings)
     fold = deal_folds(len(hidden.organizations), n_folds)
-    if fits is None:
+    fitted = fits
+    if fitted is None:
         each = range(int(fold.max()) + 1)
         shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
-        fits = [[fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in each] for q in targets]
-    drawn = _Drawn(rankings, _n_draws(fits))
-    densities, problems = np.full((len(targets), len(hidden.organization)), np.nan), []
-    for f in range(int(fold.max()) + 1):
-        rng, log_odds = _generator(random_seed, hidden.measure, f), []
-        for k, target in enumerate(targets):
-            problems += [f"fold {f + 1}: {problem}" for problem in fits[k][f].diagnostics.problems]
-            row, odds = target.held_out_log_odds(fits[k][f], fold == f, rng)
-            density_of_run = _log_densities(target.rows, row, odds)
-            densities[k, list(density_of_run)] = list(density_of_run.values())
-            log_odds.append(target.document_log_odds(row, odds, fold[rankings.organization] == f))
-        drawn.draw(np.flatnonzero(fold[hidden.organization] == f), log_odds, rng)
-    return drawn.predict(steps[0].model, fold[hidden.organization], densities, tuple(problems), random_seed)
+        fitted = [[fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in each] for q in targets]
+    densities = np.full((len(targets), len(hidden.organization)), np.nan)
+
+    def threshold_odds(f: int, k: int, rng: np.random.Generator) -> FloatArray:
+        target = targets[k]
+        row, odds = target.held_out_log_odds(fitted[k][f].draws(), fold == f, rng)
+        density_of_run = _log_densities(target.rows, row, odds)
+        densities[k, list(density_of_run)] = list(density_of_run.values())
+        return target.document_log_odds(row, odds, fold[rankings.organization] == f)
+
+    problems = tuple(
+        f"fold {f + 1}: {problem}"
+        for f, threshold_fits in enumerate(zip(*fitted, strict=True))
+        for fit in threshold_fits
+        for problem in fit.diagnostics.problems
+    )
+    predicted = _predict(rankings, fold, fitted[0][0].shape, threshold_odds, random_seed)
+    return HeldOutPrediction(model=steps[0].model, densities=densities, problems=problems, **predicted)
 
 
 def predict_mixture(
@@ -263,94 +270,73 @@ def predict_mixture(
     model_targets = [prediction_targets(steps, rankings) for steps, _ in members.values()]
     fits = [model_fits for _, model_fits in members.values()]
     fold = deal_folds(len(hidden.organizations), n_folds)
-    run_fold, n_draws = fold[hidden.organization], _n_draws(fits[0])
-    drawn = _Drawn(rankings, n_draws)
     densities = np.full_like(predictions[0].densities, np.nan)
-    for f in range(int(fold.max()) + 1):
-        rng, log_odds = _generator(random_seed, hidden.measure, f), []
-        in_fold = run_fold == f
-        for k in range(len(hidden.thresholds)):
-            member_densities = np.column_stack([p.densities[k] for p in predictions])
-            weights, densities[k, in_fold] = _weigh(member_densities, predictions[0].organization, in_fold)
-            which = draw_members(n_draws, weights, rng)
-            mixed = np.zeros((n_draws, int((fold[rankings.organization] == f).sum())))
-            for m, targets in enumerate(model_targets):
-                row, odds = targets[k].held_out_log_odds(fits[m][k][f], fold == f, rng)
-                odds = targets[k].document_log_odds(row, odds, fold[rankings.organization] == f)
-                mixed[which == m] = odds[which == m]
-            log_odds.append(mixed)
-        drawn.draw(np.flatnonzero(in_fold), log_odds, rng)
-    return drawn.predict("combined", run_fold, densities, _all_problems(predictions), random_seed)
 
+    def threshold_odds(f: int, k: int, rng: np.random.Generator) -> FloatArray:
+        in_fold, documents = fold[hidden.organization] == f, fold[rankings.organization] == f
+        member_densities = np.column_stack([p.densities[k] for p in predictions])
+        weights, densities[k, in_fold] = _weigh(member_densities, predictions[0].organization, in_fold)
+        n_draws = math.prod(fits[0][0][0].shape)
+        which = draw_members(n_draws, weights, rng)
+        mixed = np.zeros((n_draws, int(documents.sum())))
+        for m, targets in enumerate(model_targets):
+            row, odds = targets[k].held_out_log_odds(fits[m][k][f].draws(), fold == f, rng)
+            odds = targets[k].document_log_odds(row, odds, documents)
+            mixed[which == m] = odds[which == m]
+        return mixed
 
-def _n_draws(fits: Fits) -> int:
-    n_chains, n_draws = fits[0][0].shape
-    return n_chains * n_draws
+    predicted = _predict(rankings, fold, fits[0][0][0].shape, threshold_odds, random_seed)
+    problems = _all_problems(predictions)
+    return HeldOutPrediction(model="combined", densities=densities, problems=problems, **predicted)
 
 
 def _all_problems(predictions: Sequence[HeldOutPrediction]) -> tuple[str, ...]:
     return tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems)
 
 
-class _Drawn:
-    """Draws of the amounts that hidden documents add to pooled runs, and of their relevant ones, shape (draw,
-    run).
+def _predict(
+    rankings: HeldOutRankings,
+    fold: IndexArray,
+    shape: tuple[int, int],
+    threshold_odds: Callable[[int, int, np.random.Generator], FloatArray],
+    random_seed: int,
+) -> dict[str, Any]:
+    """Return fields of a prediction of all pooled runs; ``threshold_odds`` gives log odds of the documents of
+    a fold on a threshold, shape (draw, document).
     """
-
-    def __init__(self, rankings: HeldOutRankings, n_draws: int) -> None:
-        self.rankings, hidden = rankings, rankings.hidden
-        self.every = np.arange(len(hidden.organization))
-        base = rankings.known_values(self.every)
-        self.known, self.unit = base.totals(), base.unit
-        self.counted = Precision(hidden.measure.cutoff, hidden.measure.rel)
-        self.judged = rankings.known_values(self.every, self.counted).totals()
-        shape = n_draws, len(self.every)
-        self.amount = np.zeros(shape, dtype=np.int32 if base.is_exact else np.float64)
-        self.n_relevant = np.zeros(shape, dtype=np.int32)
-
-    def draw(
-        self, runs: npt.NDArray[np.intp], log_odds: Sequence[FloatArray], rng: np.random.Generator
-    ) -> None:
-        """Draw the documents of the runs' organizations from log odds, for each threshold of shape (draw,
-        document).
-        """
-        organizations = self.rankings.hidden.organization[runs]
-        documents = np.flatnonzero(np.isin(self.rankings.organization, organizations))
-        block = draw_levels(log_odds, rng)
-        values = self.rankings.values(runs, documents, block)
-        self.amount[:, runs] = excess_total(values, self.known[runs])
-        if self.rankings.measure == self.counted:
-            self.n_relevant[:, runs] = self.amount[:, runs]
-        else:
-            values = self.rankings.values(runs, documents, block, self.counted)
-            self.n_relevant[:, runs] = excess_total(values, self.judged[runs])
-
-    def predict(
-        self, model: str, fold: IndexArray, densities: FloatArray, problems: tuple[str, ...], random_seed: int
-    ) -> HeldOutPrediction:
-        """Return the prediction of a model from what was drawn."""
-        rankings, hidden = self.rankings, self.rankings.hidden
-        observed = excess_total(rankings.observed_values(self.every), self.known)
-        relevant = excess_total(rankings.observed_values(self.every, self.counted), self.judged)
-        n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
-        pit = randomized_pit(self.amount, observed, _generator(random_seed, hidden.measure, 2**20))
-        return HeldOutPrediction(
-            model=model,
-            measure=hidden.measure,
-            run_ids=hidden.counts.run_ids,
-            organizations=tuple(hidden.organizations[o] for o in hidden.organization),
-            per_mean=self.unit * len(hidden.counts.query_ids),
-            known=self.known,
-            n_hidden=n_hidden,
-            n_hidden_relevant=relevant,
-            observed=observed,
-            fold=fold,
-            draws=self.amount,
-            n_predicted=self.n_relevant.mean(axis=0),
-            pit=np.where(n_hidden > 0, pit, np.nan),
-            densities=densities,
-            problems=problems,
-        )
+    hidden, measure = rankings.hidden, rankings.measure
+    run_fold, every = fold[hidden.organization], np.arange(len(hidden.organization))
+    counted = Precision(measure.cutoff, measure.rel)
+    base = rankings.judged_values(every, with_hidden=False)
+    judged = rankings.judged_values(every, counted, with_hidden=False).totals()
+    known, n_draws = base.totals(), math.prod(shape)
+    amount = np.zeros((n_draws, len(every)), dtype=np.int32 if base.is_exact else np.float64)
+    n_predicted = np.zeros(len(every))
+    for f in range(int(fold.max()) + 1):
+        rng, runs = _generator(random_seed, measure, f), np.flatnonzero(run_fold == f)
+        documents = np.flatnonzero(fold[rankings.organization] == f)
+        block = draw_levels([threshold_odds(f, k, rng) for k in range(len(hidden.thresholds))], rng)
+        n_relevant = amount[:, runs] = excess_total(rankings.values(runs, documents, block), known[runs])
+        if measure != counted:
+            n_relevant = excess_total(rankings.values(runs, documents, block, counted), judged[runs])
+        n_predicted[runs] = n_relevant.mean(axis=0)
+    observed = excess_total(rankings.judged_values(every, with_hidden=True), known)
+    n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
+    pit = randomized_pit(amount, observed, _generator(random_seed, measure, 2**20))
+    return {
+        "measure": measure,
+        "run_ids": hidden.counts.run_ids,
+        "organizations": tuple(hidden.organizations[o] for o in hidden.organization),
+        "per_mean": base.unit * len(hidden.counts.query_ids),
+        "known": known,
+        "n_hidden": n_hidden,
+        "n_hidden_relevant": excess_total(rankings.judged_values(every, counted, with_hidden=True), judged),
+        "observed": observed,
+        "fold": run_fold,
+        "draws": amount,
+        "n_predicted": n_predicted,
+        "pit": np.where(n_hidden > 0, pit, np.nan),
+    }
 
 
 def excess_total(values: Values, base: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -504,7 +490,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
     """
     import pandas as pd
 
-    rows = []
+    frames = []
     for measure in dict.fromkeys(p.measure for p in predictions):
         measure_predictions = [p for p in predictions if p.measure == measure]
         scored = np.flatnonzero(np.isfinite(measure_predictions[0].log_density))
@@ -517,24 +503,26 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
         n = len(organization_elpd)
         elpd = organization_elpd.sum(axis=0)
         best = int(elpd.argmax())
-        stacked = _weights(densities, weight, [p.model != "combined" for p in measure_predictions])
-        mixed = _weights(first_threshold, weight, [p.model in combined for p in measure_predictions])
-        for rank, i in enumerate(np.argsort(-elpd, kind="stable")):
-            rows.append(
-                {
-                    "measure": str(measure),
-                    "model": measure_predictions[i].model,
-                    "rank": rank,
-                    "elpd": elpd[i],
-                    "elpd_diff": elpd[best] - elpd[i],
-                    "weight": stacked[i],
-                    "se": np.sqrt(n * organization_elpd[:, i].var()),
-                    "dse": np.sqrt(n * (organization_elpd[:, best] - organization_elpd[:, i]).var()),
-                    "weight_combined": mixed[i],
-                    "n_organizations": n,
-                }
-            )
-    return pd.DataFrame(rows)
+        frame = pd.DataFrame(
+            {
+                "measure": str(measure),
+                "model": [p.model for p in measure_predictions],
+                "rank": 0,
+                "elpd": elpd,
+                "elpd_diff": elpd[best] - elpd,
+                "weight": _weights(densities, weight, [p.model != "combined" for p in measure_predictions]),
+                "se": [np.sqrt(n * column.var()) for column in organization_elpd.T],
+                "dse": [
+                    np.sqrt(n * (organization_elpd[:, best] - column).var()) for column in organization_elpd.T
+                ],
+                "weight_combined": _weights(
+                    first_threshold, weight, [p.model in combined for p in measure_predictions]
+                ),
+                "n_organizations": n,
+            }
+        )
+        frames.append(frame.iloc[np.argsort(-elpd, kind="stable")].assign(rank=range(len(frame))))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -> FloatArray:

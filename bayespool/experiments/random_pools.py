@@ -29,6 +29,7 @@ from bayespool.experiments.design import (
     Part,
     contributors,
     error_columns,
+    pool_contributors,
     settings_for_collection,
     whole_pool,
 )
@@ -109,7 +110,7 @@ class RandomPools(Design):
         n_targets, run_ids = getattr(settings, "n_targets", 1), collection.pooled_run_ids
         types, kind = dict(settings.run_types), settings.target_type
         unit_of = {run: unit for unit, runs in contributors(collection, settings.by).items() for run in runs}
-        drawn_from = contributors(collection, settings.by, settings.run_types, settings.pool_type)
+        drawn_from = pool_contributors(collection, settings)
         scored = [run for run in run_ids if kind is None or types[run] == kind]
         pools = []
         for width, sample in itertools.product(settings.widths, range(settings.n_samples)):
@@ -151,7 +152,7 @@ def _result_fields(
     results = design.run(whole, design.parts(whole, resolved), resolved, execution, given=collection)
     by_pool: RowOrder = {"measure": list(map(str, settings.measures)), "pool_width": None}
     by_pool = {**by_pool, "estimator": settings.labels, **(order or {}), "sample": None}
-    n_contributors = len(contributors(whole, resolved.by, resolved.run_types, resolved.pool_type))
+    n_contributors = len(pool_contributors(whole, resolved))
     rows = ordered_table(results, by_pool)
     return result_fields(collection, whole, resolved) | {"n_contributors": n_contributors, "_rows": rows}
 
@@ -160,15 +161,6 @@ def _result_fields(
 class _PoolsResult(ExperimentResult):
     n_contributors: int
     _rows: pd.DataFrame
-
-    def __repr__(self) -> str:
-        s = self.settings
-        pools = f"{s.n_samples} pools of each of {len(s.widths)} widths"
-        return f"<{type(self).__name__}: {pools}, {self._size()}>"
-
-    def _size(self) -> str:
-        """Return a clause on what was estimated on each pool."""
-        raise NotImplementedError
 
     def _pools(self) -> str:
         """Return a clause on pools drawn at random."""
@@ -195,10 +187,6 @@ class PoolWidthResult(_PoolsResult):
     command = "pool-width"
     title = "Pools of fewer contributors"
     settings: PoolWidthSettings
-
-    def _size(self) -> str:
-        s = self.settings
-        return f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}"
 
     def tables(self) -> tuple[Table, ...]:
         """Return ``pools`` and ``summary``."""
@@ -349,10 +337,6 @@ class CommonTopicsResult(_PoolsResult):
     command = "common-topics"
     title = "Topics judged in full"
     settings: CommonTopicsSettings
-
-    def _size(self) -> str:
-        s, of = self.settings, f"of {len(self.query_ids)}"
-        return f"{len(s.n_common)} numbers of common topics {of}, {s.n_topic_samples} draws of each"
 
     def tables(self) -> tuple[Table, ...]:
         """Return ``pools``, ``summary`` and, if errors to reach were named, ``plan``."""

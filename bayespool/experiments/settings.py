@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool.errors import InputError, known_names
@@ -356,8 +357,7 @@ class JudgesSettings(TargetSettings):
         """Return the estimator of these settings."""
         from bayespool.posterior import PosteriorEstimator
 
-        target_settings: dict[str, Any] = {"estimand": self.estimand, "random_seed": self.random_seed}
-        return PosteriorEstimator(model=self.model, **target_settings, **self.posterior_overrides())
+        return PosteriorEstimator(model=self.model, **self.target_settings(), **self.posterior_overrides())
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import check_posterior
@@ -378,16 +378,14 @@ _RELEVANT = Option(
 )
 
 
-def _parse_stop(given: Any) -> StoppingRule | None:
-    from bayespool.pooling import parse_stopping_rule
+def _registry() -> ModuleType:
+    from bayespool.pooling import registry
 
-    return None if given is None else parse_stopping_rule(given)
+    return registry
 
 
-def _stop_text(rule: StoppingRule | None) -> dict[str, str | None]:
-    from bayespool.pooling.registry import stopping_text
-
-    return {"stop": None if rule is None else stopping_text(rule)}
+def _parse_stop(given: Any) -> Any:
+    return None if given is None else _registry().parse_stopping_rule(given)
 
 
 _STOP = Option(
@@ -399,18 +397,6 @@ _STOP = Option(
 )
 
 
-def _strategies(given: Any) -> tuple[Strategy, ...]:
-    from bayespool.pooling.registry import parse_strategies
-
-    return parse_strategies(given)
-
-
-def _strategy(given: Any) -> Strategy:
-    from bayespool.pooling import parse_strategy
-
-    return parse_strategy(given)
-
-
 @dataclass(frozen=True, kw_only=True)
 class StrategySettings(Settings):
     """Arguments of `bayespool.pooling.choose`."""
@@ -419,7 +405,7 @@ class StrategySettings(Settings):
         ...,
         "Which documents are judged: a strategy, with settings in parentheses.",
         names="strategy",
-        parse=_strategy,
+        parse=lambda given: _registry().parse_strategy(given),
     )
     budget: int | None = option(
         None,
@@ -439,7 +425,7 @@ class StrategySettings(Settings):
 
     def describe(self) -> dict[str, Any]:
         """Return all settings, as values that JSON can hold."""
-        return super().describe() | _stop_text(self.stop)
+        return super().describe() | {"stop": self.stop and _registry().stopping_text(self.stop)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -467,7 +453,7 @@ class BudgetSettings(ExperimentSettings):
         multiple="listed",
         docstring_type="str, Strategy or sequence of them",
         names="strategies",
-        parse=_strategies,
+        parse=lambda given: _registry().parse_strategies(given),
         affects_parts=False,
     )
     budgets: tuple[int, ...] = option(
@@ -531,10 +517,9 @@ class BudgetSettings(ExperimentSettings):
     @property
     def labels(self) -> tuple[str, ...]:
         """Texts of the strategies in the tables."""
-        from bayespool.pooling.registry import strategy_text
-
-        return tuple(map(strategy_text, self.strategies))
+        return tuple(map(_registry().strategy_text, self.strategies))
 
     def describe(self) -> dict[str, Any]:
         """Return all settings, as values that JSON can hold."""
-        return super().describe() | {"strategies": list(self.labels)} | _stop_text(self.stop)
+        stop = self.stop and _registry().stopping_text(self.stop)
+        return super().describe() | {"strategies": list(self.labels), "stop": stop}

@@ -39,17 +39,7 @@ _OVERALL = {
     "geometric_mean": Column("mean MAE", "score", "Geometric mean over collections in which no MAE is 0."),
     "n_averaged": Column("averaged", "count", "Number of these collections."),
 }
-_ERRORS: tuple[str, ...] = (
-    "mae",
-    "mae_change",
-    "rmse",
-    "bias",
-    "sre",
-    "sre_star",
-    "kendall_tau_b",
-    "coverage_95",
-    "width",
-)
+_ERRORS = ("mae", "mae_change", "rmse", "bias", "sre", "sre_star", "kendall_tau_b", "coverage_95", "width")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -150,13 +140,12 @@ class LeaveOutSeveralResult(Result):
         return pd.concat(frames, ignore_index=True)
 
     def _views(self, table: str) -> tuple[View, ...]:
-        names: tuple[str, ...] = ("collection", "estimator")
-        columns, title = _ERRORS, "by collection"
+        names, columns, title = ["collection", "estimator"], list(_ERRORS), "by collection"
         if table == "overall":
-            names, columns = ("estimator",), ("n_best", "n_worst", "geometric_mean")
+            names, columns = ["estimator"], ["n_best", "n_worst", "geometric_mean"]
             title = "number of collections where an estimator is best and worst by MAE"
         return tuple(
-            View(title=f"{m}, {title}", names=names, columns=columns, where={"measure": m})
+            View(title=f"{m}, {title}", names=tuple(names), columns=tuple(columns), where={"measure": m})
             for m in map(str, self.settings.measures)
         )
 

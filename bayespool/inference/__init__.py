@@ -1,4 +1,4 @@
-"""Engines that draw from posteriors, and their diagnostics."""
+"""Engines that draw from posterior distributions, and diagnostics of the draws."""
 
 import lazy_loader
 

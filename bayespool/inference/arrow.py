@@ -1,4 +1,4 @@
-"""Order of the parameters, matrices whose shape is an arrow in that order, and the loops that fill them."""
+"""Arrowhead matrices, the parameter order that gives them their shape, and loops that fill them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayespool.models.formulas import Structure
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Numbers of parameters: globals, then ``width`` locals for each group, group by group."""
+    """Parameter order: global parameters first, then ``width`` local ones for each group."""
 
     n_global: int
     n_groups: int
@@ -31,24 +31,27 @@ class Layout:
         return self.n_global + self.n_groups * self.width
 
     def places(self, parameters: IndexArray) -> IndexArray:
-        """Return columns of parameters in an arrow, of the shape of ``parameters``."""
+        """Return the column of each parameter in an arrow matrix, in the shape of ``parameters``."""
         local = self.n_global + (parameters - self.n_global) % max(self.width, 1)
         return np.where(parameters < self.n_global, parameters, local)
 
     def zeros(self) -> FloatArray:
-        """Return an arrow of zeros, (parameter, global + width): globals, and locals of the own group."""
+        """Return an arrow matrix of zeros, shape (parameter, global + width).
+
+        Its columns are the globals, and the locals of the row's own group.
+        """
         return np.zeros((self.size, self.n_global + self.width))
 
 
 @dataclass(frozen=True, eq=False)
 class Arrow:
-    """A symmetric matrix in the form of `Layout.zeros`, shape (parameter, global + width)."""
+    """Symmetric arrowhead matrix in the form of `Layout.zeros`, shape (parameter, global + width)."""
 
     layout: Layout
     outer: FloatArray
 
     def dense(self) -> FloatArray:
-        """Return the matrix in full, shape (parameter, parameter), for small ones."""
+        """Return the full matrix, shape (parameter, parameter), for small problems."""
         at = self.layout
         full = np.zeros((at.size, at.size))
         full[:, : at.n_global] = self.outer[:, : at.n_global]
@@ -59,12 +62,15 @@ class Arrow:
         return full
 
     def trace_with(self, other: FloatArray) -> float:
-        """Return the trace of the product with another matrix in the form of `Layout.zeros`."""
+        """Return the trace of the product with another arrow matrix."""
         n, products = self.layout.n_global, self.outer * other
         return float(products.sum() + products[n:, :n].sum())  # locals go with globals on both sides
 
     def factor(self, sums: Sequence[slice]) -> Factor:
-        """Return the Gaussian of this precision and zero sums; LinAlgError if not positive definite."""
+        """Return the Gaussian with this precision matrix and zero sums.
+
+        Raises ``LinAlgError`` if the matrix is not positive definite.
+        """
         at, outer = self.layout, self.outer
         head = outer[: at.n_global, : at.n_global]
         local = outer[at.n_global :].reshape(at.n_groups, at.width, at.n_global + at.width)
@@ -78,7 +84,7 @@ class Arrow:
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A Gaussian about zero, conditioned on zero sums of parameters; made by `Arrow.factor`."""
+    """Gaussian about zero, conditioned on zero sums of parameters, as made by `Arrow.factor`."""
 
     layout: Layout
     lower: FloatArray  # Cholesky factor of the precision without groups, shape (global, global)
@@ -88,14 +94,14 @@ class Factor:
 
     @cached_property
     def log_determinant(self) -> float:
-        """Log determinant of the precision over parameters whose sums are zero, up to a constant."""
+        """Log determinant of the precision matrix given the zero sums, up to a constant."""
         own = np.diagonal(self.inverse, axis1=1, axis2=2)
         value = 2 * float(np.log(np.diag(self.lower)).sum()) - 2 * float(np.log(own).sum())
         return value + float(np.linalg.slogdet(self._covariance_of_sums)[1])
 
     @cached_property
     def _covariance_with_sums(self) -> FloatArray:
-        """Covariance of parameters with the sums, shape (parameter, sum)."""
+        """Unconditional covariance between parameters and their sums, shape (parameter, sum)."""
         ones = np.zeros((self.layout.size, len(self.sums)))
         for i, where in enumerate(self.sums):
             ones[where, i] = 1
@@ -103,18 +109,18 @@ class Factor:
 
     @cached_property
     def _covariance_of_sums(self) -> FloatArray:
-        """Covariance of the sums before conditioning, shape (sum, sum)."""
+        """Covariance between the sums before conditioning, shape (sum, sum)."""
         return self._sums_of(self._covariance_with_sums)
 
     def _sums_of(self, x: FloatArray) -> FloatArray:
         return np.array([x[where].sum(axis=0) for where in self.sums]).reshape(len(self.sums), *x.shape[1:])
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """Return the covariance times a vector, shape (parameter,)."""
+        """Return the covariance matrix times a vector, shape (parameter,)."""
         return self.conditioned(self._solve(right))
 
     def conditioned(self, x: FloatArray) -> FloatArray:
-        """Condition x on zero sums, shape (parameter, ...)."""
+        """Return x conditioned on zero sums, shape (parameter, ...)."""
         if not self.sums:
             return x
         return x - self._covariance_with_sums @ np.linalg.solve(self._covariance_of_sums, self._sums_of(x))
@@ -127,7 +133,7 @@ class Factor:
         return np.concatenate([head, tail])
 
     def _times(self, blocks: FloatArray, x: FloatArray) -> FloatArray:
-        """Return blocks of groups times the locals of x, shape (local, ...)."""
+        """Return block-diagonal group matrices times the local parameters in x, shape (local, ...)."""
         at = self.layout
         columns = x.reshape(at.n_groups, at.width, *x.shape[1:] or (1,))
         return (blocks @ columns).reshape(x.shape)
@@ -135,7 +141,7 @@ class Factor:
     def variances(
         self, heads: FloatArray, locals_: FloatArray, starts: npt.NDArray[np.integer]
     ) -> FloatArray:
-        """Return variances of sums of parameters, shape (sum,), where nothing is conditioned on.
+        """Return unconditional variances for linear combinations of parameters, shape (sum,).
 
         Parameters
         ----------
@@ -156,7 +162,7 @@ class Factor:
         return np.asarray(of_locals + (white**2).sum(axis=0))
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Return draws, shape (draw, parameter)."""
+        """Return draws from the Gaussian, shape (draw, parameter)."""
         at = self.layout
         head = solve_triangular(self.lower, rng.normal(size=(at.n_global, n)), lower=True, trans="T")
         noise = rng.normal(size=(at.n_groups * at.width, n))
@@ -164,7 +170,7 @@ class Factor:
         return np.asarray(self.conditioned(np.concatenate([head, tail])).T)
 
     def covariance(self) -> FloatArray:
-        """Return covariances with globals, and of locals with their group, as in `Layout.zeros`."""
+        """Return covariances with globals and within groups, in the form of `Layout.zeros`."""
         at = self.layout
         total = at.zeros()
         head = cho_solve((self.lower, True), np.eye(at.n_global), check_finite=False)
@@ -191,7 +197,7 @@ _PLATES = ("topic", "organization")  # their groups are independent given all ot
 
 
 class ParameterPositions:
-    """Layout, scales and positions of coefficients and effects in x, groups of locals last."""
+    """Parameter layout, scales, and indices of coefficients and effects in x, local groups last."""
 
     # ``scales`` are names of the factors in the order of θ; ``slices`` positions by name; ``sums`` the
     # effects that sum to zero. In x coefficients and most effects precede the effects and slopes of topics,
@@ -223,7 +229,7 @@ class ParameterPositions:
         self.sums = tuple(where for where in summed if isinstance(where, slice))
 
     def _local_factors(self) -> list[str]:
-        """Return factors to eliminate first: those along the coordinate that leaves the fewest parameters."""
+        """Return the factors to use as locals, chosen to leave the fewest global parameters."""
         groups, slopes = self.structure.groups, self.structure.slopes
         along = {plate: [n for n in self.scales if groups[n].dim == plate] for plate in _PLATES}
         if slopes is not None and slopes in self.scales and along["organization"]:
@@ -232,7 +238,7 @@ class ParameterPositions:
 
 
 class Design(NamedTuple):
-    """Nonzero entries of a design matrix Z over globals and locals (`bayespool.inference.arrow`)."""
+    """Nonzero entries of a design matrix Z over global and local parameters."""
 
     matrix: FloatArray  # multipliers of the coefficients, shape (observation, column)
     columns: IndexArray  # parameters of the coefficients, globals, shape (column,)
@@ -245,7 +251,7 @@ class Design(NamedTuple):
 
 @compiled
 def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
-    """Return Z·x, shape (observation,)."""
+    """Return the linear predictor Z·x, shape (observation,)."""
     matrix, index, own = design.matrix, design.effects, design.own
     n_columns = matrix.shape[1]
     slopes = np.empty((len(own), n_columns))
@@ -265,7 +271,7 @@ def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
 
 @compiled
 def product_terms(z: FloatArray, residual: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return logit η of a `Product`, its gradient and its second derivatives in z, (..., observation)."""
+    """Return the logit η of a `Product` with its gradient and second derivatives, (..., observation)."""
     # with three predictors there is no E, and the residual is zero
     n_predictors, n = z.shape
     last = n_predictors - 1
@@ -308,7 +314,7 @@ def add_weights(
     gradient: FloatArray,
     curvature: FloatArray,
 ) -> None:
-    """Add ``at`` times the gradient and minus the Hessian (k ≤ m) of a log likelihood in its predictors."""
+    """Add ``at`` times the gradient and negative Hessian of a log likelihood in its linear predictors."""
     n_predictors = len(first)
     for m in range(n_predictors):
         for i in range(len(score)):
@@ -330,7 +336,7 @@ def add_own(
     total: FloatArray,
     n_global: int,
 ) -> None:
-    """Add Zᵀ·slope to a gradient, shape (parameter,), and Zᵀ·diag(weight)·Z to an arrow."""
+    """Add Zᵀ·slope to a gradient, shape (parameter,), and Zᵀ·diag(weight)·Z to an arrow matrix."""
     matrix, columns, index, places = design.matrix, design.columns, design.effects, design.places
     n_columns = matrix.shape[1]
     across = np.zeros((len(total), n_columns))
@@ -359,7 +365,7 @@ def add_own(
 
 @compiled
 def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArray, n_global: int) -> None:
-    """Add Zₗᵀ·diag(weight)·Zᵣ and its transpose to an arrow."""
+    """Add Zₗᵀ·diag(weight)·Zᵣ and its transpose to an arrow matrix."""
     a_matrix, a_index, b_matrix, b_index = left.matrix, left.effects, right.matrix, right.effects
     n_a, n_b, size = a_matrix.shape[1], b_matrix.shape[1], len(total)
     among = np.zeros((n_a, n_b))
@@ -416,7 +422,7 @@ def add_slope(design: Design, slope: FloatArray, gradient: FloatArray) -> None:
 
 @compiled
 def owners_covariances(design: Design, covariance: FloatArray) -> FloatArray:
-    """Return the covariance of each owner's coefficients, shape (owner, column, column)."""
+    """Return the covariance matrix of each owner's coefficients, shape (owner, column, column)."""
     columns, own, places = design.columns, design.own, design.own_places
     n = len(columns)
     among = np.empty((len(own), n, n))
@@ -436,7 +442,7 @@ def owners_covariances(design: Design, covariance: FloatArray) -> FloatArray:
 
 @compiled
 def variances(design: Design, covariance: FloatArray, among: FloatArray, n_global: int) -> FloatArray:
-    """Return the diagonal of Z·covariance·Zᵀ, shape (observation,); the covariance is an arrow."""
+    """Return the diagonal of Z·covariance·Zᵀ, shape (observation,), from an arrow matrix."""
     matrix, columns, index = design.matrix, design.columns, design.effects
     n_columns = len(columns)
     across = np.empty((len(covariance), n_columns))
@@ -478,7 +484,7 @@ def variances(design: Design, covariance: FloatArray, among: FloatArray, n_globa
 
 @compiled
 def covariances(left: Design, right: Design, covariance: FloatArray, n_global: int) -> FloatArray:
-    """Return the diagonal of Zₗ·covariance·Zᵣᵀ, shape (observation,), of two designs."""
+    """Return the diagonal of Zₗ·covariance·Zᵣᵀ for two designs, shape (observation,)."""
     a_index, b_index = left.effects, right.effects
     result = np.empty(len(left.matrix))
     for i in range(len(result)):
@@ -514,7 +520,7 @@ def sum_chances(
     ranking: IndexArray,
     run: IndexArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return means by run and variances by ranking of counts, for each shift, and variances times columns."""
+    """Return expected totals by run and variances by ranking for each shift in log odds, with derivatives."""
     # log odds are (log odds + shift) / root; shapes (run, shift), (ranking, shift) and (column, run, shift)
     n_shifts, n_columns, n_runs = len(shifts), matrix.shape[1], run.max() + 1
     totals, slopes = np.zeros((n_runs, n_shifts)), np.zeros((n_columns, n_runs, n_shifts))

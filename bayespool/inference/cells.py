@@ -1,4 +1,4 @@
-"""Effects of organization × topic, integrated cell by cell in compiled loops."""
+"""Compiled loops that integrate out the (organization, topic) effects, cell by cell."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def integrate_cells(
     modes: FloatArray,
     at_mode: bool,
 ) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return fields of `IntegratedLikelihood`: binomial counts that share an effect N(0, τ²) in a cell."""
+    """Return the fields of `IntegratedLikelihood` for binomial counts with an effect N(0, τ²) per cell."""
     # By Gauss–Hermite nodes about the mode of each cell, of observations ``start[c]`` to ``start[c + 1]``;
     # ``modes`` has the starting points of the modes and holds the modes afterwards. With one node and
     # ``at_mode`` the Hessian is that of Laplace's approximation with the mode's curvature, which is never
@@ -139,7 +139,7 @@ def add_cells(
     total: FloatArray,
     n_global: int,
 ) -> None:
-    """Add derivatives of `integrate_cells` to a gradient and an arrow."""
+    """Add the derivatives from `integrate_cells` to a gradient and an arrow matrix."""
     n_columns = len(columns)
     across = np.zeros((len(total), n_columns))
     for c in range(len(effects)):
@@ -186,7 +186,7 @@ def draw_cells(
     tau: FloatArray,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Draw exactly the effects of cells given the counts and each draw's log odds η, shape (draw, cell)."""
+    """Draw cell effects exactly, given counts and log odds η in each draw, shape (draw, cell)."""
     # Rejection sampling (von Neumann): the likelihood is log-concave, thus below its tangent at a point near
     # the mode, and with the tangent in its place the density is normal with variance τ².
     n_cells, most = len(start) - 1, 0
@@ -234,7 +234,7 @@ def draw_cells(
 
 
 def normal_nodes(n: int) -> tuple[FloatArray, FloatArray]:
-    """Return nodes and weights of the mean of a function of a standard normal number, Gauss-Hermite."""
+    """Return Gauss–Hermite nodes and weights for expectations under a standard normal distribution."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(n)
     return nodes, weights / weights.sum()
 
@@ -243,7 +243,7 @@ NODES, SHARES = normal_nodes(5)
 
 
 class IntegratedLikelihood(NamedTuple):
-    """Log likelihood with the effects of cells integrated, and its derivatives."""
+    """Log likelihood with cell effects integrated out, and its derivatives."""
 
     log_likelihood: float
     slopes: FloatArray  # gradient in the coefficients, shape (owner, column)
@@ -266,7 +266,7 @@ def integrate(
     *,
     at_modes: bool = False,
 ) -> IntegratedLikelihood:
-    """Integrate the effect N(0, τ²) of each cell over binomial counts by five nodes, or one ``at_modes``."""
+    """Integrate out the effect N(0, τ²) of each cell with five nodes, or one if ``at_modes``."""
     # Liu & Pierce 1994, Biometrika 81(3), 624–629, or Laplace's approximation
     nodes, log_weights = (np.zeros(1), np.zeros(1)) if at_modes else (NODES, np.log(SHARES))
     counts = log_odds, successes, trials, start
@@ -283,7 +283,7 @@ def draw_effects(
     tau: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[IndexArray, FloatArray]:
-    """Return cells with observations, shape (cell,), and exact draws of their effects, shape (draw, cell)."""
+    """Return cells with observations, shape (cell,), and exact draws of their effects, (draw, cell)."""
     order = np.argsort(cell, kind="stable")
     first = np.flatnonzero(np.diff(cell[order], prepend=-1))
     start, k, n = np.append(first, len(cell)), successes[order].astype(float), trials[order].astype(float)
@@ -298,6 +298,6 @@ def draw_row_effects(
     tau: FloatArray,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Draw `draw_effects` for the cell of each observation, shape (draw, observation)."""
+    """Draw the cell effect for each observation as `draw_effects` does, shape (draw, observation)."""
     cells, effects = draw_effects(log_odds, successes, trials, cell, tau, rng)
     return effects[:, np.searchsorted(cells, cell)]

@@ -1,4 +1,4 @@
-"""Draws of the changes of levels from one assessor to another (`bayespool.models.confusion`).
+"""Posterior draws for level changes from one assessor to another (`bayespool.models.confusion`).
 
 Where few documents are judged twice the mode is not the mean: it shrinks what is likely. So the mean moves to
 where the Gaussian with the precision of the mode is nearest to the posterior (van Niekerk & Rue 2024).
@@ -32,7 +32,7 @@ _NODES, _WEIGHTS = normal_nodes(11)
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Features that log odds of documents have slopes on, shape (document, feature) each.
+    """Covariates for the log odds of documents, grouped by prior, each of shape (document, feature).
 
     Attributes
     ----------
@@ -45,23 +45,23 @@ class Features:
     of_organization: FloatArray
 
     def at(self, rows: npt.NDArray[Any]) -> Features:
-        """Select the features of some documents."""
+        """Return the features of the selected documents."""
         return Features(self.free[rows], self.of_run[rows], self.of_organization[rows])
 
     @property
     def matrix(self) -> FloatArray:
-        """All of them, shape (document, feature)."""
+        """All features side by side, shape (document, feature)."""
         return np.hstack([self.free, self.of_run, self.of_organization])
 
     @property
     def numbers(self) -> tuple[int, int, int]:
-        """Numbers of features of each kind."""
+        """Number of features in each group."""
         return self.free.shape[1], self.of_run.shape[1], self.of_organization.shape[1]
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedTwice:
-    """Documents that two assessors judged.
+    """Documents judged by two assessors, with topic, levels and features.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class JudgedTwice:
 
 @dataclass(frozen=True, eq=False)
 class ConfusionDraws:
-    """Draws of the parameters.
+    """Posterior draws of intercepts, slopes and topic effects for each threshold.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class ConfusionDraws:
         draws: npt.NDArray[np.intp],
         drawn: FloatArray | None = None,
     ) -> FloatArray:
-        """Return log odds of a topic's documents to reach a threshold in some draws, shape (draw, document).
+        """Return log odds that documents on a topic reach a threshold, shape (draw, document).
 
         ``level`` has the shape (document,) or (draw, document), ``features`` (document, feature); ``drawn``
         is what the first feature has besides in each draw, shape (draw, document).
@@ -120,7 +120,7 @@ class ConfusionDraws:
 
 
 class Peak(NamedTuple):
-    """A Gaussian at the mode at some scales, and the log of the integral under it, with the prior."""
+    """Gaussian at the posterior mode for given scales, and the log of its integral times the prior."""
 
     scales: tuple[float, ...]
     mode: FloatArray
@@ -131,7 +131,7 @@ class Peak(NamedTuple):
 def draw_confusion(
     twice: JudgedTwice, prior: FloatArray, n_draws: int, rng: np.random.Generator
 ) -> ConfusionDraws:
-    """Draw the parameters from their posterior, by Laplace's approximation at points of the scales.
+    """Draw parameters from their posterior, using Laplace's approximation on a grid of scales.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def draw_confusion(
 def _draw_stated(
     twice: JudgedTwice, prior: FloatArray, n_draws: int, rng: np.random.Generator
 ) -> ConfusionDraws:
-    """Return parameters by the prior's documents alone: intercepts, and neither slopes nor effects."""
+    """Return draws based on the prior's pseudo-documents alone, with zero slopes and effects."""
     n_thresholds, n_levels = prior.shape[1] - 1, twice.n_levels
     chance = np.empty((n_thresholds, n_draws, n_levels))
     for k in range(n_thresholds):
@@ -182,7 +182,7 @@ def _draw_stated(
 def _draw_threshold(
     twice: JudgedTwice, prior: FloatArray, threshold: int, n_draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw the parameters of one threshold by documents that reach the one below, (draw, parameter)."""
+    """Draw one threshold's parameters from documents that reach the threshold below, (draw, parameter)."""
     density = _ThresholdDensity(twice, prior, threshold)
     peaks = _best_first_peaks(density)
     heights = np.array([peak.height for peak in peaks])
@@ -196,7 +196,7 @@ def _draw_threshold(
 
 
 def _best_first_peaks(density: _ThresholdDensity) -> list[Peak]:
-    """Find peaks at the scales that matter: from the middle, neighbors of the best one first."""
+    """Find the peaks at all scales with notable weight, by best-first search from the middle of the grid."""
     peaks: dict[tuple[int, ...], Peak] = {}
     middle = tuple(len(values) // 2 for values in _SCALES)
     waiting = [(-math.inf, middle)]  # negative height of a neighbor, and the point
@@ -215,7 +215,7 @@ def _best_first_peaks(density: _ThresholdDensity) -> list[Peak]:
 
 
 class _ThresholdDensity:
-    """Log density of one threshold's parameters: intercepts and slopes, then effects topic by topic."""
+    """Log density of one threshold's parameters: intercepts and slopes, then effects for each topic."""
 
     def __init__(self, twice: JudgedTwice, prior: FloatArray, threshold: int) -> None:
         self.n_levels = twice.n_levels
@@ -238,7 +238,7 @@ class _ThresholdDensity:
         self.prior_reached = prior[:, threshold:].sum(axis=1)
 
     def peak(self, scales: tuple[float, ...], start: FloatArray) -> Peak:
-        """Return the Gaussian at the mode, which is looked for from ``start``."""
+        """Return the Gaussian at the mode for given scales, starting the search at ``start``."""
         precision, x, levels = self._precision(scales), start, slice(0, self.n_levels)
         for _ in range(_MOST_STEPS):
             chance, of_prior = expit(self._log_odds(x)), expit(x[levels])
@@ -260,7 +260,7 @@ class _ThresholdDensity:
         return Peak(scales, x, factor, height)
 
     def mean(self, peak: Peak) -> FloatArray:
-        """Return the mean of the Gaussian of a peak's precision that is nearest to the posterior."""
+        """Return the mean of the Gaussian with a peak's precision that best fits the posterior."""
         precision, x = self._precision(peak.scales), peak.mode
         rate, last = 1.0, math.inf
         off, of_levels = (np.sqrt(variance)[:, None] * _NODES for variance in self._variances(peak.factor))
@@ -279,7 +279,7 @@ class _ThresholdDensity:
     def _gradient(
         self, x: FloatArray, precision: FloatArray, chance: FloatArray, of_prior: FloatArray
     ) -> FloatArray:
-        """Return slope of the log density, given the chances of the documents, and of those of the prior."""
+        """Return the gradient of the log density, given the probabilities for documents and prior."""
         gradient, levels = -precision * x, slice(0, self.n_levels)
         gradient[: self.layout.n_global] += self.design.T @ (self.reached - chance)
         gradient[levels] += self.prior_reached - self.prior_n * of_prior
@@ -288,7 +288,7 @@ class _ThresholdDensity:
         return gradient
 
     def _variances(self, factor: Factor) -> tuple[FloatArray, FloatArray]:
-        """Return variances of the documents' log odds, and of the intercepts."""
+        """Return variances of the documents' log odds and of the intercepts."""
         starts = np.searchsorted(self.topic, np.arange(self.layout.n_groups + 1))
         of_documents = factor.variances(self.design, self.local, starts)
         of_levels = factor.variances(
@@ -297,7 +297,7 @@ class _ThresholdDensity:
         return of_documents, of_levels
 
     def _precision(self, scales: Sequence[float]) -> FloatArray:
-        """Return precisions of the priors of the parameters."""
+        """Return the prior precision of each parameter."""
         topic, topic_level, run, organization = scales
         n_free, n_runs, n_organizations = self.numbers
         sd = [INTERCEPT_SD] * self.n_levels + [SLOPE_SD] * n_free
@@ -309,7 +309,7 @@ class _ThresholdDensity:
         return np.asarray(self.design @ x[: self.layout.n_global] + x[self.of_topic] + x[self.of_level])
 
     def _curvature(self, weight: FloatArray, precision: FloatArray) -> FloatArray:
-        """Return the curvature in the form of `Layout.zeros`, from the documents' weights."""
+        """Return the negative Hessian in the form of `Layout.zeros`, from document weights."""
         at, outer = self.layout, self.layout.zeros()
         weighted = self.design * weight[:, None]
         outer[: at.n_global, : at.n_global] = self.design.T @ weighted

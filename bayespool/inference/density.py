@@ -1,4 +1,4 @@
-"""Log density of a structure and the blocks of observations that it sums."""
+"""Joint log density for a hierarchical model, summed over blocks of observations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MAX_LOG_ODDS = 2**22  # held at a time for draws of cells
 
 
 class Rows:
-    """Rows of a predictor of a density, such as documents that the density has not seen.
+    """Design rows for a density's linear predictor, such as documents that were not fitted.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Rows:
         start: npt.NDArray[np.intp],
         run: npt.NDArray[np.intp],
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return totals of counts by run for shifts of all log odds, with the derivatives of the totals.
+        """Return expected totals by run for shifts in all log odds, with their derivatives.
 
         Parameters
         ----------
@@ -102,12 +102,12 @@ class Rows:
 
     @property
     def parameters(self) -> IndexArray:
-        """Parameters that the rows depend on, ascending."""
+        """Indices of the parameters that the rows depend on, in ascending order."""
         return np.union1d(self._design.columns, self._design.effects)
 
 
 class PreparedBlock:
-    """A block with the design matrix of each predictor."""
+    """Block of observations with a design matrix for each linear predictor."""
 
     def __init__(self, block: Block, places: ParameterPositions) -> None:
         self.layout, self.is_product = places.layout, block.link is not None
@@ -136,11 +136,11 @@ class PreparedBlock:
                 )
 
     def predictors(self, x: FloatArray) -> FloatArray:
-        """Return values of the linear predictors, shape (predictor, observation)."""
+        """Return the linear predictors at x, shape (predictor, observation)."""
         return np.array([linear_predictor(design, x) for design in self.designs])
 
     def total(self, x: FloatArray, tau: float) -> FloatArray:
-        """Return the gradient of the expected sum of successes, shape (parameter,)."""
+        """Return the gradient of the expected number of successes, shape (parameter,)."""
         z, gradient = self.predictors(x), np.zeros(self.layout.size)
         eta, first = z[0], np.ones_like(z)
         if self.is_product:
@@ -152,7 +152,7 @@ class PreparedBlock:
         return gradient
 
     def log_likelihood(self, x: FloatArray, tau: float) -> float:
-        """Return log likelihood at x, with the scale τ of the effects of cells."""
+        """Return the log likelihood at x, given the scale τ of the cell effects."""
         z = self.predictors(x)
         if self.cell is not None:
             return self._integrate(z[0], tau).log_likelihood
@@ -162,7 +162,7 @@ class PreparedBlock:
     def draw_cells(
         self, x: FloatArray, tau: FloatArray, kept: IndexArray, drawn: FloatArray, rng: np.random.Generator
     ) -> None:
-        """Draw effects of the kept cells with observations into ``drawn``, shape (draw, kept cell)."""
+        """Draw the effects of kept cells with observations into ``drawn``, shape (draw, kept cell)."""
         assert self.cell is not None
         rows = np.flatnonzero(np.isin(self.cell, kept))
         whole = self.designs[0]
@@ -181,7 +181,7 @@ class PreparedBlock:
             drawn[some, np.searchsorted(kept, cells)] = effects_of_cells
 
     def nodes(self, x: FloatArray, covariance: FloatArray) -> list[tuple[float, FloatArray]]:
-        """Return weights and predictors of a cubature over the Gaussian about x, of degree 3 or 5."""
+        """Return cubature weights and linear predictors for a Gaussian about x, of degree 3 or 5."""
         z, at = self.predictors(x), self.layout
         n_predictors = len(z)
         variance = np.empty((z.shape[1], n_predictors, n_predictors))
@@ -205,7 +205,7 @@ class PreparedBlock:
         *,
         expected: bool,
     ) -> float:
-        """Add the mean derivatives over the nodes to gradient and Hessian; return the mean log likelihood."""
+        """Add node-averaged derivatives to gradient and Hessian, and return the mean log likelihood."""
         n_predictors, n, at = len(self.designs), len(self.successes), self.layout
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for weight, z in nodes:
@@ -243,7 +243,7 @@ class PreparedBlock:
         outer: FloatArray,
         at_modes: bool,
     ) -> float:
-        """Add derivatives of integrated observations times a weight; return their log likelihood."""
+        """Add weighted derivatives with cell effects integrated out, and return the log likelihood."""
         integrated = self._integrate(log_odds, tau, at_modes)
         slopes, bends, slope_of, bend_of, mixed = (weight * part for part in integrated[1:])
         design = self.designs[0]
@@ -253,7 +253,7 @@ class PreparedBlock:
 
 
 def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatArray:
-    """Return variances of the rows of a design, shape (observation,)."""
+    """Return the variance of each row's linear predictor, shape (observation,)."""
     of_owners = owners_covariances(design, covariance)
     return np.asarray(variances(design, covariance, of_owners, layout.n_global))
 
@@ -261,7 +261,7 @@ def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatA
 def _binomial_terms(
     eta: FloatArray, successes: FloatArray, trials: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Return log likelihood of counts in log odds η, its derivative and minus its second, (observation,)."""
+    """Return the binomial log likelihood in log odds η, its gradient and its negative second derivative."""
     small = np.exp(-np.abs(eta))  # numpy's exp and log are several times as fast as those of a compiled loop
     larger = 1 / (1 + small)
     smaller = small * larger
@@ -271,7 +271,7 @@ def _binomial_terms(
 
 
 def _design(predictor: LinearPredictor, rows: IndexArray, places: ParameterPositions) -> Design:
-    """Return the design of some rows of a predictor."""
+    """Return the design matrix for selected rows of a linear predictor."""
     n, order = len(rows), np.arange(places.layout.size)
     columns = [order[places.slices[name]] for name in predictor.coefficients]
     parts = [np.asarray(v, dtype=float)[rows] for v in predictor.coefficients.values()]
@@ -347,11 +347,11 @@ class Density:
 
     @property
     def size(self) -> int:
-        """Length of x."""
+        """Number of parameters in x."""
         return self.layout.size
 
     def start(self, near: Mapping[str, FloatArray] | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return a point x, shape (parameter,), and log scales θ, shape (scale,), to start from.
+        """Return starting values for x, shape (parameter,), and log scales θ, shape (scale,).
 
         Coefficients are at the center of their priors, effects zero and scales 0.74; or all are at the means
         of ``near``, draws by name of the variable.
@@ -374,7 +374,7 @@ class Density:
         return x, theta
 
     def log_density(self, x: FloatArray, theta: FloatArray) -> float:
-        """Return log density at (x, θ) with the Jacobian of log scales and logits, up to a constant."""
+        """Return the log density at (x, θ), including Jacobians of transforms, up to a constant."""
         return self._prior(x, theta)[0] + sum(
             block.log_likelihood(x, self._tau(theta)) for block in self._blocks
         )
@@ -382,7 +382,7 @@ class Density:
     def expand(
         self, x: FloatArray, theta: FloatArray, *, expected: bool = False
     ) -> tuple[float, FloatArray, Arrow]:
-        """Return `log_density`, its gradient in x, and the negative Hessian.
+        """Return `log_density`, its gradient in x, and its negative Hessian.
 
         With ``expected`` the likelihood's part of the Hessian is its Fisher information, positive
         semidefinite.
@@ -397,7 +397,9 @@ class Density:
     def mean_derivatives(
         self, x: FloatArray, theta: FloatArray, gaussian: Factor
     ) -> tuple[float, FloatArray, Arrow]:
-        """Return `expand` of the quadratic that has the density's mean value, gradient and Hessian.
+        """Return value, gradient and negative Hessian of the best quadratic under a Gaussian about x.
+
+        The quadratic has the density's mean value, gradient and Hessian under the Gaussian.
 
         Means are over the Gaussian about x.
         """
@@ -410,11 +412,11 @@ class Density:
         return value, gradient, Arrow(self.layout, outer + self._prior_hessian(diagonal))
 
     def log_prior_of_scales(self, theta: FloatArray) -> Any:
-        """Return log density of log scales alone, shape (...), for θ of shape (scale, ...)."""
+        """Return the log prior density of log scales, shape (...), for θ of shape (scale, ...)."""
         return sum(prior(at) for prior, at in zip(self._scale_priors, theta, strict=True))
 
     def prior_curvature(self, theta: FloatArray) -> FloatArray:
-        """Return the negative Hessian in x of the effects' priors, in the form of `Layout.zeros`."""
+        """Return the negative Hessian of the effects' log prior, in the form of `Layout.zeros`."""
         diagonal = np.zeros(self.size)
         for g, name in enumerate(self.scales):
             if name in self.slices:
@@ -422,7 +424,7 @@ class Density:
         return self._prior_hessian(diagonal)
 
     def drift(self, x: FloatArray, theta: FloatArray, curvature: Factor) -> FloatArray:
-        """Return the derivative of the mode x in θ, shape (scale, parameter)."""
+        """Return the derivative of the mode x with respect to θ, shape (scale, parameter)."""
         drift = np.zeros((len(self.scales), self.size))
         for g, name in enumerate(self.scales):
             if name in self.slices:
@@ -437,11 +439,11 @@ class Density:
         return drift
 
     def totals(self, x: FloatArray, theta: FloatArray) -> list[FloatArray]:
-        """Return gradient at x of the expected total of each block's counts, each of shape (parameter,)."""
+        """Return the gradient at x of each block's expected successes, each of shape (parameter,)."""
         return [block.total(x, self._tau(theta)) for block in self._blocks]
 
     def draw_cells(self, x: FloatArray, theta: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return effects of cells given draws of all other parameters, shape (draw, kept cell)."""
+        """Return draws of cell effects given all other parameters, shape (draw, kept cell)."""
         name = self.structure.cells
         assert name is not None
         group, tau = self.structure.groups[name], np.exp(theta[:, self.scales.index(name)])
@@ -453,12 +455,12 @@ class Density:
         return drawn
 
     def _tau(self, theta: FloatArray) -> float:
-        """Return the scale of the effects of cells."""
+        """Return the scale of the cell effects, 0 if the model has none."""
         name = self.structure.cells
         return float(np.exp(theta[self.scales.index(name)])) if name in self.scales else 0.0
 
     def _prior(self, x: FloatArray, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return log density of the priors, its gradient in x, and the diagonal of the negative Hessian."""
+        """Return the log prior density, its gradient in x, and the diagonal of its negative Hessian."""
         value, gradient, diagonal = 0.0, np.empty(self.size), np.empty(self.size)
         for name, prior in self._priors.items():
             where = self.slices[name]
@@ -482,7 +484,7 @@ class Density:
         return value, gradient, diagonal
 
     def _prior_hessian(self, diagonal: FloatArray) -> FloatArray:
-        """Return negative Hessian of the priors in the form of `Layout.zeros`."""
+        """Return the negative Hessian of the log prior, in the form of `Layout.zeros`."""
         at = self.layout
         outer = at.zeros()
         np.einsum("ii->i", outer[: at.n_global, : at.n_global])[:] = diagonal[: at.n_global]

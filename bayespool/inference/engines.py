@@ -1,4 +1,4 @@
-"""Registry of engines, and a relay that replaces an engine whose fit fails."""
+"""Registry of inference engines, and a relay to a second engine if a fit fails."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Class = TypeVar("Class", bound=type)
 
 
 class Engine(Protocol):
-    """Settings for an engine, which draws from the posterior of a model: a frozen dataclass.
+    """Protocol for engines: frozen settings that draw from a model's posterior.
 
     Its class may also declare ``independent = True`` if its draws are, so that only their number is checked;
     ``takes_over``, the name of the engine that replaces it where a fit fails; and ``citations``, keys of
@@ -32,12 +32,12 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the engine in settings and diagnostics, an attribute of the class."""
+        """Engine name in settings and diagnostics, a class attribute."""
 
     def fit(
         self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
-        """Draw all variables of a model given evidence.
+        """Draw all variables of a model from their posterior, given evidence.
 
         Parameters
         ----------
@@ -67,11 +67,11 @@ class Engine(Protocol):
 
 
 ENGINES: dict[str, type[Any]] = {engine.name: engine for engine in (Laplace, NUTS)}
-"""Every engine by name, the default first."""
+"""Engine classes, keyed by name, the default first."""
 
 
 def register_engine(engine: Class) -> Class:
-    """Return the class decorator that registers an engine by its ``name``.
+    """Register an engine class by its ``name`` (class decorator).
 
     ``draws``, ``tune``, ``chains``, ``target_accept`` and ``progress`` of an estimator become its settings,
     where it has fields of these names. ``del ENGINES[name]`` removes it. An unknown citation, or a name that
@@ -87,19 +87,19 @@ def register_engine(engine: Class) -> Class:
 
 
 def engine_named(name: str) -> type[Any]:
-    """Return the class of an engine out of `ENGINES`; InputError if there is none."""
+    """Return the engine class in `ENGINES` with a name, or raise `InputError`."""
     if name not in ENGINES:
         raise InputError(f"no engine {name!r}", hint=known_names(name, ENGINES))
     return ENGINES[name]
 
 
 def is_independent(name: str) -> bool:
-    """Return whether an engine's draws are independent of each other; False for an unknown name."""
+    """Return whether an engine's draws are independent; False for an unknown name."""
     return bool(getattr(ENGINES.get(name), "independent", False))
 
 
 def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
-    """Make an engine with those settings that it has; with ``relay`` followed by the one that takes over."""
+    """Make an engine from the settings that it accepts, with a fallback engine if ``relay``."""
     cls = engine_named(name)
     names = {f.name for f in dataclasses.fields(cls) if f.init}
     engine: Engine = cls(**{key: value for key, value in settings.items() if key in names})
@@ -109,7 +109,7 @@ def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
 
 @dataclass(frozen=True)
 class Relay:
-    """An engine, and a second one that takes over with a warning where a check of the first fails."""
+    """Engine with a fallback: a second engine, used with a warning if the first fails its checks."""
 
     first: Engine
     second: Engine
@@ -120,7 +120,7 @@ class Relay:
         return self.first.name
 
     def fit(self, spec: ModelSpec, evidence: Evidence, random_seed: int, **more: Any) -> Fit:
-        """Fit of the first engine if it passes its checks, else of the second; see `Engine.fit`."""
+        """Return the first engine's fit if it passes its checks, else the second engine's."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiagnosticsWarning)  # replaced by the warning below
             try:

@@ -1,4 +1,4 @@
-"""A fit and the checks of its draws."""
+"""Fits of models, and diagnostics of their posterior draws."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ MIN_ESS = 400.0
 
 
 def diagnose(tree: Any, *, engine: str) -> Diagnostics:
-    """Return R-hat, effective sample sizes and divergences (Vehtari et al. 2021, Bayesian Analysis 16(2))."""
+    """Return R-hat, effective sample sizes and number of divergences for posterior draws.
+
+    Vehtari et al. (2021), Bayesian Analysis 16(2).
+    """
     import arviz_stats
 
     posterior = tree["posterior"].to_dataset()
@@ -64,7 +67,7 @@ def diagnose(tree: Any, *, engine: str) -> Diagnostics:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Inputs of a fit, from which priors and likelihood can be computed.
+    """Inputs to a fit, from which prior and likelihood can be recomputed.
 
     Attributes
     ----------
@@ -109,12 +112,12 @@ class Fit:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of chains, and of draws per chain."""
+        """Number of chains, and number of draws per chain."""
         n_chains, n_draws = next(iter(self.variables.values())).shape[:2]
         return n_chains, n_draws
 
     def draws(self) -> dict[str, npt.NDArray[np.float64]]:
-        """Return draws by variable, one chain after the other, shape (draw, ...)."""
+        """Return draws by variable, chains concatenated, each of shape (draw, ...)."""
         return {
             name: values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
             for name, values in self.variables.items()

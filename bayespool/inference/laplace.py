@@ -41,7 +41,7 @@ _AXIS_WEIGHT = 3.0  # of functions of one coordinate relative to those of all
 
 
 def design_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
-    """Return points that fill space evenly, (point, dimension), and log densities of them, shape (point,)."""
+    """Return evenly spread points, shape (point, dimension), and their log densities, shape (point,)."""
     # exponential to the left of zero, normal to the right
     ratio = 2.0
     for _ in range(40):
@@ -61,19 +61,19 @@ def design_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
 
 
 def axis_points(n_dims: int) -> FloatArray:
-    """Return two points on each axis, a cubature of degree 3 for a standard normal, (point, dimension)."""
+    """Return cubature points on each axis, of degree 3 for a standard normal, (point, dimension)."""
     return np.asarray(
         np.sqrt(n_dims) * np.repeat(np.eye(n_dims), 2, axis=0) * np.tile([1.0, -1.0], n_dims)[:, None]
     )
 
 
 def standardize_skew(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
-    """Transform log scales θ to coordinates that modes depend on smoothly, in standard deviations."""
+    """Transform log scales θ to standardized coordinates in which modes vary smoothly."""
     return 2 * np.log1p(np.expm1(theta - mode) / 2) / spread
 
 
 def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
-    """Return indices of up to n points far from each other and from zero, farthest first; shape (point,)."""
+    """Return indices of up to n points far from zero and each other, farthest first, shape (point,)."""
     distance: FloatArray = (points**2).sum(axis=1)
     chosen: list[int] = []
     while len(chosen) < min(n, len(points)) and distance.max() > 0:
@@ -83,13 +83,13 @@ def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
 
 
 def choose_next(points: FloatArray, nodes: FloatArray, log_density: FloatArray) -> int:
-    """Return the index of the point that is far from all nodes, weighted toward high log density."""
+    """Return the index of the point farthest from all nodes, weighted toward high log density."""
     distance: FloatArray = np.sqrt(((points[:, None] - nodes) ** 2).sum(axis=2)).min(axis=1)
     return int(np.argmax(distance * np.exp(_DENSITY_POWER * (log_density - log_density.max()))))
 
 
 def interpolate(points: FloatArray, nodes: FloatArray, *, by_axis: bool) -> FloatArray:
-    """Return the weight of each node in the value at each point, shape (point, node); rows sum to 1."""
+    """Return interpolation weights of nodes at each point, shape (point, node); rows sum to 1."""
     # Cubic radial basis functions about the nodes and a plane (Duchon 1977, Splines minimizing
     # rotation-invariant semi-norms in Sobolev spaces), exact at the nodes; with too few nodes distances and a
     # constant. ``by_axis`` adds cubic functions of each coordinate.
@@ -122,7 +122,7 @@ _MAX_STEP = 4.0  # in any parameter, all of which are log odds: far out the dens
 
 
 class PosteriorMode(NamedTuple):
-    """Mode of x given θ, negative Hessian and Gaussian there, log marginal of θ, and whether it converged."""
+    """Posterior mode of x given θ, with the Gaussian and log marginal density there."""
 
     x: FloatArray
     curvature: Arrow
@@ -134,7 +134,7 @@ class PosteriorMode(NamedTuple):
 def find_scales(
     density: Density, theta: FloatArray, x: FloatArray
 ) -> tuple[FloatArray, PosteriorMode, FloatArray, FloatArray]:
-    """Return the mode of θ's marginal, x's mode there, its drift with θ, and standard deviations of θ."""
+    """Return the mode and standard deviations of θ, with the mode of x there and its derivative in θ."""
     # Newton's method on each scale alone: log scales are hardly correlated
     unit, bent = np.eye(len(theta)) * _LOG_SCALE_STEP, np.zeros((len(theta), len(x)))
     for _ in range(40):  # each step moves a scale that a prior holds near zero by half a unit
@@ -159,7 +159,7 @@ def find_scales(
 def find_mode(
     density: Density, theta: FloatArray, x: FloatArray, tolerance: float = _MODE_TOLERANCE
 ) -> PosteriorMode:
-    """Return the mode of x given θ; the last step gains less than half of ``tolerance`` in log density."""
+    """Return the mode of x given θ, found by Newton's method to within ``tolerance`` in log density."""
     value, gradient, curvature = density.expand(x, theta)
     converged = False
     for _ in range(100):
@@ -191,7 +191,7 @@ def find_modes(
     drift: FloatArray,
     n: int,
 ) -> tuple[list[int], list[PosteriorMode]]:
-    """Return positions of up to n points in θ, and the modes there."""
+    """Return indices of up to n points in θ, and the modes of x there."""
     # ``straight`` are coordinates of the points in which x depends smoothly on θ, zero at ``middle``, and
     # ``drift`` its derivative in them. If there are more points than n, the first nodes are far from each
     # other, the others far from these where θ is likely by then.
@@ -219,7 +219,7 @@ def find_modes(
 def find_center(
     density: Density, theta: FloatArray, x: FloatArray, gaussian: Factor, n_steps: int
 ) -> tuple[FloatArray, Factor, Arrow | None, float]:
-    """Return mean, Gaussian, curvature and log marginal after steps to the best Gaussian given θ."""
+    """Return mean, Gaussian, curvature and log marginal after steps to the best-fitting Gaussian."""
     # The best by Kullback–Leibler divergence. The log marginal, mean log density plus entropy, is a lower
     # bound, nearer to the truth than Laplace's where the density is skewed or flat, as of topics without a
     # relevant document. Without a step it is NaN, and there is no curvature.
@@ -239,7 +239,7 @@ def find_center(
 def _is_better(
     new: tuple[float, FloatArray, Arrow], value: float, gradient: FloatArray, step: FloatArray
 ) -> bool:
-    """Return whether a point is higher, or about as high and near the maximum along the step."""
+    """Return whether a step increases the density, or nearly keeps the density and flattens its slope."""
     # integrals over cells are not exact to the last digits
     if new[0] >= value - 1e-9:
         return True
@@ -250,7 +250,10 @@ def _is_better(
 def factorize(
     density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow
 ) -> tuple[Arrow, Factor, bool]:
-    """Return the curvature and its Gaussian, exact or else expected, and whether a mode may be there."""
+    """Return a positive definite curvature, its Gaussian, and whether a mode may be at this point.
+
+    Where the exact curvature is not positive definite, it is the expected one.
+    """
     try:
         return curvature, curvature.factor(density.sums), True
     except LinAlgError:  # not positive: Fisher's scoring
@@ -301,7 +304,7 @@ class Laplace:
     def fit(
         self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
-        """Draw independently, in one chain, from the approximate posterior, see `Engine.fit`.
+        """Draw independently from the approximate posterior, as a single chain.
 
         Warns
         -----
@@ -355,7 +358,7 @@ class Laplace:
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """A mixture of Gaussians over x, one for each point in θ, interpolated from a few nodes in θ."""
+    """Mixture of Gaussians over x with a component for each point in θ, interpolated from a few nodes."""
 
     density: Density
     theta: FloatArray  # shape (point, scale)
@@ -373,7 +376,7 @@ class Approximation:
     converged: bool  # every mode was found and every curvature is positive
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
-        """Draw x, shape (draw, parameter), of θ, shape (draw, scale), and of the point, shape (draw,)."""
+        """Draw x, shape (draw, parameter), log scales θ, (draw, scale), and mixture component, (draw,)."""
         # θ by systematic draws, the deviation of x from its mean there by the nearest Gaussian
         position = (rng.permutation(n) + rng.random()) / n
         drawn = np.searchsorted(np.cumsum(self.chance), position).clip(max=len(self.chance) - 1)
@@ -384,7 +387,7 @@ class Approximation:
         return x, self.many[drawn], point
 
     def gaussian_at(self, k: int) -> Factor:
-        """Return the Gaussian about the mean at a point."""
+        """Return the Gaussian for the mixture component at a point in θ."""
         density = self.density
         between = np.tensordot(self.shares[k], self.likelihood, axes=1)
         try:
@@ -398,11 +401,11 @@ class Approximation:
 
     @property
     def best(self) -> int:
-        """The point of the largest weight."""
+        """Index of the point with the largest weight."""
         return int(np.argmax(self.weight))
 
     def interval_error(self) -> float:
-        """Return the largest error of a 95 % interval of a total, as a share of its width; NaN if unknown."""
+        """Return the largest error in a total's 95 % interval, relative to its width; NaN if unknown."""
         # the density of a total: height of its ridge over the curvature across it (Tierney & Kadane 1986)
         density, theta = self.density, self.theta[self.best]
         mean, gaussian = find_center(density, theta, self.mean[self.best], self.gaussian_at(self.best), 1)[:2]
@@ -423,7 +426,7 @@ class Approximation:
 def approximate(
     density: Density, *, n_points: int = 32, near: Mapping[str, FloatArray] | None = None
 ) -> Approximation:
-    """Approximate a density by nested Laplace; ``near`` are draws of a fit to nearly the same data."""
+    """Approximate a density by nested Laplace, starting from ``near``, the draws of a similar fit."""
     n_scales = len(density.scales)
     x, theta = density.start(near)
     if n_scales == 0:
@@ -489,7 +492,7 @@ def approximate(
 def _means(
     density: Density, modes: list[PosteriorMode], nodes: FloatArray, at_nodes: FloatArray, n_centered: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return means of x at nodes, negative Hessians without the effects' priors, and log marginals of θ."""
+    """Return posterior means of x, likelihood curvatures and log marginal densities at nodes in θ."""
     # computed at the first nodes, whose offsets from mode, curvature and Laplace's marginal are interpolated
     mean, curvature = np.array([mode.x for mode in modes]), np.array([mode.curvature.outer for mode in modes])
     log_marginal, gained = np.array([mode.log_marginal for mode in modes]), np.zeros(len(modes[:n_centered]))
@@ -514,7 +517,7 @@ def _means(
 
 
 def _profile_log_density(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
-    """Return the log density of direction·x, up to a constant; NaN without a positive curvature."""
+    """Return the log density of direction·x, up to a constant, or NaN if the curvature is not positive."""
     for _ in range(8):
         value, gradient, curvature = density.expand(x, theta)
         _, gaussian, exact = factorize(density, theta, x, curvature)
@@ -528,7 +531,7 @@ def _profile_log_density(density: Density, theta: FloatArray, x: FloatArray, dir
 
 
 def _quantile_error(log_height: FloatArray) -> float:
-    """Return the error of a normal's 95 % interval, as a share of its width, from those at `_TOTAL_GRID`."""
+    """Return the error of a normal 95 % interval relative to its width, given heights at `_TOTAL_GRID`."""
     if not np.isfinite(log_height).all():
         return float("nan")
     s = np.linspace(-5, 5, 2001)

@@ -1,4 +1,4 @@
-"""NUTS engine: nutpie's no-U-turn sampler on the PyMC graph, compiled once and refitted with new data."""
+"""NUTS engine: nutpie's no-U-turn sampler for PyMC models, compiled once and reused for new data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MIN_DEPTH = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NUTS:
-    """Settings for the no-U-turn sampler, which keeps compiled models of the same form and size.
+    """Settings for the no-U-turn sampler, with a cache for compiled models.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class NUTS:
     def fit(
         self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
     ) -> Fit:
-        """Draw from the posterior of a model, see `Engine.fit` and `CompiledModel.sample`."""
+        """Draw from a model's posterior with nutpie."""
         from bayespool.models.graphs import build_graph  # imports PyMC
 
         graph, coords = build_graph(spec, evidence), evidence.coords
@@ -79,7 +79,7 @@ class NUTS:
         return dataclasses.replace(fit, coords=coords)
 
     def compile(self, model: pm.Model) -> CompiledModel:
-        """Return the model ready to be sampled, also with other data of the same coordinates."""
+        """Return the compiled PyMC model, which can be sampled with other data on the same coordinates."""
         import nutpie
 
         with warnings.catch_warnings():
@@ -89,7 +89,7 @@ class NUTS:
 
 @dataclass(frozen=True, eq=False)
 class CompiledModel:
-    """A model compiled by `NUTS.compile`."""
+    """PyMC model compiled by `NUTS.compile`, ready to sample."""
 
     settings: NUTS
     compiled: Any
@@ -102,7 +102,7 @@ class CompiledModel:
         kept: Mapping[str, npt.NDArray[Any]] | None = None,
         called: str | None = None,
     ) -> Fit:
-        """Return the posterior draws.
+        """Return posterior draws as a `Fit`.
 
         Parameters
         ----------
@@ -175,19 +175,19 @@ class CompiledModel:
 
 
 def _data_names(compiled: Any) -> list[str]:
-    """Return names of the data that the density depends on."""
+    """Return the names of data variables in the compiled model."""
     if hasattr(compiled, "shared_var_keys"):  # nutpie 0.16.11, whose shared_data goes by other keys
         return [variable.name for variable in compiled.shared_var_keys]
     return list(compiled.shared_data)
 
 
 def _is_samplers_own(name: str) -> bool:
-    """Return whether a variable is the sampler's own, with signs or scales that the model lacks."""
+    """Return whether a variable was added by the sampler and is not part of the model."""
     return name.endswith("__") or name.startswith("standard_")
 
 
 def _fit(tree: Any, diagnostics: Diagnostics) -> Fit:
-    """Return a fit from a trace."""
+    """Return a `Fit` from a sampler's trace."""
     posterior = tree["posterior"].to_dataset()
     names = [str(name) for name in posterior.data_vars]
     dims = {name: tuple(str(d) for d in posterior[name].dims[2:]) for name in names}

@@ -18,8 +18,11 @@ from bayespool.measures.normalized import Normalized, n_relevant
 @register_measure
 @dataclass(frozen=True, order=True)
 class AveragePrecision(Normalized):
-    """Average precision at a cutoff, AP@n: the mean precision at the ranks of all relevant documents of a
-    topic, 0 for those outside the top n.
+    """Average precision at a cutoff, AP@n: precision at relevant ranks, averaged over relevant documents.
+
+    Relevant documents outside the top n count 0.
+
+    Relevant documents outside the top n add 0 to the sum.
 
     Amounts are sums of precisions.
 
@@ -50,13 +53,13 @@ class AveragePrecision(Normalized):
     label = "mean precision at the ranks of the relevant documents"
 
     def evaluate(self, levels: AnyArray) -> FloatArray:
-        """Return sums of precisions at the ranks of relevant documents, shape (...)."""
+        """Return the sum of precision over the ranks with relevant documents, shape (...)."""
         relevant = levels[..., : self.cutoff] >= self.rel
         precision = relevant.cumsum(axis=-1) / np.arange(1, relevant.shape[-1] + 1)
         return np.asarray(np.where(relevant, precision, 0.0).sum(axis=-1))
 
     def draw_evaluator(self, rankings: DrawnRankings) -> Callable[[Levels], FloatArray]:
-        """Return sums of precisions by draw, from the ranks of relevant documents alone."""
+        """Return a fast function that sums precision over relevant ranks in each draw."""
         ranked = rankings.ranked[:, : self.cutoff]
         n_runs, n_ranks = ranked.shape
         certain_run, at = np.nonzero(ranked >= self.rel)
@@ -75,13 +78,13 @@ class AveragePrecision(Normalized):
         return evaluate_block
 
     def best(self, tally: Tally) -> FloatArray:
-        """Return relevant documents, shape (..., topic)."""
+        """Return the number of relevant documents per topic, shape (..., topic)."""
         return n_relevant(tally, self.rel)
 
     def extremes(
         self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return sharp bounds over completions, two arrays of shape (run, topic).
+        """Return sharp lower and upper bounds over all completions, two arrays of shape (run, topic).
 
         Notes
         -----
@@ -112,7 +115,7 @@ def _add_precisions(
     places: IndexArray,
     sums: FloatArray,
 ) -> None:
-    """Add sums of precisions, shape (draw, run), of documents at the places of each."""
+    """Add up precision at relevant ranks per draw and run, in an array of shape (draw, run)."""
     # ranks of relevant documents are bits of 64-bit words, ``certain`` those of judged ones; ``places`` has
     # the bit of a power of two, and document d the places ``start[d]`` to ``start[d + 1]``
     n_runs, n_words = certain.shape

@@ -17,23 +17,23 @@ from bayespool.measures.values import Values
 from bayespool.tables.citations import cite
 
 MEASURES: dict[str, type[Measure]] = {}
-"""Families of measures by their names in ir_measures."""
+"""Measure families, keyed by their names in ir_measures."""
 
 MISSING_RANK = -2
-"""Level of a rank beyond the end of a run, for a measure that reads unjudged documents."""
+"""Code for a rank beyond the end of a run, for measures that distinguish unjudged documents."""
 UNREACHED = -3
-"""Level of an unjudged document that no completion judges, for the bounds of such a measure."""
+"""Code for an unjudged document that no completion judges, used to compute bounds."""
 
 MAX_CUTOFF = 1_000_000
-"""The largest cutoff."""
+"""Largest cutoff allowed."""
 MAX_RELEVANCE = int(np.iinfo(np.int16).max)
-"""The highest relevance that a document can have."""
+"""Highest relevance level that a document can have."""
 
 _Family = TypeVar("_Family", bound="type[Measure]")
 
 
 class Tally(NamedTuple):
-    """Number of documents of each topic and relevance, from which an ideal ranking is made.
+    """Number of documents per topic and relevance level, from which ideal rankings are made.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Tally(NamedTuple):
 
 
 class DrawnRankings(NamedTuple):
-    """Rankings of a topic, shape (run, rank), and places of documents that are drawn, shape (place,)."""
+    """Rankings for one topic, shape (run, rank), and the ranks of documents with drawn relevance."""
 
     ranked: LevelArray  # relevance of judged documents down to the cutoff (`Measure.read`)
     run: IntArray
@@ -63,7 +63,7 @@ _RENAMED = {"of_draws": "draw_evaluator", "of_judgments": "describes_judgments"}
 @renamed_attributes(**_RENAMED)
 @dataclass(frozen=True, order=True)
 class Measure(ABC):
-    """A measure of a ranking on a topic, from the relevance levels of its documents.
+    """Base class for measures, computed on each topic from the relevance levels in a ranking.
 
     A family is a frozen dataclass with a ``name`` and `evaluate`, which `register_measure` makes known to the
     parser, the command line and every function that takes measures.
@@ -85,31 +85,28 @@ class Measure(ABC):
     rel: int = 1
 
     name: ClassVar[str]
-    """Name of the family in ir_measures, the P of P@10."""
+    """Family name in ir_measures, such as P for P@10."""
     label: ClassVar[str] = ""
-    """A description in a few words."""
+    """Short description, in a few words."""
     citations: ClassVar[tuple[str, ...]] = ()
-    """Keys of `bayespool.tables.CITATIONS`: the papers that define it."""
+    """Keys in `bayespool.tables.CITATIONS` for the papers that define the measure."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    """Least and greatest value on a topic."""
+    """Lowest and highest possible value on a topic."""
     gains_by_level: ClassVar[bool] = False
-    """Whether it sums gains of levels and counts no relevant documents, so that ``--relevance-threshold``
-    leaves it as it is.
-    """
+    """Whether the measure sums gains of graded levels and ignores ``--relevance-threshold``."""
     is_graded: ClassVar[bool] = False
-    """Whether levels above ``rel`` differ in value."""
+    """Whether the measure distinguishes between relevance levels above ``rel``."""
     reads_unjudged: ClassVar[bool] = False
-    """Whether `evaluate` gets −1 for an unjudged document and `MISSING_RANK` for a missing rank instead of
-    0.
-    """
+    """Whether `evaluate` receives −1 for unjudged documents and `MISSING_RANK` for missing ranks, not 0."""
     describes_judgments: ClassVar[bool] = False
-    """Whether it describes the judgments themselves, so that no completion changes it."""
+    """Whether the measure describes judgments rather than relevance, so that completions cannot change it."""
     rises: ClassVar[bool] = True
-    """Whether it never falls when a level rises. A measure for which this is False states its own bounds:
-    see `extremes`.
+    """Whether the measure never decreases when a relevance level rises.
+
+    A measure for which this is False states its own bounds: see `extremes`.
     """
     falls: ClassVar[bool] = False
-    """Whether it never rises when a level rises, so that less is better."""
+    """Whether the measure never increases when a relevance level rises, so that lower is better."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -134,9 +131,7 @@ class Measure(ABC):
         return f"{self.name}({parameters})@{self.cutoff}" if parameters else f"{self.name}@{self.cutoff}"
 
     def parameters(self) -> dict[str, Any]:
-        """Return parameters that the string form shows besides the cutoff: those that differ from their
-        defaults.
-        """
+        """Return the parameters besides the cutoff that differ from their defaults."""
         parameters = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -146,29 +141,29 @@ class Measure(ABC):
 
     @classmethod
     def keywords(cls) -> dict[str, str]:
-        """Parameters allowed in parentheses, mapped to the names of fields."""
+        """Return the parameters allowed in parentheses, mapped to field names."""
         return {field.name: field.name for field in dataclasses.fields(cls) if field.name != "cutoff"}
 
     @classmethod
     def without_cutoff(cls, **parameters: Any) -> Measure:
-        """Return the measure of a string without a cutoff; an `InputError` unless the family allows it."""
+        """Return the measure for a string without a cutoff, or raise `InputError` if the family needs one."""
         raise InputError(
             "it needs a cutoff, which says how deep judgments are completed", hint=f"write {cls.name}@1000"
         )
 
     @property
     def unit(self) -> int:
-        """Divisor that turns an amount into a value: more than 1 where amounts are whole numbers."""
+        """Divisor from unscaled to final scores, more than 1 if unscaled scores are whole numbers."""
         return 1
 
     @property
     def is_exact(self) -> bool:
-        """True if amounts are whole numbers."""
+        """Whether unscaled scores are whole numbers."""
         return self.unit > 1
 
     @abstractmethod
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Return amounts of rankings.
+        """Return unscaled scores of rankings ("amounts"), to be divided by `unit`.
 
         Parameters
         ----------
@@ -184,7 +179,7 @@ class Measure(ABC):
         """
 
     def extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Return bounds of the amounts over all completions, of which a family may have its own.
+        """Return lower and upper bounds on unscaled scores over all completions.
 
         Parameters
         ----------
@@ -214,7 +209,7 @@ class Measure(ABC):
         return least, most
 
     def open_end(self, n_ranks: AnyArray) -> FloatArray | None:
-        """Return the value that ranks beyond the end of a run could still add, of the shape of ``n_ranks``.
+        """Return the largest value that ranks beyond the end of a run could add, in the shape of ``n_ranks``.
 
         ``n_ranks`` are the documents that each run returns. None, for nothing, unless the measure is defined
         on endless rankings.
@@ -222,13 +217,11 @@ class Measure(ABC):
         return None
 
     def draw_evaluator(self, rankings: DrawnRankings) -> Callable[[Levels], AnyArray] | None:
-        """Return fast function from drawn levels, shape (draw, unknown), to amounts, shape (draw, run), or
-        None.
-        """
+        """Return a fast function from drawn levels, (draw, unknown), to unscaled scores, or None."""
         return None
 
     def amounts(self, levels: AnyArray) -> AnyArray:
-        """Return amounts of `evaluate`, int32 where they are whole numbers and float otherwise, shape (...).
+        """Return unscaled scores from `evaluate` as int32 if they are whole numbers, else float, (...).
 
         An `evaluate` that does not return a number for each ranking is an `InputError`.
         """
@@ -242,44 +235,45 @@ class Measure(ABC):
         return np.asarray(amounts.astype(np.int32 if self.is_exact else np.float64, copy=False))
 
     def read(self, levels: AnyArray) -> AnyArray:
-        """Return levels as `evaluate` takes them, from levels with unjudged documents as negative numbers."""
+        """Return levels as `evaluate` accepts them, given levels with negative codes if unjudged."""
         return levels if self.reads_unjudged else np.maximum(levels, 0)
 
     def normalize(self, amounts: AnyArray, tally: Tally) -> AnyArray:
-        """Return amounts, shape (..., run, topic); a `Normalized` measure divides them by the ideal ones."""
+        """Return unscaled scores, divided by the ideal ranking's score if the measure is `Normalized`."""
         return amounts
 
     def values(self, levels: AnyArray, tally: Tally | None = None) -> Values:
-        """Return values of rankings with levels of shape (..., run, topic, rank); `Normalized` ones need a
-        tally.
+        """Return scores for rankings with levels of shape (..., run, topic, rank).
+
+        `Normalized` measures need a tally.
         """
         amounts = self.amounts(levels)
         return Values(amounts if tally is None else self.normalize(amounts, tally), self.unit)
 
 
 class Additive(Measure):
-    """A measure that is a sum over ranks of a weight times the gain of the document there.
+    """Base class for measures that sum the gain at each rank times the rank's weight.
 
     Completed judgments are evaluated without laying the rankings out, in a tenth of the time.
     """
 
     @abstractmethod
     def weights(self) -> AnyArray:
-        """Return weights of the ranks down to the cutoff, shape (rank,): whole numbers if amounts are."""
+        """Return the weight of each rank down to the cutoff, shape (rank,)."""
 
     @abstractmethod
     def gains(self, levels: AnyArray) -> AnyArray:
-        """Return gains of levels, of the shape of ``levels``; 0 for a document of unknown relevance."""
+        """Return the gain for each relevance level, in the shape of ``levels``; 0 if unjudged."""
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Return weighted sums of gains, shape (...)."""
+        """Return the weighted sum of gains over ranks, shape (...)."""
         weights = self.weights()[: levels.shape[-1]]
         # no matrix product, whose last bit depends on how many rankings there are
         return np.asarray((self.gains(levels[..., : len(weights)]) * weights).sum(axis=-1))
 
 
 def register_measure(family: _Family) -> _Family:
-    """Class decorator that registers a family of measures under its name.
+    """Register a family of measures under its name (class decorator).
 
     An unknown citation or a name of another family is an `InputError`; a user's family may be redefined, one
     of the package's not.
@@ -296,7 +290,7 @@ def register_measure(family: _Family) -> _Family:
 
 
 def whole_number(label: str, value: Any) -> int:
-    """Return a parameter as an int; `InputError` if it is not a whole number."""
+    """Return a parameter as an int, or raise `InputError` if it is not a whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputError(f"{label} must be a whole number, and is {value!r}")
     return int(value)

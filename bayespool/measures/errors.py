@@ -1,5 +1,6 @@
-"""Errors of estimates over runs. Equal scores must be equal floats, as they are if each is one division of
-two integers.
+"""Errors of estimated run scores: MAE, bias, RMSE, system rank error and Kendall's τ.
+
+Equal scores must be equal floats, as they are if each is one division of two integers.
 
 References
 ----------
@@ -19,7 +20,7 @@ from bayespool.errors import InputError
 
 
 def mean_absolute_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
-    """MAE: the mean of ``|estimate − truth|`` over all entries; NaN where an estimate is NaN.
+    """Return the mean of ``|estimate − truth|`` over all entries (MAE), NaN if an estimate is NaN.
 
     Examples
     --------
@@ -30,7 +31,7 @@ def mean_absolute_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
 
 
 def mean_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
-    """Bias: the mean of estimate − truth; negative where the estimates are too low.
+    """Return the mean of estimate − truth (bias), negative if estimates are too low on average.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def mean_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
 
 
 def root_mean_squared_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
-    """RMSE: the root of the mean squared error over all entries, (run,) or (run, topic).
+    """Return the root mean squared error (RMSE) over all entries, shape (run,) or (run, topic).
 
     Examples
     --------
@@ -52,8 +53,9 @@ def root_mean_squared_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float
 
 
 def overtaken_runs(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
-    """Return runs that each run passes when its estimate replaces its true score among the *true* scores of
-    the others.
+    """Return which other runs each run passes if its estimate replaces its true score, shape (run, run).
+
+    Runs are ranked by true score; only the one run's score is replaced.
 
     Run u passes v upwards if truth of u < truth of v ≤ estimate of u, and downwards if estimate of u < truth
     of v ≤ truth of u.
@@ -86,8 +88,10 @@ def overtaken_runs(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
 def system_rank_error(
     truth: npt.ArrayLike, value: npt.ArrayLike, significant: BoolArray | None = None
 ) -> float:
-    """SRE: ranks that each run moves when its estimate replaces its true score, summed over runs; with
-    ``significant`` SRE*.
+    """Return the number of ranks that runs move if each estimate replaces its true score (SRE or SRE*).
+
+    The estimate is ranked among the true scores of the other runs, and moves are summed over runs. With
+    ``significant`` the result is SRE*.
 
     The sum over runs u of ``|rank(t_u among t) − rank(e_u among t_v, v ≠ u)|`` with rank(x) = 1 + the number
     of scores above x, which is the number of runs passed over. Equal true scores share a rank and never
@@ -121,8 +125,9 @@ def system_rank_error(
 
 
 def kendall_tau_b(truth: npt.ArrayLike, value: npt.ArrayLike) -> float:
-    """Kendall's τ_b between true scores and estimates; NaN for fewer than two distinct scores on either side,
-    or where an estimate is NaN.
+    """Return Kendall's τ_b between true and estimated scores, NaN if it is undefined.
+
+    It is undefined if either has fewer than two distinct scores, or an estimate is NaN.
 
     Examples
     --------

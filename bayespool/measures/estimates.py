@@ -1,4 +1,4 @@
-"""Estimates, the result of every estimator."""
+"""Result class for all estimators, and the protocol that estimators follow."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 NOTE_BREAK = "\n"
-"""Between several notes of a run."""
+"""Separator between the notes about one run."""
 
 
 def note_line(notes: str) -> str:
-    """Return notes of a run in one line, as frames and files have them."""
+    """Return the notes about a run on one line, separated by semicolons."""
     return notes.replace(NOTE_BREAK, "; ")
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """Diagnostics of a sampler's draws, and of what their models say of the pool's organizations.
+    """Sampler diagnostics, with model checks against the pooled organizations.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Diagnostics:
 
     @property
     def passed(self) -> bool:
-        """True if nothing failed."""
+        """Whether no check failed."""
         return not self.problems
 
 
@@ -83,7 +83,7 @@ _OPTIONAL_ARRAYS = ("std", "distance", "new_kind")
 @renamed_attributes(model_of="model_name", of_runs="run_values")
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(ReprHTMLMixin):
-    """Estimates of the corrected values of some runs by one method under one measure.
+    """Estimated scores for runs, from one method under one measure.
 
     Attributes
     ----------
@@ -198,14 +198,14 @@ class Estimates(ReprHTMLMixin):
 
     @property
     def posterior(self) -> Any:
-        """Draws of the parameters of the one model as an ``xarray.DataTree``; None if nothing was sampled.
+        """Posterior draws of the model's parameters as an ``xarray.DataTree``, or None without sampling.
 
         If there are several models this is an `InputError`: `model_name` takes a name.
         """
         return self.fits[self.model_name()].posterior if self.fits else None
 
     def as_by_another(self) -> Estimates:
-        """Return the estimates with what another assessor would have given as their draws and values."""
+        """Return a copy with the scores that another assessor's judgments would have given."""
         if self.by_another is None:
             raise InputError(f"{self.method}: no draws of another assessor's scores")
         return dataclasses.replace(
@@ -219,7 +219,7 @@ class Estimates(ReprHTMLMixin):
         )
 
     def model_name(self, model: str | None = None) -> str:
-        """Return the name of one of ``fits``: the one given, or the only one; else an `InputError`."""
+        """Return the given name if it is in ``fits``, or the only name there, else raise `InputError`."""
         known = ", ".join(f"{name} (weight {self.weights.get(name, 1):.3g})" for name in self.fits)
         if model is None and len(self.fits) == 1:
             (model,) = self.fits
@@ -236,7 +236,7 @@ class Estimates(ReprHTMLMixin):
         return model
 
     def to_arviz(self, *, per_topic: bool = False) -> Any:
-        """Return draws of the estimates as an ``xarray.DataTree`` that ArviZ summarizes and plots.
+        """Return posterior draws of the scores as an ``xarray.DataTree`` for ArviZ.
 
         Draws of NUTS keep their chains. Draws of the Laplace engine are independent and in one chain, as are
         those of mixtures of engines.
@@ -270,45 +270,27 @@ class Estimates(ReprHTMLMixin):
         return draws_container([self], per_topic=per_topic)
 
     def to_netcdf(self, path: PathLike, *, per_topic: bool = False) -> None:
-        """Write `to_arviz` to a NetCDF file, whole or not at all; the same draws give the same bytes.
+        """Write the tree from `to_arviz` to a NetCDF file.
+
+        The file is written whole or not at all; the same draws give the same bytes.
 
         A file that cannot be written is an `OutputError`, and stays as it was.
         """
         atomic_write(path, container_bytes(self.to_arviz(per_topic=per_topic)))
 
     def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Return ends of the equal-tailed interval of each run's value, shape (run,); NaN without draws."""
+        """Return each run's equal-tailed interval ends, two arrays of shape (run,); NaN without draws."""
         if self.draws is None:
             return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
         return self.draws.interval(ci_prob)
 
-    def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Return ends of the interval per topic, two arrays of shape (run, topic); NaN without draws."""
-        if self.draws is None:
-            return np.full_like(self.per_topic, np.nan), np.full_like(self.per_topic, np.nan)
-        return self.draws.topic_interval(ci_prob)
-
     def run_values(self, name: str) -> FloatArray:
-        """Return ``std``, ``distance`` or ``new_kind`` of runs, shape (run,); NaN if the method has none."""
+        """Return the attribute ``std``, ``distance`` or ``new_kind``, or NaN if it is unset, shape (run,)."""
         values: FloatArray | None = getattr(self, name)
         return np.full(len(self.run_ids), np.nan) if values is None else values
 
-    def columns(self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False) -> dict[str, AnyArray]:
-        """Return columns of a table by run (or run and topic), named after the method."""
-        columns = {self.method: (self.per_topic if per_topic else self.value).ravel()}
-        if self.draws is not None:
-            ends = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
-            columns |= {
-                f"{self.method}_{end}": v.ravel() for end, v in zip(("lower", "upper"), ends, strict=True)
-            }
-        run_columns = {"std": None if self.draws is not None else self.std, "distance": self.distance}
-        for name, values in (run_columns | {"new_kind": self.new_kind}).items():
-            if values is not None and not per_topic:
-                columns[f"{self.method}_{name}"] = values
-        return columns
-
     def summary_frame(self, *, ci_prob: float = DEFAULT_CI_PROB, per_topic: bool = False) -> pd.DataFrame:
-        """Return a table of the estimates.
+        """Return the estimates as a data frame.
 
         Parameters
         ----------
@@ -327,7 +309,10 @@ class Estimates(ReprHTMLMixin):
         import pandas as pd
 
         notes = [note_line(note) for note in self.notes] or [""] * len(self.run_ids)
-        lower, upper = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
+        values = self.per_topic if per_topic else self.value
+        lower = upper = np.full_like(values, np.nan)
+        if self.draws is not None:
+            lower, upper = (self.draws.topic_interval if per_topic else self.draws.interval)(ci_prob)
         n_topics = len(self.query_ids) if per_topic else 1
         columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
         if per_topic:
@@ -335,7 +320,7 @@ class Estimates(ReprHTMLMixin):
         columns |= {
             "measure": str(self.measure),
             "method": self.method,
-            "value": (self.per_topic if per_topic else self.value).ravel(),
+            "value": values.ravel(),
             "lower": lower.ravel(),
             "upper": upper.ravel(),
             "ci_prob": np.nan if self.draws is None else ci_prob,
@@ -349,22 +334,25 @@ class Estimates(ReprHTMLMixin):
 
 @runtime_checkable
 class Estimator(Protocol):
-    """A frozen settings object that turns counts into estimates, without access to the truth."""
+    """Protocol for estimators: frozen settings that turn a collection into estimates.
+
+    Estimators have no access to the truth.
+    """
 
     @property
     def name(self) -> str:
-        """Name of the method, as in `Estimates.method` and on the command line."""
+        """Method name, as in `Estimates.method` and on the command line."""
 
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None, measures: object
     ) -> tuple[Estimates, ...]:
-        """Return one `Estimates` per measure, for the given runs."""
+        """Return one `Estimates` per measure for the given runs."""
 
 
 def estimate_checked(
     estimator: Estimator, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
 ) -> tuple[Estimates, ...]:
-    """Run an estimator and refuse a result that is not an `Estimates` per measure, of these runs."""
+    """Run an estimator, and raise `InputError` unless it returns one `Estimates` per measure."""
     answer: Any = estimator.estimate(collection, tuple(run_ids), tuple(measures))
     odd = [group for group in answer if not isinstance(group, Estimates)] if isinstance(answer, tuple) else []
     if odd or not isinstance(answer, tuple):
@@ -393,7 +381,7 @@ def _kind(x: object) -> str:
 
 
 def concat_runs(parts: Sequence[Estimates]) -> Estimates:
-    """Join estimates of single runs by one method under one measure.
+    """Concatenate single-run estimates from one method under one measure.
 
     Fits that runs share keep the model's name; a run's own fits add the run's. Weights are means over runs.
     """
@@ -431,13 +419,13 @@ def concat_runs(parts: Sequence[Estimates]) -> Estimates:
 
 
 def _concat_draws(parts: Sequence[Values | None]) -> Values | None:
-    """Return draws of single runs in one array; None if there are none."""
+    """Return single-run draws concatenated along the run axis, or None without draws."""
     values = [part for part in parts if part is not None]
     return Values(np.concatenate([v.amount for v in values], axis=-2), values[0].unit) if values else None
 
 
 def worst_diagnostics(diagnostics: Sequence[Diagnostics]) -> Diagnostics:
-    """Return the worst diagnostics of several fits."""
+    """Return diagnostics that combine the worst value for each check over several fits."""
     return Diagnostics(
         engine=", ".join(dict.fromkeys(name for d in diagnostics for name in d.engine.split(", "))),
         max_r_hat=max(d.max_r_hat for d in diagnostics),
@@ -455,9 +443,7 @@ def draws_container(
     per_topic: bool = False,
     constant_data: Mapping[str, AnyArray] | None = None,
 ) -> Any:
-    """Return draws under several measures as an ``xarray.DataTree`` (`Estimates.to_arviz`), with constant
-    data.
-    """
+    """Return draws of scores under several measures as one ``xarray.DataTree``, with constant data."""
     first = estimates[0]
     n_chains, dims = _n_chains(estimates), dict[str, tuple[str, ...]]()
     posterior, texts = dict[str, AnyArray](), dict[str, dict[str, str]]()
@@ -498,7 +484,7 @@ def draws_container(
 
 
 def _n_chains(estimates: Sequence[Estimates]) -> int:
-    """Return the number of chains of the draws; 1 for fits of several shapes."""
+    """Return the number of chains, or 1 if the fits differ in shape."""
     shapes = {fit.shape for e in estimates for fit in e.fits.values()}
     n_draws = {len(e.draws.amount) for e in estimates if e.draws is not None}
     n_chains, n_each = shapes.pop() if len(shapes) == 1 else (1, 0)

@@ -1,4 +1,4 @@
-"""Sharp bounds of measures over ideal rankings: the least and the greatest value over all completions."""
+"""Sharp bounds over all completions for measures that are divided by an ideal ranking."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bayespool.compiled import compiled
 def average_precision_extremes(
     relevant: BoolArray, opened: BoolArray, n_relevant: AnyArray, n_elsewhere: AnyArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return bounds of average precision, shape (run, topic), from masks of shape (run, topic, rank)."""
+    """Return bounds on average precision, (run, topic), from masks of shape (run, topic, rank)."""
     least, most = np.zeros(relevant.shape[:2]), np.zeros(relevant.shape[:2])
     total, elsewhere = n_relevant.astype(np.float64), n_elsewhere.astype(np.float64)
     _average_precision(relevant, opened, total, elsewhere, least, most)
@@ -26,7 +26,7 @@ def gain_extremes(
     at_least: AnyArray,
     n_elsewhere: AnyArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return bounds of discounted gain over that of the ideal ranking, two arrays of shape (run, topic)."""
+    """Return lower and upper bounds on nDCG, two arrays of shape (run, topic)."""
     # Let m_k of the unjudged documents of the ranking reach level k, m_1 ≥ m_2 ≥ …. The value is (J + Σ δ_k
     # P(m_k)) / Σ δ_k D(N_k + m_k + e_k), where J is what judged documents gain (``gained``), δ_k the increase
     # in gain from the level below (``steps``), N_k the judged documents that reach level k (``at_least``),

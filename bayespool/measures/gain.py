@@ -1,4 +1,4 @@
-"""Discounted cumulative gain: plain, over that of the ideal ranking, and scaled to a fixed maximum."""
+"""Discounted cumulative gain: DCG, nDCG and SDCG."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Formula = Literal["log2", "exp-log2"]
 
 @dataclass(frozen=True, order=True)
 class _Gain(Additive):
-    """A sum over ranks of a gain over the logarithm of the rank."""
+    """Base class for discounted cumulative gain: each rank's gain over the logarithm of its rank."""
 
     dcg: Formula = "log2"
     gain_of: tuple[tuple[int, float], ...] = ()
@@ -41,22 +41,22 @@ class _Gain(Additive):
 
     @classmethod
     def keywords(cls) -> dict[str, str]:
-        """Parameters allowed in parentheses; ``gain_of`` is called gains there."""
+        """Return the parameters allowed in parentheses, with ``gains`` mapped to the field ``gain_of``."""
         return {"gains" if field == "gain_of" else text: field for text, field in super().keywords().items()}
 
     def parameters(self) -> dict[str, Any]:
-        """Return parameters in the text; gains as a mapping."""
+        """Return the parameters shown in the string form, with gains as a mapping."""
         parameters = super().parameters()
         if self.gain_of:
             parameters["gains"] = dict(parameters.pop("gain_of"))
         return parameters
 
     def weights(self) -> FloatArray:
-        """Return 1/log2(rank + 1), shape (rank,)."""
+        """Return the discount 1/log2(rank + 1) for each rank, shape (rank,)."""
         return _discounts(self.cutoff)
 
     def gains(self, levels: AnyArray) -> FloatArray:
-        """Return the gain of each level: that of ``gain_of``, or the level, or 2^level − 1; 0 below ``rel``.
+        """Return the gain for each level from ``gain_of``, the level itself or 2^level − 1; 0 below ``rel``.
 
         A level that gains less than the one below it, or overflows, is an `InputError`.
         """
@@ -78,7 +78,7 @@ class _Gain(Additive):
 @register_measure
 @dataclass(frozen=True, order=True)
 class DCG(_Gain):
-    """Discounted cumulative gain at a cutoff, DCG@n: gains of the top n, each over the logarithm of its rank.
+    """Discounted cumulative gain at a cutoff, DCG@n: the sum of gain / log2(rank + 1) over the top n.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class DCG(_Gain):
 @register_measure
 @dataclass(frozen=True, order=True)
 class NDCG(Normalized, _Gain):
-    """Discounted cumulative gain over that of the ideal ranking, nDCG@n.
+    """Normalized discounted cumulative gain at a cutoff, nDCG@n: DCG over the ideal ranking's DCG.
 
     Amounts are those of `DCG`.
 
@@ -153,7 +153,7 @@ class NDCG(Normalized, _Gain):
     citations = ("jarvelin-kekalainen-2002",)
 
     def best(self, tally: Tally) -> FloatArray:
-        """Return discounted gain of the ideal ranking, shape (..., topic)."""
+        """Return the DCG of the ideal ranking, shape (..., topic)."""
         steps, at_least = self._steps(tally)
         summed = np.concatenate([[0.0], np.cumsum(self.weights())])
         # no matrix product, whose last bit depends on how many rankings there are
@@ -162,9 +162,7 @@ class NDCG(Normalized, _Gain):
     def extremes(
         self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return sharp bounds over completions, shape (run, topic)
-        (`bayespool.measures.extremes.gain_extremes`).
-        """
+        """Return sharp lower and upper bounds over all completions, two arrays of shape (run, topic)."""
         if self.ideal == "judged" or not self.can_be_relevant(tally):
             return super().extremes(levels, tally, n_elsewhere)
         gained = self.amounts(np.maximum(levels, 0))
@@ -173,7 +171,7 @@ class NDCG(Normalized, _Gain):
         return gain_extremes(gained, opened, self.weights(), steps, at_least, n_elsewhere)
 
     def _steps(self, tally: Tally) -> tuple[FloatArray, AnyArray]:
-        """Return the gain of each level above the one below, shape (level,), and documents that reach it."""
+        """Return gain steps between adjacent levels and numbers of documents at or above each level."""
         gains = self.gains(np.array(tally.levels, dtype=np.int64))
         at_least = np.flip(np.cumsum(np.flip(tally.n, axis=-1), axis=-1), axis=-1)
         return np.diff(gains, prepend=0.0), at_least
@@ -181,7 +179,7 @@ class NDCG(Normalized, _Gain):
 
 @dataclass(frozen=True, order=True)
 class ScaledGain(Measure):
-    """A measure whose documents gain from 0 to 1, between relevance ``min_rel`` and ``max_rel``."""
+    """Base class for measures with gains scaled to 0–1 between ``min_rel`` and ``max_rel``."""
 
     min_rel: int = 0
     max_rel: int = 1
@@ -200,19 +198,19 @@ class ScaledGain(Measure):
         object.__setattr__(self, "is_graded", self.max_rel > self.rel)
 
     def steps(self, levels: AnyArray) -> IndexArray:
-        """Return levels above ``min_rel``, at most up to ``max_rel``, of the shape of ``levels``."""
+        """Return levels minus ``min_rel``, clipped at ``max_rel``, in the shape of ``levels``."""
         above = np.clip(levels, self.min_rel, self.max_rel).astype(np.int64) - self.min_rel
         return np.where(levels >= self.rel, above, 0)
 
     def gains(self, levels: AnyArray) -> FloatArray:
-        """Return positions between ``min_rel`` and ``max_rel``, from 0 to 1, of the shape of ``levels``."""
+        """Return levels scaled to 0–1 between ``min_rel`` and ``max_rel``, in the shape of ``levels``."""
         return self.steps(levels) / (self.max_rel - self.min_rel)
 
 
 @register_measure
 @dataclass(frozen=True, order=True)
 class SDCG(ScaledGain, Additive):
-    """Scaled discounted cumulative gain, SDCG@n: over the gain of n documents of the highest relevance.
+    """Scaled discounted cumulative gain, SDCG@n: DCG over the DCG of n documents at the highest level.
 
     Parameters
     ----------
@@ -248,20 +246,20 @@ class SDCG(ScaledGain, Additive):
     citations = ("ravana-moffat-2010",)
 
     def weights(self) -> FloatArray:
-        """Return 1/log2(rank + 1), scaled to sum to 1, shape (rank,)."""
+        """Return the discounts 1/log2(rank + 1), scaled to sum to 1, shape (rank,)."""
         discounts = _discounts(self.cutoff)
         return np.asarray(discounts / discounts.sum())
 
 
 def _discounts(cutoff: int) -> FloatArray:
-    """Return 1/log2(rank + 1) of the ranks down to a cutoff, shape (rank,)."""
+    """Return the discount 1/log2(rank + 1) for each rank down to a cutoff, shape (rank,)."""
     return 1 / np.log2(np.arange(2, cutoff + 2))
 
 
 def _gains_by_level(
     name: str, gains_by_level: Mapping[Any, Any] | Iterable[Any]
 ) -> tuple[tuple[int, float], ...]:
-    """Return levels and gains, ascending, but for levels that gain themselves; `InputError` if invalid."""
+    """Return (level, gain) pairs in ascending order, without levels that are their own gain."""
     try:
         gain_of = dict(gains_by_level)
     except (TypeError, ValueError):

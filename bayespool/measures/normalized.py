@@ -1,4 +1,4 @@
-"""Base class of measures over ideal rankings."""
+"""Base class for measures that are divided by the topic's ideal ranking."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ideal = Literal["own", "shared", "judged"]
 
 @dataclass(frozen=True, order=True)
 class Normalized(Measure):
-    """A measure that is an amount over that of the topic's ideal ranking.
+    """Base class for measures divided by the score of the topic's ideal ranking.
 
     Parameters
     ----------
@@ -45,14 +45,13 @@ class Normalized(Measure):
 
     @abstractmethod
     def best(self, tally: Tally) -> FloatArray:
-        """Return the amount of the ideal ranking, shape (..., topic), for a tally of shape (..., topic,
-        level).
+        """Return the ideal ranking's unscaled score, (..., topic), from a tally of shape (..., topic, level).
 
         It never falls with more documents or higher levels.
         """
 
     def normalize(self, amounts: AnyArray, tally: Tally) -> FloatArray:
-        """Return amounts of shape (..., run, topic) over those of the ideal rankings; 0 where these are 0.
+        """Return unscaled scores, (..., run, topic), over the ideal ranking's scores, 0 if those are 0.
 
         The tally has the shape (topic, level) where all runs share one ideal ranking, and else (..., run,
         topic, level).
@@ -60,19 +59,19 @@ class Normalized(Measure):
         return safe_ratio(amounts, self.best(tally))
 
     def values(self, levels: AnyArray, tally: Tally | None = None) -> Values:
-        """Return values of rankings with levels of shape (..., run, topic, rank); a tally has to be given."""
+        """Return scores for rankings with levels of shape (..., run, topic, rank), given a tally."""
         if tally is None:
             raise InputError(f"{self} is over an ideal ranking", hint="give a tally of the judged documents")
         return super().values(levels, tally)
 
     def can_be_relevant(self, tally: Tally) -> bool:
-        """Return whether any level that a completion may give is relevant."""
+        """Return whether a completion can make any document relevant."""
         return any(level >= self.rel for level in tally.levels)
 
     def extremes(
         self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return bounds of the values over all completions, shape (run, topic) each; see `Measure.extremes`.
+        """Return lower and upper bounds over all completions, each of shape (run, topic).
 
         They hold for any family and are not always sharp: from the amounts, and those of the ideal
         ranking, with no unjudged document relevant and with all at the highest level; the ends of its
@@ -100,7 +99,7 @@ class Normalized(Measure):
 
 
 def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]:
-    """Return measures with another ideal ranking, where it is a run's own."""
+    """Return the measures with ``ideal`` as their ideal ranking wherever it is "own"."""
     if ideal not in get_args(Ideal):
         raise InputError(f"no ideal {ideal!r}", hint=f"known: {', '.join(get_args(Ideal))}")
     changed = (
@@ -113,18 +112,21 @@ def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]
 
 
 def n_relevant(tally: Tally, rel: int) -> FloatArray:
-    """Return documents of relevance ``rel`` or more, shape (..., topic)."""
+    """Return the number of documents with relevance ``rel`` or more, shape (..., topic)."""
     relevant = [column for column, level in enumerate(tally.levels) if level >= rel]
     return np.asarray(tally.n[..., relevant].sum(axis=-1), dtype=np.float64)
 
 
 def safe_ratio(amounts: AnyArray, best: AnyArray) -> FloatArray:
-    """Return amounts divided by those of ideal rankings, 0 where these are 0."""
+    """Return unscaled scores over the ideal ranking's scores, 0 if the latter are 0."""
     return np.where(best > 0, amounts / np.where(best > 0, best, 1), 0.0)
 
 
 def insert_relevant(levels: AnyArray, tally: Tally) -> AnyArray:
-    """Insert missing relevant documents at the first unjudged ranks (Ravana & Moffat 2010, §3)."""
+    """Return levels with missing relevant documents inserted at the first unjudged ranks.
+
+    The rule is that of Ravana & Moffat (2010, §3).
+    """
     filled: AnyArray = np.maximum(levels, 0)
     opened = levels == -1
     place = np.cumsum(opened, axis=-1) - 1

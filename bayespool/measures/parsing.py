@@ -1,4 +1,4 @@
-"""Parse names and objects of ir_measures, and refuse measures that are not supported with the reason."""
+"""Parser for measure names and ir_measures objects, with the reason if one is not supported."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NAMES_BY_REASON = {
 }
 
 UNSUPPORTED = {name: reason for reason, names in _NAMES_BY_REASON.items() for name in names.split()}
-"""Reason why a measure of ir_measures or trec_eval is not supported, by name."""
+"""Reason for not supporting a measure from ir_measures or trec_eval, keyed by name."""
 
 _ALIASES = {"MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R"}
 _ALIASES |= {"map": "AP", "mrr": "RR", "ndcg": "nDCG", "precision": "P", "recall": "R", "recip_rank": "RR"}
@@ -61,7 +61,7 @@ _MAX_CHARACTERS = 1000  # more than any measure has; Python's parser may fail on
 
 
 class _ParsedText(NamedTuple):
-    """Name, cutoff and parameters of a string."""
+    """Name, cutoff and parameters parsed from a measure string."""
 
     name: str
     cutoff: int | None
@@ -69,7 +69,7 @@ class _ParsedText(NamedTuple):
 
 
 def parse_measure(measure: object) -> Measure:
-    """Parse a string, an ir_measures object or a `Measure`.
+    """Return the `Measure` for a string, an ir_measures object or a `Measure`.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ _COUNTED_BY_TREC_EVAL = {"P", "AP", "R", "RR", "Success"}
 
 
 def is_trec_eval_measure(measure: object) -> bool:
-    """Return whether trec_eval has a measure, with -l for its ``rel`` and -M for the cutoff of RR.
+    """Return whether trec_eval can compute a measure, with -l for ``rel`` and -M for the RR cutoff.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def is_trec_eval_measure(measure: object) -> bool:
 
 
 def parse_measures(measures: object) -> tuple[Measure, ...]:
-    """Parse one measure, a text of several or an iterable of them; return the distinct ones in order.
+    """Return the distinct measures in a string, an object or an iterable of them, in order.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def parse_measures(measures: object) -> tuple[Measure, ...]:
 
 
 def split_measures(text: str) -> list[str]:
-    """Split a text of several measures at blanks and commas outside parentheses; one measure stays whole.
+    """Split a string at blanks and commas outside parentheses, unless it is a single measure.
 
     Numbers behind a name of trec_eval are further cutoffs.
 
@@ -162,7 +162,7 @@ def split_measures(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
-    """Return parts of a text between blanks and commas outside parentheses."""
+    """Return the parts of a string between blanks and commas outside parentheses."""
     parts: list[str] = []
     for part in re.findall(r"(?:\([^()]*\)|[^\s,])+", text):
         before = _CUTOFFS.fullmatch(parts[-1]) if parts and part.isdecimal() else None
@@ -188,7 +188,7 @@ def _unknown(text: str) -> InputError:
 
 
 def _is_measure(text: str) -> bool:
-    """Return whether a string without a comma can be parsed."""
+    """Return whether a string can be parsed as one measure."""
     try:
         parse_measure(text)
     except InputError:
@@ -197,7 +197,7 @@ def _is_measure(text: str) -> bool:
 
 
 def _fields(text: str, family: type[Measure], parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters of a string by the names of the family's fields."""
+    """Return a string's parameters, keyed by field names of the measure family."""
     keywords, fields = family.keywords(), {}
     for name, value in parameters.items():
         if name == "judged_only" and value is False:
@@ -217,7 +217,7 @@ def _fields(text: str, family: type[Measure], parameters: dict[str, Any]) -> dic
 
 
 def _parse_text(text: str) -> _ParsedText:
-    """Return name, cutoff and parameters of a string; `InputError` if it is not written like a measure."""
+    """Return name, cutoff and parameters from a string, or raise `InputError` for invalid syntax."""
     bare = text.strip()
     if len(bare) > _MAX_CHARACTERS:
         raise _unknown(f"{bare[:20]}…")
@@ -251,7 +251,7 @@ def _parse_text(text: str) -> _ParsedText:
 
 
 def _read_other_writing(text: str) -> _ParsedText | None:
-    """Return a measure as trec_eval, ranx or mteb write it; None for any other text."""
+    """Return a measure written in trec_eval, ranx or mteb syntax, or None for any other string."""
     if ranx_match := _RANX_RBP.fullmatch(text):
         return _ParsedText("RBP", None, {"p": float(f"0.{ranx_match['p']}"), **_threshold(ranx_match)})
     plain = _BURGES.sub(r"\g<name>", text)
@@ -267,12 +267,12 @@ def _read_other_writing(text: str) -> _ParsedText | None:
 
 
 def _threshold(match: re.Match[str]) -> dict[str, Any]:
-    """Return the smallest relevance that ranx's ``-l2`` asks for."""
+    """Return the relevance threshold given by a ranx suffix such as ``-l2``, as a keyword."""
     return {"rel": int(match["rel"])} if match["rel"] else {}
 
 
 def _literal_parameters(text: str, call: ast.Call) -> dict[str, Any]:
-    """Return parameters in parentheses, each of them named and a literal."""
+    """Return the parameters in parentheses, which must be named literals."""
     parameters: dict[str, Any] = {}
     for keyword in call.keywords:
         argument = ast.unparse(keyword)

@@ -1,4 +1,4 @@
-"""Scores on the population of topics that the topics at hand are a sample of."""
+"""Scores for a population of topics from which the given topics are a sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _N_RESAMPLED = 4000  # bootstrap samples of topics for a method without draws
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Scores of runs on topics like these.
+    """Intervals and variance components for run scores on a population of topics.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Population:
 
     @property
     def unjudged_share(self) -> FloatArray:
-        """Share of the variance that is due to unjudged documents, shape (run,); NaN without variance."""
+        """Share of the variance due to unjudged documents, shape (run,); NaN without variance."""
         with np.errstate(invalid="ignore"):
             share: FloatArray = self.unjudged_part / (self.unjudged_part + self.topic_part)
         return share
@@ -49,7 +49,7 @@ class Population:
 def estimate_population(
     estimates: Estimates, ci_prob: float = DEFAULT_CI_PROB, *, random_seed: int = 1
 ) -> Population:
-    r"""Estimate the runs' scores on topics like these.
+    r"""Estimate run scores for the population from which the topics are a sample.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def estimate_population(
 
 
 def _resampled(per_topic: FloatArray, seed: int) -> FloatArray:
-    """Return means over resampled topics, shape (draw, run)."""
+    """Return bootstrap means over topics, shape (draw, run)."""
     n_topics = per_topic.shape[-1]
     refuse_one_topic(n_topics)
     rng = np.random.default_rng(seed)
@@ -115,8 +115,9 @@ def _resampled(per_topic: FloatArray, seed: int) -> FloatArray:
 
 
 def topic_variance(draws: AnyArray) -> FloatArray:
-    """Return the mean over draws, shape (draw, run, topic), of the variance of a mean over topics, shape
-    (run,).
+    """Return the variance of the mean over topics, averaged over draws, shape (run,).
+
+    The draws have the shape (draw, run, topic).
     """
     n_topics = draws.shape[-1]
     refuse_one_topic(n_topics)
@@ -125,13 +126,13 @@ def topic_variance(draws: AnyArray) -> FloatArray:
 
 
 def refuse_one_topic(n_topics: int) -> None:
-    """Raise `InputError` for fewer than two topics."""
+    """Raise `InputError` if there are fewer than two topics."""
     if n_topics < 2:
         raise InputError("one topic says nothing about a population of topics")
 
 
 def population_draws(draws: AnyArray, *, random_seed: int = 1) -> FloatArray:
-    """Draw the runs' means over the population that the topics are a sample of.
+    """Draw each run's mean over the population from which the topics are a sample.
 
     Parameters
     ----------
@@ -184,7 +185,7 @@ _MOST_PAIRS = 400
 
 
 def exchanged_pairs(n_draws: int) -> IndexArray:
-    """Return draws that exchange their completed judgments, in pairs at random, shape (pair, 2).
+    """Return randomly chosen pairs of draws that swap their completed judgments, shape (pair, 2).
 
     No draw is in two pairs, and the same number of draws gives the same pairs, at most 400.
     """
@@ -193,7 +194,7 @@ def exchanged_pairs(n_draws: int) -> IndexArray:
 
 
 def unjudged_share(drawn: npt.NDArray[np.number], exchanged: npt.NDArray[np.number]) -> FloatArray:
-    r"""Return the share of the variance of scores by another assessor that is due to unjudged documents.
+    r"""Return the share of variance due to unjudged documents, for scores by another assessor.
 
     Parameters
     ----------

@@ -12,20 +12,20 @@ from bayespool.measures.normalized import safe_ratio
 
 
 class ShareOfTop(Additive):
-    """Share of a kind of documents in the top n; amounts are numbers of documents."""
+    """Base class for shares of the top n: `evaluate` returns numbers of documents."""
 
     @property
     def unit(self) -> int:
-        """The cutoff."""
+        """Divisor from numbers of documents to scores: the cutoff."""
         return self.cutoff
 
     @property
     def is_exact(self) -> bool:
-        """True, since amounts are numbers of documents."""
+        """Whether the output of `evaluate` is whole numbers: always."""
         return True
 
     def weights(self) -> IntArray:
-        """Return 1 for each rank, shape (rank,)."""
+        """Return a weight of 1 for each rank, shape (rank,)."""
         return np.ones(self.cutoff, dtype=np.int32)
 
 
@@ -55,18 +55,18 @@ class Precision(ShareOfTop):
     label = "share of relevant documents in the top n"
 
     def gains(self, levels: AnyArray) -> IntArray:
-        """Return 1 for a relevant document, else 0, of the shape of ``levels``."""
+        """Return 1 for each relevant document, else 0, in the shape of ``levels``."""
         return (levels >= self.rel).astype(np.int32)
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Return numbers of relevant documents, int32, shape (...)."""
+        """Return the number of relevant documents in the top n, int32, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).sum(axis=-1, dtype=np.int32))
 
 
 @register_measure
 @dataclass(frozen=True, order=True)
 class Judged(Measure):
-    """Share of judged documents among those in the top n, Judged@n, which no completion changes.
+    """Share of judged documents in the top n, Judged@n, which no completion changes.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ class Judged(Measure):
 
     @classmethod
     def keywords(cls) -> dict[str, str]:
-        """Parameters allowed in parentheses: none."""
+        """Return an empty mapping, because no parameters are allowed in parentheses."""
         return {}
 
     def evaluate(self, levels: AnyArray) -> FloatArray:
-        """Return judged documents over documents, shape (...)."""
+        """Return the share of judged documents in the top n, shape (...)."""
         top = levels[..., : self.cutoff]
         return safe_ratio((top >= 0).sum(axis=-1), (top != MISSING_RANK).sum(axis=-1))
 
@@ -111,7 +111,7 @@ class Judged(Measure):
 @register_measure
 @dataclass(frozen=True, order=True)
 class NonrelevantShare(ShareOfTop):
-    """Anti-precision at a cutoff, AntiP@n: the share of documents in the top n known to be nonrelevant.
+    """Anti-precision at a cutoff, AntiP@n: the share of the top n that is judged nonrelevant.
 
     Amounts are numbers of judged nonrelevant documents and missing ranks, the unit is n.
 
@@ -143,12 +143,12 @@ class NonrelevantShare(ShareOfTop):
     rises, falls = False, True
 
     def gains(self, levels: AnyArray) -> IntArray:
-        """Return 1 for a nonrelevant document and a missing rank, else 0, of the shape of ``levels``."""
+        """Return 1 for nonrelevant documents and missing ranks, else 0, in the shape of ``levels``."""
         known = (levels >= 0) | (levels == MISSING_RANK)
         return np.asarray(known & (levels < self.rel), dtype=np.int32)
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Return numbers of judged nonrelevant documents and missing ranks, int32, shape (...)."""
+        """Return the number of judged nonrelevant documents and missing ranks, int32, shape (...)."""
         top = levels[..., : self.cutoff]
         n_missing = self.cutoff - top.shape[-1]
         return np.asarray(self.gains(top).sum(axis=-1, dtype=np.int32) + np.int32(n_missing))
@@ -176,5 +176,5 @@ class Success(Measure):
     label = "whether anything in the top n is relevant"
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Return 1.0 or 0.0, shape (...)."""
+        """Return 1.0 if a document in the top n is relevant, else 0.0, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float))

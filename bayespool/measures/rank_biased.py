@@ -19,8 +19,9 @@ _MAX_WEIGHT_LEFT = 1e-10  # beyond the cutoff of endless rankings
 @register_measure
 @dataclass(frozen=True, order=True)
 class RBP(Additive):
-    """Rank-biased precision: relevant documents weighted by the chance that a reader, who goes on to the next
-    document with probability p, reads them.
+    """Rank-biased precision: relevant documents weighted by the probability that a reader reaches them.
+
+    After each document the reader goes on to the next one with probability p.
 
     Parameters
     ----------
@@ -64,36 +65,37 @@ class RBP(Additive):
         return super().__str__().partition("@")[0] if self.tail else super().__str__()
 
     def parameters(self) -> dict[str, Any]:
-        """Return parameters in the text, always with p."""
+        """Return the parameters shown in the string form, always with p."""
         parameters = super().parameters() | {"p": self.p}
         parameters.pop("tail", None)
         return parameters
 
     @classmethod
     def keywords(cls) -> dict[str, str]:
-        """Parameters allowed in parentheses: rel and p."""
+        """Return the parameters allowed in parentheses: rel and p."""
         return {text: field for text, field in super().keywords().items() if field != "tail"}
 
     @classmethod
     def without_cutoff(cls, **parameters: Any) -> Measure:
-        """RBP of rankings without an end, with ``rel`` and ``p``."""
+        """Return RBP for rankings without an end, with ``rel`` and ``p``."""
         return cls(_deepest(_persistence(parameters.get("p", cls.p))), tail=True, **parameters)
 
     def open_end(self, n_ranks: AnyArray) -> FloatArray | None:
-        """Return the weight of ranks beyond the end of a run, p to the power of its length; None with a
-        cutoff.
+        """Return the total weight at ranks beyond the end of a run, or None with a cutoff.
+
+        It is p to the power of the run's length.
         """
         if not self.tail:
             return None
         return np.asarray(self.p ** np.minimum(n_ranks, self.cutoff).astype(float))
 
     def weights(self) -> FloatArray:
-        """Return (1 − p) p^(rank − 1), divided by 1 − p^cutoff with a cutoff, shape (rank,)."""
+        """Return (1 − p) p^(rank − 1), over 1 − p^cutoff if there is a cutoff, shape (rank,)."""
         weights: FloatArray = (1 - self.p) * np.power(self.p, np.arange(self.cutoff, dtype=np.float64))
         return weights if self.tail else weights / (1 - self.p**self.cutoff)
 
     def gains(self, levels: AnyArray) -> FloatArray:
-        """Return 1 for a relevant document, else 0, of the shape of ``levels``."""
+        """Return 1 for each relevant document, else 0, in the shape of ``levels``."""
         return (levels >= self.rel).astype(np.float64)
 
 
@@ -104,14 +106,14 @@ def _persistence(p: Any) -> float:
 
 
 def _deepest(p: float) -> int:
-    """Return the first rank below which less than 1e-10 of the weights is left."""
+    """Return the first rank at which the remaining weights sum to less than 1e-10."""
     return math.ceil(math.log(_MAX_WEIGHT_LEFT) / math.log(p))
 
 
 @register_measure
 @dataclass(frozen=True, order=True)
 class INST(ScaledGain):
-    """INST@n: the gain per document that a reader expects who wants to gain T, and goes on accordingly.
+    """INST@n: the expected gain per document for a reader who wants a total gain of T.
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ class INST(ScaledGain):
         object.__setattr__(self, "T", _check_gain(self.T))
 
     def evaluate(self, levels: AnyArray) -> FloatArray:
-        """Return expected gains per document, shape (...)."""
+        """Return the expected gain per document, shape (...)."""
         gains = np.zeros((*levels.shape[:-1], self.cutoff))
         top = levels[..., : self.cutoff]
         gains[..., : top.shape[-1]] = self.gains(top)

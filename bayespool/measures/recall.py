@@ -14,7 +14,7 @@ from bayespool.measures.normalized import Normalized, n_relevant, safe_ratio
 @register_measure
 @dataclass(frozen=True, order=True)
 class Recall(Normalized, Additive):
-    """Recall at a cutoff, R@n: the share of the relevant documents of a topic that are in the top n.
+    """Recall at a cutoff, R@n: the share of a topic's relevant documents that is in the top n.
 
     Amounts are numbers of relevant documents in the top n.
 
@@ -43,21 +43,21 @@ class Recall(Normalized, Additive):
     label = "share of the relevant documents that are in the top n"
 
     def weights(self) -> FloatArray:
-        """Return 1 for each rank, shape (rank,)."""
+        """Return a weight of 1 for each rank, shape (rank,)."""
         return np.ones(self.cutoff)
 
     def gains(self, levels: AnyArray) -> FloatArray:
-        """Return 1 for a relevant document, else 0, of the shape of ``levels``."""
+        """Return 1 for each relevant document, else 0, in the shape of ``levels``."""
         return (levels >= self.rel).astype(np.float64)
 
     def best(self, tally: Tally) -> FloatArray:
-        """Return relevant documents, shape (..., topic)."""
+        """Return the number of relevant documents per topic, shape (..., topic)."""
         return n_relevant(tally, self.rel)
 
     def extremes(
         self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return sharp bounds over completions, two arrays of shape (run, topic).
+        """Return sharp lower and upper bounds over all completions, two arrays of shape (run, topic).
 
         Notes
         -----

@@ -14,7 +14,7 @@ from bayespool.measures.base import MAX_RELEVANCE, Measure, register_measure, wh
 @register_measure
 @dataclass(frozen=True, order=True)
 class ReciprocalRank(Measure):
-    """Reciprocal rank at a cutoff, RR@n: one over the rank of the first relevant document in the top n, or 0.
+    """Reciprocal rank at a cutoff, RR@n: 1 / rank for the first relevant document in the top n, else 0.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class ReciprocalRank(Measure):
     label = "one over the rank of the first relevant document"
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
-        """Return reciprocals of ranks, float, shape (...)."""
+        """Return the reciprocal rank of the first relevant document, float, shape (...)."""
         top = levels[..., : self.cutoff]
         reciprocal = 1 / np.arange(1, top.shape[-1] + 1)
         return np.asarray(np.where(top >= self.rel, reciprocal, 0.0).max(axis=-1, initial=0.0))
@@ -46,8 +46,9 @@ class ReciprocalRank(Measure):
 @register_measure
 @dataclass(frozen=True, order=True)
 class ERR(Measure):
-    """Expected reciprocal rank at a cutoff, ERR@n: of the rank at which a reader stops, more likely at more
-    relevant documents.
+    """Expected reciprocal rank at a cutoff, ERR@n: the mean of 1 / rank for the rank at which a reader stops.
+
+    Readers are more likely to stop at more relevant documents.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ class ERR(Measure):
         object.__setattr__(self, "is_graded", self.max_rel > self.rel)
 
     def evaluate(self, levels: AnyArray) -> FloatArray:
-        """Return expected reciprocals of the ranks at which readers stop, shape (...)."""
+        """Return the expected reciprocal of the rank at which a reader stops, shape (...)."""
         top = np.clip(levels[..., : self.cutoff], 0, self.max_rel).astype(np.float64)
         stops = np.where(top >= self.rel, np.exp2(top - self.max_rel) - 2.0**-self.max_rel, 0.0)
         arrives = np.ones_like(stops)

@@ -1,4 +1,4 @@
-"""Amounts of a measure with their unit, and totals, means and intervals of them."""
+"""Scores of runs on topics, with their totals, means and intervals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GRID = 2**20  # steps per 1 for float amounts whose squares have to be exact
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Values(ReprHTMLMixin):
-    """Values of a measure, by run and topic, as amounts of a unit.
+    """Scores by run and topic, stored as unscaled amounts and a unit to divide by.
 
     An amount over the unit is the value on a topic. P@n counts relevant documents, its unit is n: amounts are
     whole numbers, so that a truth at the end of an interval is inside it.
@@ -64,7 +64,7 @@ class Values(ReprHTMLMixin):
 
     @property
     def is_exact(self) -> bool:
-        """True if amounts are whole numbers."""
+        """Whether the stored amounts are whole numbers."""
         return bool(self.amount.dtype.kind in "iu")
 
     @property
@@ -73,23 +73,21 @@ class Values(ReprHTMLMixin):
         return int(self.amount.shape[-1])
 
     def scores(self) -> FloatArray:
-        """Return values on each topic, shape (..., run, topic)."""
+        """Return the score on each topic, shape (..., run, topic)."""
         return self.amount / self.unit
 
     def totals(self) -> AnyArray:
-        """Return sums over topics, shape (..., run): int64, or floats rounded to twelve decimals."""
+        """Return unscaled scores summed over topics, (..., run): int64, or floats with twelve decimals."""
         if self.is_exact:
             return np.asarray(self.amount.sum(axis=-1, dtype=np.int64))
         return np.asarray(np.round(self.amount.sum(axis=-1), _DECIMALS))
 
     def per_mean(self, n_topics: Any = None) -> Any:
-        """Return the divisor that turns a total into a mean over all topics, or over ``n_topics``, shape
-        (run,).
-        """
+        """Return the divisor that turns a total into a mean over topics, shape (run,) or a number."""
         return self.unit * (self.n_topics if n_topics is None else n_topics)
 
     def means(self, n_topics: Any = None) -> FloatArray:
-        """Return the mean values over topics, shape (..., run).
+        """Return the mean score over topics, shape (..., run).
 
         Parameters
         ----------
@@ -99,37 +97,36 @@ class Values(ReprHTMLMixin):
         return np.asarray(self.totals() / self.per_mean(n_topics))
 
     def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Return ends of the equal-tailed interval of each run's mean over draws, shape (run,) each."""
+        """Return the ends of the equal-tailed interval for each run's mean, two arrays of shape (run,)."""
         low, high = equal_tailed_interval(self.totals(), ci_prob)
         return low / self.per_mean(), high / self.per_mean()
 
     def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Return ends of the interval per topic, two arrays of shape (run, topic)."""
+        """Return interval ends per run and topic, two arrays of shape (run, topic)."""
         low, high = equal_tailed_interval(self.amount, ci_prob)
         return low / self.unit, high / self.unit
 
     def expected(self) -> FloatArray:
-        """Return the mean over draws of each run's mean, shape (run,)."""
+        """Return the posterior mean of each run's mean score, shape (run,)."""
         return np.asarray(self.totals().mean(axis=0) / self.per_mean())
 
     def std(self) -> FloatArray:
-        """Return the standard deviation over draws of each run's mean, shape (run,)."""
+        """Return the posterior standard deviation of each run's mean score, shape (run,)."""
         return np.asarray(self.totals().std(axis=0) / self.per_mean())
 
     def on_topics(self) -> FloatArray:
-        """Return the mean over draws on each topic, shape (run, topic)."""
+        """Return the posterior mean score on each topic, shape (run, topic)."""
         return np.asarray(self.amount.mean(axis=0) / self.unit)
 
     def on_grid(self) -> AnyArray:
-        """Return amounts whose squares and products sum without rounding: floats on a grid of about a
-        millionth.
-        """
+        """Return unscaled scores on a grid where squares and products sum without rounding error."""
         return self.amount if self.is_exact else np.round(self.amount * _GRID)
 
 
 def equal_tailed_interval(draws: AnyArray, ci_prob: float) -> tuple[AnyArray, AnyArray]:
-    """Return ends of the central interval over the first axis, two arrays of shape (...); both are drawn
-    values.
+    """Return the ends of the equal-tailed interval over the first axis, two arrays of shape (...).
+
+    Both ends are values of draws.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Declarations of hierarchical models, their evidence and priors, and what engines derive from them."""
+"""Hierarchical models: their declarations, evidence and priors, and what engines derive from them."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-r"""Model and priors of the changes of levels of relevance from one assessor to another.
+r"""Model and priors for changes in relevance level from one assessor to another.
 
 Of a document :math:`d` of topic :math:`t` that the first assessor puts at level :math:`a`, and of which the
 second says that it reaches a level, the log odds that it reaches the next one, threshold :math:`k`, are
@@ -33,18 +33,18 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 
 PRIOR_COUNT = 0.5
-"""Documents of the prior at each level of the second assessor, where nothing is stated."""
+"""Default number of prior pseudo-documents at each level of the second assessor."""
 INTERCEPT_SD, SLOPE_SD = 10.0, 1.0
-"""Standard deviations of α, beside these documents, and of β, ζ and λ."""
+"""Prior standard deviations for α (in addition to pseudo-documents), and for β, ζ and λ."""
 SCALES_SD = (1.0, 1.0, 0.5, 1.0)
-"""Standard deviations of the half-normal priors of σ_u, σ_v, τ and ω."""
+"""Standard deviations of the half-normal priors on σ_u, σ_v, τ and ω."""
 
 Confusion = tuple[tuple[float, ...], ...]
 _HINT = "write '95 5; 30 70': of 100 documents at the lowest level 5 change, of 100 at the next one 30"
 
 
 def parse_confusion(given: str | Sequence[Sequence[float]] | None) -> Confusion:
-    """Return documents by level of the first assessor (rows) and of the second, ascending.
+    """Return numbers of documents by level of the first assessor (rows) and the second (columns).
 
     Raises
     ------
@@ -69,7 +69,10 @@ def parse_confusion(given: str | Sequence[Sequence[float]] | None) -> Confusion:
 
 
 def prior_counts(stated: Confusion, levels: Sequence[int]) -> npt.NDArray[np.float64]:
-    """Return documents of the prior, (level, level); an `InputError` if those stated are of other levels."""
+    """Return the prior's numbers of pseudo-documents, shape (level, level).
+
+    Raises `InputError` if the stated ones have another number of levels.
+    """
     if stated and len(stated) != len(levels):
         raise InputError(
             f"confusion of {len(stated)} levels, and the judgments have {len(levels)}: "

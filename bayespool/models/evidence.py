@@ -1,4 +1,4 @@
-"""The two kinds of evidence that models learn from."""
+"""Evidence for models, of two kinds: document counts by run and topic, or single documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayespool.evidence.predictors_of_labels import label_predictors
 
 @dataclass(frozen=True, eq=False)
 class ModelEvidence:
-    """Evidence for one measure: hidden documents of pooled runs, and judged ones of all runs."""
+    """Evidence for one measure: hidden documents in pooled runs, and judged documents in all runs."""
 
     query_ids: tuple[str, ...]  # all topics
     organizations: tuple[str, ...]  # those with a pooled run
@@ -42,16 +42,16 @@ class ModelEvidence:
 
     @property
     def coords(self) -> dict[str, tuple[str, ...]]:
-        """Named coordinates of the models."""
+        """Model coordinates: names of topics, organizations and runs."""
         return {"topic": self.query_ids, "organization": self.organizations, "run": self.run_ids}
 
     @property
     def much_judged(self) -> bool:
-        """True if topics and runs have at least 20 judged documents on average."""
+        """Whether topics and runs have at least 20 judged documents on average."""
         return int(self.n_judged.sum()) >= 20 * max(len(self.query_ids), len(self.run_ids))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
+        """Return all arrays by name, which become the model's ``pm.Data`` and can be replaced in a refit."""
         return {
             f.name: value
             for f in dataclasses.fields(self)
@@ -59,8 +59,9 @@ class ModelEvidence:
         }
 
     def select_organizations(self, kept: npt.NDArray[np.bool_]) -> ModelEvidence:
-        """Select hidden documents of the organizations in a mask of shape (organization,); judgments
-        of other runs stay, as those of a run to score do.
+        """Return evidence with hidden documents of selected organizations only, from a mask (organization,).
+
+        Judgments of other runs stay, as those of a run to score do.
         """
         rows = kept[self.hidden_organization]
         names = ("hidden_topic", "hidden_run", "n_hidden", "n_hidden_relevant", "hidden_residual")
@@ -80,7 +81,7 @@ def gather_evidence(
     contributing: Sequence[str] = (),
     without: Sequence[str] = (),
 ) -> ModelEvidence:
-    """Return evidence at one cutoff.
+    """Return a model's evidence at a cutoff from held-out and target document counts.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def gather_evidence(
 @renamed_attributes(of_organizations="select_organizations")
 @dataclass(frozen=True, eq=False)
 class LinearEvidence:
-    """Hidden documents with their predictors, documents with equal predictors in one row.
+    """Hidden documents with their predictors, grouped into rows with equal predictors.
 
     Attributes
     ----------
@@ -166,7 +167,7 @@ class LinearEvidence:
 
     @property
     def coords(self) -> dict[str, tuple[str, ...]]:
-        """Named coordinates of the models."""
+        """Model coordinates: names of topics, organizations, predictors and their combinations."""
         return {
             "topic": self.query_ids,
             "organization": self.organizations,
@@ -179,19 +180,19 @@ class LinearEvidence:
 
     @property
     def much_judged(self) -> bool:
-        """True if topics have at least ten relevant and ten nonrelevant hidden documents on average."""
+        """Whether topics have at least ten relevant and ten nonrelevant hidden documents on average."""
         relevant, n = int(self.n_hidden_relevant.sum()), int(self.n_hidden.sum())
         return min(relevant, n - relevant) >= 10 * len(self.query_ids)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
+        """Return arrays by name, which become the model's ``pm.Data`` and can be replaced in a refit."""
         names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
         arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
         return arrays | {"rotation": self.rotation, "hidden_organization_topic": self.cell}
 
     @property
     def cell(self) -> IndexArray:
-        """Organization × topic of each row as one number, shape (row,)."""
+        """Index of the (organization, topic) cell for each row, shape (row,)."""
         return self.organization * len(self.query_ids) + self.topic
 
     @property
@@ -200,13 +201,13 @@ class LinearEvidence:
         return np.linalg.eigh((self.predictors * self.n_hidden[:, None]).T @ self.predictors)[1]
 
     def standardize(self, table: DocumentTable) -> FloatArray:
-        """Return predictors of other documents on the scale of these, shape (document, predictor)."""
+        """Return other documents' predictors on this evidence's scale, shape (document, predictor)."""
         standard: FloatArray = (table.columns(self.predictor_names) - self.center) / self.unit
         standard[np.isnan(standard)] = 0.0  # without a label: an average document
         return standard
 
     def select_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
-        """Return evidence of the organizations in a mask of shape (organization,)."""
+        """Return the evidence from selected organizations, given a mask of shape (organization,)."""
         rows = kept[self.organization]
         names = tuple(name for name, keep in zip(self.organizations, kept, strict=True) if keep)
         return dataclasses.replace(
@@ -228,7 +229,7 @@ def gather_documents(
     *,
     without: tuple[str, ...] = (),
 ) -> LinearEvidence:
-    """Return evidence from hidden documents with some predictors.
+    """Return the evidence from hidden documents with the predictors named in ``slopes``.
 
     Parameters
     ----------
@@ -276,6 +277,6 @@ def gather_documents(
 
 
 def _means(columns: FloatArray) -> FloatArray:
-    """Return means of columns over the rows that have a value, 0 where none has, shape (column,)."""
+    """Return column means that ignore NaN, 0 for columns of NaN only, shape (column,)."""
     there = ~np.isnan(columns)
     return np.asarray(np.where(there, columns, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))

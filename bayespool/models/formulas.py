@@ -1,4 +1,4 @@
-"""Formulas of log odds: as declared by name, and as numbers on evidence for the Laplace engine."""
+"""Formulas for log odds: as declared by name, and with arrays of evidence for the Laplace engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayespool.models.priors import CORRELATION, FREEDOM, SCALE, Prior, draw_pri
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Effects of the groups of a coordinate, normal with mean 0; most sum to zero.
+    """Group effects along a coordinate, normal with mean 0 and mostly summing to zero.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """Sum of intercepts, slopes times predictors, and effects.
+    """Linear predictor: intercepts, slopes times predictors, and group effects.
 
     Attributes
     ----------
@@ -65,30 +65,30 @@ class Linear:
 
     @property
     def coefficients(self) -> tuple[str, ...]:
-        """Names of its coefficients."""
+        """Names of all coefficients: intercepts and slopes."""
         return self.intercepts if self.slopes is None else (*self.intercepts, self.slopes)
 
     @property
     def intercepts(self) -> tuple[str, ...]:
-        """Names of the coefficients that are added."""
+        """Names of the intercepts."""
         if self.intercept is None:
             return ()
         return (self.intercept,) if isinstance(self.intercept, str) else self.intercept
 
     @property
     def parts(self) -> tuple[Linear, ...]:
-        """Its linear predictors: itself."""
+        """Linear predictors in the formula, here the formula itself."""
         return (self,)
 
     @property
     def outer(self) -> Linear:
-        """The part that is added to the log odds."""
+        """Linear predictor added to the log odds, here the formula itself."""
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """The chance (1 − Δ)·C·π + Δ·E, or C·π, with an effect added to its log odds.
+    """Probability (1 − Δ)·C·π + Δ·E, or C·π, with an effect added to its log odds.
 
     Δ is the unjudged share of a run's top n on a topic.
 
@@ -111,13 +111,13 @@ class Chances:
 
     @property
     def parts(self) -> tuple[Linear, ...]:
-        """Linear predictors: of π, C, E where there is one, and the effect."""
+        """Linear predictors for π, C, E (if present) and the effect."""
         background = () if self.background is None else (self.background,)
         return (self.precision, Linear(self.factor), *background, self.effect)
 
     @property
     def outer(self) -> Linear:
-        """The part that is added to the log odds."""
+        """Linear predictor added to the log odds, here the effect."""
         return self.effect
 
 
@@ -133,7 +133,10 @@ def evaluate(
     residual: FloatArray | float,
     source: Any,
 ) -> FloatArray:
-    """Return log odds by a formula and the effects in it, (draw, document or 1); see `ModelSpec.log_odds`."""
+    """Return log odds from a formula and its effects, shape (draw, document or 1).
+
+    See `ModelSpec.log_odds`.
+    """
     if isinstance(formula, Linear):
         total = np.zeros((1, 1))
         for name in formula.intercepts:
@@ -159,12 +162,12 @@ def evaluate(
 
 
 def _group_effects(values: FloatArray, group: Any, source: Any) -> FloatArray:
-    """Return effects of one group or of several, shape (draw, 1 or observation)."""
+    """Return effects for one or several groups, shape (draw, 1 or observation)."""
     return np.asarray(values[source, group][:, None] if np.ndim(group) == 0 else values[source][:, group])
 
 
 def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:
-    """Return log odds, (draw, document), to the bit the same whatever other draws and documents there are.
+    """Return log odds, (draw, document), whose last bit does not depend on other draws or documents.
 
     Parameters
     ----------
@@ -191,7 +194,7 @@ def _add_slopes(beta: FloatArray, predictors: FloatArray, log_odds: FloatArray) 
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A coefficient, or a vector of them with one prior, which is of the coefficient less ``shift``."""
+    """Coefficient, or coefficient vector under one prior, which applies after subtracting ``shift``."""
 
     prior: Prior
     size: int | None = None  # length of the vector; None for a scalar
@@ -202,7 +205,10 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Effects of a grouping factor with a scale of their own; they sum to zero but for cells and slopes."""
+    """Effects for a grouping factor with their own scale, mostly summing to zero.
+
+    Cells and slopes do not sum to zero.
+    """
 
     scale: Prior
     size: int
@@ -215,7 +221,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Varying:
-    """Differences of a vector of coefficients by group; ``group`` is of shape (observation,)."""
+    """Group-specific deviations for a coefficient vector, with ``group`` of shape (observation,)."""
 
     name: str  # of the factor
     coefficient: str  # of the vector
@@ -224,7 +230,7 @@ class Varying:
 
 @dataclass(frozen=True, slots=True)
 class LinearPredictor:
-    """One linear predictor of a block."""
+    """One linear predictor for a block of observations, with arrays for its terms."""
 
     # multipliers of the coefficients, shape (observation,) or (observation, size)
     coefficients: Mapping[str, FloatArray] = field(default_factory=dict)
@@ -234,12 +240,12 @@ class LinearPredictor:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A chance (1 − Δ)·C·π + Δ·E with an effect added to its logit; without Δ it is C·π."""
+    """Probability (1 − Δ)·C·π + Δ·E, or C·π without Δ, with an effect added to its logit."""
 
     residual: FloatArray | None = None  # Δ, shape (observation,)
 
     def log_odds(self, z: Sequence[FloatArray]) -> FloatArray:
-        """Return the logit of the chance plus the effect, from predictors of logit π, C, E and the effect."""
+        """Return the probability's logit plus the effect, from linear predictors for π, C, E and effect."""
         chance = expit(z[0]) * expit(z[1])
         if self.residual is not None:
             chance = (1 - self.residual) * chance + self.residual * expit(z[2])
@@ -249,7 +255,10 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Counts k ~ Binomial(n, p), shape (observation,), with logit p by ``link``, or the only predictor."""
+    """Block of binomial observations k ~ Binomial(n, p), shape (observation,).
+
+    Logit p is given by ``link``, or is the only predictor.
+    """
 
     successes: IndexArray
     trials: IndexArray
@@ -259,7 +268,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """Coefficients, groups and blocks of a model.
+    """Coefficients, grouping factors and observation blocks that make up a model.
 
     Attributes
     ----------
@@ -275,12 +284,12 @@ class Structure:
 
     @property
     def cells(self) -> str | None:
-        """Name of the factor whose groups are cells, if there is one."""
+        """Name of the factor whose groups are cells, or None."""
         return next((name for name, group in self.groups.items() if group.is_cell), None)
 
     @property
     def slopes(self) -> str | None:
-        """Name of the factor whose effects are slopes, if there is one."""
+        """Name of the factor whose effects are slopes, or None."""
         return next((name for name, group in self.groups.items() if group.is_slope), None)
 
 

@@ -1,4 +1,4 @@
-"""PyMC graphs of models, and the parts that they share."""
+"""PyMC graphs for the models, and the parts that they share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TWO_SIDED = MappingProxyType({"HalfCauchy": "Cauchy", "HalfNormal": "Normal"})
 
 
 def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
-    """Add effects ``name_effect`` of a grouping factor with these dims, and their scale ``sigma_name``."""
+    """Add the effects ``name_effect`` of a grouping factor and their scale ``sigma_name`` to the model."""
     # Effects of topics, runs and organizations sum to zero. This makes the intercept the mean over these
     # groups, and sample tens of times better than effects that compete with it. A group outside the data has
     # the effect N(0, σ·√(1 + 1/J)), J groups. Centered effects sample better where each group has much data,
@@ -37,7 +37,10 @@ def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
 
 
 def _scale_or_its_negative(name: str, scale: Prior) -> Any:
-    """Return the factor of standardized effects, whose absolute value is the scale ``sigma_name``."""
+    """Return a multiplier for standardized effects: the scale ``sigma_name``, or a signed variable.
+
+    The absolute value of the signed variable is the scale.
+    """
     # With either sign the effects have the same distribution. A scale near zero is then the middle of what is
     # sampled, which the sampler passes through; log σ has a long tail there, which it seldom leaves.
     distribution = _TWO_SIDED.get(scale.distribution)
@@ -50,12 +53,12 @@ def _scale_or_its_negative(name: str, scale: Prior) -> Any:
 
 
 def log_odds(p: Any) -> Any:
-    """Return log(p / (1 − p))."""
+    """Return the log odds log(p / (1 − p))."""
     return pt.log(p) - pt.log1p(-p)
 
 
 def binomial(name: str, logit_p: Any, n: Any, observed: Any) -> None:
-    """Add counts k ~ Binomial(n, p) given logit p, at a quarter of the cost of ``pm.Binomial``."""
+    """Add observations k ~ Binomial(n, p) given logit p, four times as fast as ``pm.Binomial``."""
 
     def logp(value: Any, eta: Any, trials: Any) -> Any:  # k·η − n·softplus(η), without the coefficient
         return value * eta - trials * pt.softplus(eta)
@@ -68,7 +71,7 @@ def binomial(name: str, logit_p: Any, n: Any, observed: Any) -> None:
 
 
 def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
-    """Return the PyMC graph of a model, whose ``pm.Data`` are the evidence's arrays."""
+    """Return a model's PyMC graph, with the evidence's arrays as ``pm.Data``."""
     with pm.Model(coords=evidence.coords) as model:
         data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
         coefficients, effects = {}, {}
@@ -116,7 +119,7 @@ def _chances_logit(
 
 
 def _slopes(name: str, prior: Prior, evidence: LinearEvidence, rotation: Any) -> Any:
-    """Add expected slopes plus deviations, sampled along directions of uncorrelated predictors."""
+    """Add slopes as expected slopes plus deviations, sampled along directions of uncorrelated predictors."""
     if prior.distribution == "Normal" and len(prior.args) == 2:  # a rotation leaves this prior unchanged
         center, scale = prior.args
         standard = pm.Normal(f"standard_{name}", shape=len(evidence.predictor_names))

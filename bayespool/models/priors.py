@@ -1,4 +1,4 @@
-"""Priors as text, and their families with draws and densities."""
+"""Priors given as text, and prior families with their draws and densities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayespool.errors import InputError, did_you_mean, known_names
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """A PyMC distribution, not yet a variable of a model.
+    """Prior as a PyMC distribution with parameters, not yet attached to a variable.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Prior:
         return f"{self.distribution}({', '.join(f'{a:g}' for a in self.args)})"
 
     def variable(self, name: str, **kwargs: Any) -> Any:
-        """Add a variable of this distribution to the current PyMC model, with dims or shape in ``kwargs``.
+        """Add a variable with this distribution to the current PyMC model, with dims or shape in ``kwargs``.
 
         A distribution that PyMC lacks, or that does not take these parameters, is an `InputError`.
         """
@@ -52,7 +52,7 @@ class Prior:
             ) from error
 
     def check_distribution(self, name: str) -> Any:
-        """Return the distribution's class in PyMC; `InputError` for the variable ``name`` if none is."""
+        """Return the distribution's PyMC class, or raise `InputError` if PyMC has no such class."""
         import pymc as pm
 
         distribution = getattr(pm, self.distribution, None)
@@ -65,7 +65,7 @@ class Prior:
 
 
 def parse_prior(text: str | Prior) -> Prior:
-    """Return the prior of a string such as ``Normal(-2.2, 1.5)``.
+    """Return the prior for a string such as ``Normal(-2.2, 1.5)``.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def parse_prior(text: str | Prior) -> Prior:
 
 
 def _in_order(distribution: str, n_given: int, named: dict[str, float]) -> tuple[float, ...]:
-    """Return named parameters in PyMC's order, after ``n_given`` unnamed ones."""
+    """Return named parameters in PyMC's order, after the ``n_given`` positional ones."""
     if distribution not in FAMILIES:
         raise InputError(
             f"the parameters of {distribution} are not known by name",
@@ -117,29 +117,44 @@ def _in_order(distribution: str, n_given: int, named: dict[str, float]) -> tuple
 
 
 LOG_ODDS = Prior("Normal", (-2.2, 1.5))
-"""Log odds of relevance: 95 % between 1 % and 68 %."""
+"""Prior on log odds of relevance: 95 % of its mass is between 1 % and 68 % relevant."""
 PRECISION = Prior("Normal", (-0.5, 1.5))
-"""Log odds that a judged document is relevant: 95 % between 3 % and 92 %."""
+"""Prior on log odds that a judged document is relevant: 95 % between 3 % and 92 %."""
 FACTOR = Prior("Beta", (2.0, 2.5))
-"""Relevance of unjudged documents over that of judged ones: covers the published 0.42 and 0.91."""
+"""Prior on the ratio of relevance in unjudged and judged documents: covers the published 0.42 and 0.91."""
 LOG_RATIO = Prior("Normal", (-2.0, 1.2))
-"""Log odds of unjudged documents less judged ones: medians −1.3 to −3 for near newcomers, to −4.5 for far."""
+"""Prior on the log odds ratio of relevance between unjudged and judged documents.
+
+Medians are −1.3 to −3 for new runs near the pooled ones, and down to −4.5 for distant ones.
+"""
 SLOPE = Prior("Normal", (0.0, 1.0))
-"""Difference of a slope from the expected one, in standard deviations of slopes over collections."""
+"""Prior on the difference between a slope and its expectation, in standard deviations over collections."""
 SCALE = Prior("HalfNormal", (1.0,))
-"""Standard deviation between groups: a factor of e in the odds is ordinary, e² rare."""
+"""Prior on the standard deviation between groups: a factor of e in the odds is ordinary, e² rare."""
 VARYING = Prior("HalfNormal", (0.5,))
-"""Standard deviation of an organization's slopes, in standard deviations of slopes over collections."""
+"""Prior on the standard deviation of slopes between organizations, after standardizing slopes.
+
+The unit is the standard deviation of slopes over collections.
+"""
 SLOPE_BELOW_POOL = Prior("Normal", (-0.05, 0.2))
-"""Slope on log(rank / pool depth) below the pool, beside a predictor of ranks (research/decisions)."""
+"""Prior on the log(rank / pool depth) slope for documents ranked below it, if ranks are a predictor.
+
+See research/decisions.
+"""
 STEEPER_BELOW_POOL = Prior("Normal", (-0.2, 0.25))
-"""Prior of this slope without a predictor of ranks, beside that of hidden documents within rankings."""
+"""Prior on the log(rank / pool depth) slope for documents ranked below it, if ranks are no predictor.
+
+It is beside the slope of hidden documents within rankings.
+"""
 TOPICS_BELOW_POOL = Prior("HalfNormal", (0.4,))
-"""Standard deviation of topics about this slope."""
+"""Prior on the standard deviation between topics of the slope for ranks below the pool depth."""
 FREEDOM = Prior("Gamma", (2.0, 0.1))
-"""Degrees of freedom of new organizations' effects: 95 % between 2.4 and 56 (Juárez & Steel 2010)."""
+"""Prior on the degrees of freedom of new organizations' effects: 95 % between 2.4 and 56.
+
+Juárez & Steel (2010).
+"""
 CORRELATION = Prior("Uniform", (0.0, 1.0))
-"""Correlation of an organization's effect with that on the threshold of relevance below."""
+"""Prior on the correlation between an organization's effects at adjacent relevance thresholds."""
 
 
 Derivatives = tuple[FloatArray, FloatArray, FloatArray]
@@ -147,7 +162,7 @@ Derivatives = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Family of priors: PyMC's names of its parameters in PyMC's order, its draws and its densities."""
+    """Prior family: parameter names in PyMC's order, random draws and log densities."""
 
     parameters: tuple[str, ...]
     draw: Callable[..., FloatArray]  # of a generator, a size and the parameters
@@ -221,11 +236,11 @@ FAMILIES = MappingProxyType(
         "Uniform": Family(("lower", "upper"), lambda rng, n, low, high: rng.uniform(low, high, n)),
     }
 )
-"""Families by PyMC's name."""
+"""Prior families, keyed by PyMC's distribution names."""
 
 
 def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-    """Draw from one prior; an unknown distribution or a wrong number of parameters is an `InputError`.
+    """Draw from a prior, or raise `InputError` if its distribution or parameters are unknown.
 
     Examples
     --------
@@ -247,7 +262,10 @@ def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generat
 def coefficient_log_density(
     name: str, prior: Prior, *, shift: float | FloatArray = 0.0, logit: bool = False
 ) -> Callable[[FloatArray], Derivatives]:
-    """Return log density of a coefficient less ``shift``, or of its logit, with two derivatives, (value,)."""
+    """Return a function for a coefficient's log prior density and its two derivatives, (value,).
+
+    The prior is of the coefficient less ``shift``; the function's argument may be its logit.
+    """
     family = FAMILIES.get(prior.distribution)
     density = None if family is None else family.logit_density if logit else family.coefficient
     if density is None:
@@ -260,7 +278,7 @@ def coefficient_log_density(
 
 
 def scale_log_density(name: str, prior: Prior) -> Callable[[float], float]:
-    """Return log density of log σ under the prior of σ, up to a constant."""
+    """Return a function for the log density of log σ, up to a constant, given the prior on σ."""
     family = FAMILIES.get(prior.distribution)
     density = None if family is None else family.log_scale
     if density is None:
@@ -287,7 +305,7 @@ _DISTRIBUTIONS_BELOW_ZERO = (
 
 
 def refuse_negative_scale(name: str, prior: Prior) -> None:
-    """Refuse a prior of a scale that may be negative (`InputError`)."""
+    """Raise `InputError` if the prior on a scale allows negative values."""
     is_below = prior.distribution == "Uniform" and bool(prior.args) and prior.args[0] < 0
     if prior.distribution in _DISTRIBUTIONS_BELOW_ZERO or is_below:
         raise InputError(
@@ -297,7 +315,7 @@ def refuse_negative_scale(name: str, prior: Prior) -> None:
 
 
 def refuse_no_density(name: str, prior: Prior, engine: str) -> None:
-    """Refuse a prior of a coefficient, or of a scale ``sigma_…``, that the engine cannot take."""
+    """Raise `InputError` if an engine cannot use the prior on a coefficient or a scale ``sigma_…``."""
     if name.startswith("sigma_"):
         refuse_negative_scale(name, prior)
     if engine != "laplace":
@@ -320,7 +338,7 @@ def _unknown(name: str, prior: Prior, kinds: list[str]) -> InputError:
 
 
 def _checked(name: str, prior: Prior) -> tuple[float, ...]:
-    """Return parameters of a density; refuse a wrong number, or values outside their range."""
+    """Return a density's parameters, or raise `InputError` if their number or range is wrong."""
     family = FAMILIES[prior.distribution]
     values = dict(zip(family.parameters, prior.args, strict=False))
     if len(prior.args) != len(family.parameters) or not all(values[p] > 0 for p in family.positive):

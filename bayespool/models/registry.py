@@ -1,4 +1,4 @@
-"""The package's models, one declaration with its priors each, and the registry of models by name."""
+"""The package's models with their priors, and the registry for looking models up by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RATIO: ModelSpec = ModelSpec(
     hidden=Linear("mu", "beta", ("topic", "organization", "interaction", "slope")),
     predictors={"precision": (0.7, 0.3), "run_precision": (1.3, 0.7)},
 )
-r"""Hierarchical form of Webber & Park's (2009) adjustments, with the judged precision of the run.
+r"""Hierarchical form of Webber & Park's (2009) adjustments, based on the run's judged precision.
 
 .. math::
 
@@ -95,8 +95,9 @@ INTERPOLATED: ModelSpec = ModelSpec(
     judged=_PRECISION,
     hidden=Chances(_PRECISION, factor="c"),
 )
-r"""Hierarchical form of the interpolated correction X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010): an
-unjudged document is C times as likely to be relevant as the judged ones of the run and topic.
+r"""Hierarchical form of the interpolated correction X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010).
+
+An unjudged document is C times as likely to be relevant as the judged ones of the run and topic.
 
 .. math::
 
@@ -130,8 +131,9 @@ ODDS_RATIO: ModelSpec = ModelSpec(
     judged=Linear("a", effects=("topic", "run")),
     hidden=Linear(("a", "log_ratio"), effects=("topic", "run", "organization")),
 )
-r"""Interpolated correction (Ravana & Moffat 2010) on the scale of odds: the odds of an unjudged document are
-a constant times those of the judged ones of the run and topic.
+r"""Interpolated correction (Ravana & Moffat 2010) on the odds scale.
+
+The odds of an unjudged document are a constant times those of the judged ones of the run and topic.
 
 .. math::
 
@@ -167,8 +169,9 @@ SMOOTHED: ModelSpec = ModelSpec(
     judged=_PRECISION,
     hidden=Chances(_PRECISION, factor="c", background=Linear("mu", effects=("background",))),
 )
-r"""Hierarchical form of the smoothed correction X_M = B + C·Δ·B + Δ²·E (Ravana & Moffat 2010): interpolated
-where much of the top is judged, background where little is.
+r"""Hierarchical form of the smoothed correction X_M = B + C·Δ·B + Δ²·E (Ravana & Moffat 2010).
+
+It is interpolated where much of the top is judged, background where little is.
 
 .. math::
 
@@ -213,7 +216,7 @@ the model estimates a slope for each. Effects and priors are those of `RATIO`.
 
 
 class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
-    """Expected slopes of the predictors registered at the time of the look-up."""
+    """Mapping of currently registered predictors to their expected slopes."""
 
     def __getitem__(self, name: str) -> tuple[float, float]:
         slope = PREDICTORS[name].slope
@@ -230,7 +233,7 @@ class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
 
 # those of the package's predictors are from research/decisions/priors.py
 EVIDENCE_SLOPES: Mapping[str, tuple[float, float]] = _EvidenceSlopes()
-"""Prior mean and standard deviation of the evidence model's slopes, per unit of the predictor's own scale."""
+"""Prior mean and standard deviation for slopes in the evidence model, per unit of each predictor."""
 EVIDENCE: ModelSpec = dataclasses.replace(
     RATIO,
     name="evidence",
@@ -240,7 +243,7 @@ EVIDENCE: ModelSpec = dataclasses.replace(
     predictors=EVIDENCE_SLOPES,
     below_pool=SLOPE_BELOW_POOL,
 )
-r"""Evidence model: one Bernoulli trial per hidden document, by its ranks in runs.
+r"""Evidence model: one Bernoulli trial per hidden document, with predictors from its ranks in runs.
 
 .. math::
 
@@ -272,7 +275,7 @@ RANKINGS: ModelSpec = dataclasses.replace(
     # the fusion leaves topics little to differ by: their scale may be 0
     effects={**RATIO.effects, "topic": Effect("topic")},
 )
-r"""Rankings model: one Bernoulli trial per hidden document, by what the judged documents teach of rankings.
+r"""Rankings model: one Bernoulli trial per hidden document, with relevance learned from judged rankings.
 
 .. math::
 
@@ -298,7 +301,7 @@ LOTS: ModelSpec = ModelSpec(
     hidden=Linear("mu", "beta", ("topic", "organization", "interaction")),
     predictors={"log_rank": (-0.3, 0.3), "log_rate": (0.6, 0.7)},
 )
-r"""Model of documents that were left out of a sample by lot, which learns from those of the sample.
+r"""Model for documents left out of a random sample, fitted to the sampled documents.
 
 .. math::
 
@@ -314,26 +317,29 @@ was sampled: strata of likely documents are sampled more.
 _MODELS = (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE, RANKINGS)
 _PACKAGE_MODELS = {spec.name: spec for spec in _MODELS}
 MODELS: dict[str, ModelSpec] = dict(_PACKAGE_MODELS)
-"""Every model by name, registered ones after the package's."""
+"""All models, keyed by name, the package's first, then registered ones."""
 MODEL_NAMES: tuple[str, ...] = tuple(_PACKAGE_MODELS)
 """Names of the package's models."""
 _RESERVED_NAMES = ("combined",)  # name of the mixture of models
 
 
 def add_model(spec: ModelSpec) -> None:
-    """Register a model, or replace a registered one; `bayespool.register_model` adds its estimator."""
+    """Register a model, or replace a registered one.
+
+    `bayespool.register_model` also adds its estimator.
+    """
     if spec.name in (*_PACKAGE_MODELS, *_RESERVED_NAMES) and spec != _PACKAGE_MODELS.get(spec.name):
         raise InputError(f"there is a model {spec.name!r} already", hint="give it another name")
     MODELS[spec.name] = spec
 
 
 def model_named(name: str) -> ModelSpec:
-    """Return a model out of `MODELS`; `InputError` if none has the name."""
+    """Return the model in `MODELS` with a name, or raise `InputError`."""
     if name not in MODELS:
         raise InputError(f"no model {name!r}", hint=known_names(name, MODELS))
     return MODELS[name]
 
 
 def own_models() -> dict[str, ModelSpec]:
-    """Return registered models that are not the package's."""
+    """Return the models that users registered, keyed by name."""
     return {name: spec for name, spec in MODELS.items() if spec != _PACKAGE_MODELS.get(name)}

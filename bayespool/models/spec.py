@@ -1,4 +1,4 @@
-"""Declaration of a model, from which graphs, densities and log odds are derived."""
+"""Model declarations, from which PyMC graphs, densities and log odds are derived."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ EvidenceKind = Literal["documents", "counts"]
 OBSERVED = MappingProxyType(
     {"judged": ("n_relevant", "n_judged"), "hidden": ("n_hidden_relevant", "n_hidden")}
 )
-"""Arrays of the evidence with relevant documents, and with all, by the formula's key."""
+"""Names of evidence arrays with numbers of relevant documents and all documents, keyed by formula."""
 
 _DIMS = {
     "documents": ("topic", "organization", "organization_topic", "organization_predictor"),
     "counts": ("topic", "organization", "run"),
 }
 BELOW_POOL_PRIORS = ("below_pool", "sigma_below_pool")
-"""Names of the priors of slopes on log rank below the pool, of which there is no evidence."""
+"""Names of the priors for slopes on log rank below the pool depth, which no evidence informs."""
 
 _ORGANIZATION = "organization"
 _CELLS, _INTERACTION = "organization_topic", "interaction"
@@ -70,13 +70,13 @@ _EXAMPLES = MappingProxyType(
 
 
 def _is_pair(values: object) -> bool:
-    """Return whether the values are two numbers."""
+    """Return whether the argument is a pair of numbers."""
     return isinstance(values, tuple | list) and [isinstance(x, int | float) for x in values] == [True, True]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSpec:
-    """A hierarchical model: binomial counts of relevant documents, with log odds by formulas.
+    """Hierarchical model for binomial numbers of relevant documents, with formulas for their log odds.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class ModelSpec:
         return partial(type(self), **values), ()
 
     def _fault(self) -> str:
-        """Return the message on the first mistake in the declaration, or an empty string."""
+        """Return a message about the first error in the declaration, or an empty string."""
         if not re.fullmatch(_NAME, self.name):
             return "its name has lower-case letters, digits and underscores between them"
         if self.evidence not in get_args(EvidenceKind):
@@ -211,22 +211,22 @@ class ModelSpec:
 
     @property
     def likelihoods(self) -> dict[str, Formula]:
-        """Formulas by the documents that they are of, ``judged`` if it has such a formula, and ``hidden``."""
+        """Log-odds formulas keyed by kind of document: ``judged`` if the model has it, and ``hidden``."""
         judged = {} if self.judged is None else {"judged": self.judged}
         return {**judged, "hidden": self.hidden}
 
     @property
     def slopes(self) -> str | None:
-        """Name of the slopes."""
+        """Name of the slope coefficients, or None."""
         return self.hidden.slopes if isinstance(self.hidden, Linear) else None
 
     @property
     def prior_names(self) -> tuple[str, ...]:
-        """Names with a prior: coefficients, and scales of effects."""
+        """Names of all parameters with a prior: coefficients and effect scales."""
         return (*self.coefficients, *(f"sigma_{name}" for name in self.effects))
 
     def with_priors(self, priors: Mapping[str, str | Prior]) -> ModelSpec:
-        """Return the model with other priors; names that it does not have are ignored.
+        """Return the model with the given priors, ignoring names that the model lacks.
 
         Examples
         --------
@@ -246,7 +246,7 @@ class ModelSpec:
         )
 
     def refuse_priors(self, priors: Mapping[str, str | Prior]) -> None:
-        """Refuse priors without a density in the Laplace engine; names that the model lacks are ignored.
+        """Raise `InputError` for priors without a density in the Laplace engine, ignoring unknown names.
 
         A distribution that does not fit its variable, such as one on (0, 1) for log odds, is an `InputError`.
         """
@@ -259,11 +259,11 @@ class ModelSpec:
 
     @property
     def _factors(self) -> list[str]:
-        """Names of coefficients on (0, 1)."""
+        """Names of the coefficients restricted to (0, 1)."""
         return [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]
 
     def structure(self, evidence: Evidence, known: Sequence[int] | None = None) -> Structure:
-        """Return the model of this evidence for the Laplace engine, and for draws from the priors.
+        """Return the model's structure for given evidence, used by the Laplace engine and prior draws.
 
         ``known`` are organizations, as indices, whose effects on topics to return; by default all.
         """
@@ -316,7 +316,7 @@ class ModelSpec:
         residual: FloatArray | float = 0.0,
         source: Any = slice(None),
     ) -> FloatArray:
-        """Return log odds that hidden or unjudged documents are relevant, without organizations' effects.
+        """Return log odds that hidden or unjudged documents are relevant, without organization effects.
 
         They have the shape (draw, document), and are to the bit the same whatever other draws and documents
         there are.
@@ -342,7 +342,7 @@ class ModelSpec:
     def log_odds_of_rows(
         self, evidence: Evidence, draws: Mapping[str, FloatArray], row: Any = slice(None)
     ) -> FloatArray:
-        """Return `log_odds` of some rows of hidden documents in the evidence, shape (draw, row)."""
+        """Return `log_odds` for selected rows of hidden documents in the evidence, shape (draw, row)."""
         arrays = evidence.arrays()
         dims = {effect.dim for effect in self.effects.values()} - _NEW_RUN_DIMS | {"topic"}
         at = {dim: arrays[f"hidden_{dim}"][row] for dim in dims}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -82,12 +83,10 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> IndexArra
     """
     n = np.asarray(n_documents, dtype=np.int64)
     budget = min(int(budget), int(n.sum()))
-    low, high = 0, int(n.max(initial=0))
-    while low < high:  # the largest even share that the budget pays for
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if np.minimum(n, middle).sum() <= budget else (low, middle - 1)
-    shares: IndexArray = np.minimum(n, low)
-    shares[np.flatnonzero(n > low)[: budget - int(shares.sum())]] += 1
+    possible = range(1, int(n.max(initial=0)) + 1)
+    even = bisect_right(possible, budget, key=lambda share: int(np.minimum(n, share).sum()))
+    shares: IndexArray = np.minimum(n, even)
+    shares[np.flatnonzero(n > even)[: budget - int(shares.sum())]] += 1
     return shares
 
 

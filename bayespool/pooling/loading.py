@@ -326,10 +326,10 @@ def read_contributors(
     )
     (read,) = gather_runs(runs, reading=reading)
     run_ids = [run.run_id for run in read]
+    if organizations is not None:
+        organizations = _read_organizations(organizations, run_ids, run_ids, reading)
     building: dict[str, Any] = {
-        "organizations": None
-        if organizations is None
-        else _read_organizations(organizations, run_ids, run_ids, reading),
+        "organizations": organizations,
         "order": order,
         "pooled_run_ids": run_ids,
         "scores": scores,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypedDict, Unpack, get_args
@@ -356,10 +357,8 @@ def with_strategy_pool(
 
 def _equal_depth(collection: Collection, runs: Runs, size: int) -> int:
     """Return the largest depth at which a depth pool from these runs has at most ``size`` documents."""
-    low, high = 0, collection.document.shape[2]
-    while low < high:
-        middle = (low + high + 1) // 2
-        pool = DepthPool.even(middle, len(collection.run_ids))
-        small = int(pool.judged(collection, runs).sum()) <= size
-        low, high = (middle, high) if small else (low, middle - 1)
-    return low
+
+    def n_documents(depth: int) -> int:
+        return int(DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs).sum())
+
+    return bisect_right(range(1, collection.document.shape[2] + 1), size, key=n_documents)

@@ -1,4 +1,4 @@
-"""Tables of text for terminals, papers and notebooks, files written whole or not at all, the bibliography."""
+"""Tables for terminals, papers and notebooks, files written atomically, and the bibliography."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Bibliography of the methods, which name their papers by key."""
+"""Bibliography of the methods, which refer to papers by key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLACES = {"article": "journal", "inproceedings": "booktitle", "book": "publishe
 
 @dataclass(frozen=True)
 class Citation:
-    """A paper, book or program that methods cite.
+    """Paper, book or program cited by a method.
 
     Parameters
     ----------
@@ -62,19 +62,22 @@ class Citation:
 
     @property
     def surnames(self) -> tuple[str, ...]:
-        """Authors without initials and article."""
+        """Authors' surnames, without initials or a leading article."""
         return tuple(re.sub(_INITIALS, "", author).removeprefix("the ") for author in self.authors)
 
     @property
     def name(self) -> str:
-        """Surnames, or the first of more than three, and year: ``Webber & Park 2009``."""
+        """Short citation with surnames and year, such as ``Webber & Park 2009``.
+
+        Of more than three surnames only the first is named.
+        """
         if len(self.authors) > _MAX_NAMED:
             return f"{self.surnames[0]} et al. {self.year}"
         return f"{_joined(self.surnames, ' & ')} {self.year}"
 
     @property
     def text(self) -> str:
-        """Full citation in one line."""
+        """Full citation on one line."""
         place = self.where + f" {self.volume}" * bool(self.volume) + f", {self.pages}" * bool(self.pages)
         title = self.title if self.title[-1] in ".?!" else f"{self.title}."
         parts = [f"{part}." for part in (place, self.url.replace(_ARXIV, "arXiv:")) if part]
@@ -82,7 +85,7 @@ class Citation:
 
     @property
     def bibtex(self) -> str:
-        """BibTeX entry with the key of the citation, in UTF-8."""
+        """BibTeX entry under the citation's key, in UTF-8."""
         edition, _, publisher = self.where.rpartition(", ") if self.kind == "book" else ("", "", self.where)
         volume, _, number = self.volume.rstrip(")").partition("(")
         arxiv = self.url.removeprefix(_ARXIV) if self.url.startswith(_ARXIV) else ""
@@ -109,7 +112,7 @@ class Citation:
 
 
 def cite(keys: Iterable[str]) -> tuple[Citation, ...]:
-    """Return citations of keys, each once, sorted by author and year.
+    """Return the distinct citations for keys, sorted by author and year.
 
     Parameters
     ----------
@@ -130,7 +133,7 @@ def cite(keys: Iterable[str]) -> tuple[Citation, ...]:
 
 
 def citation_names(keys: Iterable[str]) -> str:
-    """Return the short names of citations, in the order given.
+    """Return the short names for citation keys, in the order given.
 
     Examples
     --------
@@ -147,7 +150,7 @@ def _citation(key: str) -> Citation:
 
 
 def _place_in_list(citation: Citation) -> tuple[list[str], int, str]:
-    """Return surnames without accents, year and title."""
+    """Return a citation's sort key: surnames without accents, year and title."""
     plain = [
         unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode() for name in citation.surnames
     ]
@@ -159,13 +162,13 @@ def _joined(names: tuple[str, ...], last: str) -> str:
 
 
 def _author_of_bibtex(author: str) -> str:
-    """Return surname before initials; a group in braces."""
+    """Return an author as BibTeX needs it: surname before initials, or a group in braces."""
     initials = re.match(_INITIALS, author)
     return f"{author[initials.end() :]}, {initials[0].strip()}" if initials else f"{{{author}}}"
 
 
 def _bibliography() -> dict[str, Citation]:
-    """Return entries of ``bibliography.toml``, after bayespool itself."""
+    """Return the citations in ``bibliography.toml``, preceded by bayespool itself."""
     bayespool_citation = Citation(
         "bayespool",
         ("the bayespool developers",),
@@ -183,4 +186,4 @@ def _bibliography() -> dict[str, Citation]:
 
 
 CITATIONS: dict[str, Citation] = _bibliography()
-"""The bibliography by key: bayespool itself, and all that methods, docstrings and pages cite."""
+"""Bibliography keyed by citation key: bayespool itself, and all works cited in code and pages."""

@@ -1,6 +1,4 @@
-"""Files that are written whole or not at all and read back; locks of folders; CSV, JSON and Parquet of
-tables.
-"""
+"""Atomic file writing, reading back, folder locks, and table formats: CSV, JSON and Parquet."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ _locked: dict[str, int] = {}  # descriptors of folders locked by this process
 
 
 def atomic_write(path: PathLike, content: bytes | str) -> None:
-    """Write a file whole or not at all; an existing file stays until the new content is on disk.
+    """Write a file atomically: an existing file stays until the new content is on disk.
 
     A symbolic link is followed; a device or pipe, such as ``/dev/stdout``, is written to directly.
     """
@@ -46,7 +44,7 @@ def atomic_write(path: PathLike, content: bytes | str) -> None:
 
 
 def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
-    """Write several files, all or none, in this order.
+    """Write several files in the given order, all or none.
 
     All contents are on disk before the first file is replaced; if one cannot be, former contents are
     restored.
@@ -71,12 +69,12 @@ def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
 
 
 def _beside(target: Path) -> Path:
-    """Return the new temporary name in the folder of a path or of the target of its link."""
+    """Return a new temporary path in a file's folder, following symbolic links."""
     return Path(os.path.realpath(target)).with_name(f".bayespool-{secrets.token_hex(8)}")
 
 
 def _swap(staged: Mapping[Path, Path], former: dict[Path, Path]) -> None:
-    """Move staged files to their places or, if one fails, restore the former ones, linked in ``former``."""
+    """Move staged files into place, restoring the former files if one move fails."""
     done: list[Path] = []
     try:
         for target, temporary in staged.items():
@@ -98,7 +96,7 @@ def _swap(staged: Mapping[Path, Path], former: dict[Path, Path]) -> None:
 
 
 def _copy(path: str, second: Path) -> None:
-    """Link a file under a second name, or copy it if the file system has no links."""
+    """Hard-link a file under a second name, or copy it if the file system has no links."""
     try:
         os.link(path, second)
     except OSError:
@@ -106,18 +104,18 @@ def _copy(path: str, second: Path) -> None:
 
 
 def as_bytes(content: bytes | str) -> bytes:
-    """Return bytes of a file of this content, text as UTF-8."""
+    """Return file content as bytes, with text encoded as UTF-8."""
     return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
 
 def digest(content: bytes | str) -> str:
-    """Return the hash of a file's content, 32 hexadecimal digits."""
+    """Return a hash of a file's content, 32 hexadecimal digits."""
     return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
 
 
 @contextlib.contextmanager
 def _output_errors(target: Path) -> Iterator[None]:
-    """Turn errors of the system into an `OutputError` that says which file cannot be written, and why."""
+    """Convert system errors to an `OutputError` that names the file and the reason."""
     try:
         yield
     except OSError as error:
@@ -131,7 +129,7 @@ def _output_errors(target: Path) -> Iterator[None]:
 
 
 def read_back(path: PathLike) -> str | None:
-    """Read the text of a file written here before; None if it cannot be read."""
+    """Read text from a file written earlier by the package, or return None if it cannot be read."""
     data = read_bytes_back(path)
     try:
         return None if data is None else data.decode("utf-8")
@@ -140,7 +138,7 @@ def read_back(path: PathLike) -> str | None:
 
 
 def read_bytes_back(path: PathLike) -> bytes | None:
-    """Read the bytes of a file written here before.
+    """Read bytes from a file written earlier by the package, or return None if it cannot be read.
 
     None if it cannot be read or is no regular file but a pipe.
     """
@@ -154,7 +152,7 @@ def read_bytes_back(path: PathLike) -> bytes | None:
 
 
 def make_folder(folder: PathLike) -> None:
-    """Make a folder with those above it, where it is not there, or raise an `OutputError`."""
+    """Make a folder and its parents if missing, or raise `OutputError`."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -162,7 +160,7 @@ def make_folder(folder: PathLike) -> None:
 
 
 def remove(path: PathLike) -> None:
-    """Remove a file, or raise an `OutputError`."""
+    """Remove a file, or raise `OutputError`."""
     try:
         os.unlink(path)
     except OSError as error:
@@ -171,7 +169,7 @@ def remove(path: PathLike) -> None:
 
 @contextlib.contextmanager
 def locked(folder: PathLike) -> Iterator[None]:
-    """Keep other processes out of a folder: see `lock`."""
+    """Keep other processes out of a folder inside a ``with`` block."""
     lock(folder)
     try:
         yield
@@ -180,7 +178,9 @@ def locked(folder: PathLike) -> Iterator[None]:
 
 
 def lock(folder: PathLike) -> None:
-    """Lock a folder for this process, again without effect; `OutputError` if another process has it.
+    """Lock a folder for this process, or raise `OutputError` if another process has the lock.
+
+    Locking it again has no effect.
 
     The operating system's lock on the folder ends with the process. Without such locks (Windows, some network
     disks) none is taken.
@@ -207,14 +207,14 @@ def lock(folder: PathLike) -> None:
 
 
 def unlock(folder: PathLike) -> None:
-    """Release the lock of a folder."""
+    """Release this process's lock on a folder."""
     descriptor = _locked.pop(os.path.realpath(folder), None)
     if descriptor is not None:
         os.close(descriptor)
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    r"""Return a data frame as CSV with a header and ``\n`` line ends, without its index."""
+    r"""Return a data frame as CSV text with a header and ``\n`` line ends, without its index."""
     text = str(frame.to_csv(index=False, lineterminator="\n"))
     if "\r" in text:  # before Python 3.13 only the file's own line ends are quoted, but readers split at all
         text = str(frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
@@ -222,7 +222,7 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return rows as mappings of columns to values; a missing one that is no number is None."""
+    """Return rows as dictionaries from column to value, with None for missing non-numeric values."""
     import pandas as pd
 
     rows = frame.to_dict("records")
@@ -230,7 +230,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -> str:
-    """Return tables as JSON: a list of rows for each, beside ``metadata``; NaN becomes null."""
+    """Return tables as JSON, with a list of rows per table and ``metadata``, and NaN as null."""
     rows = {
         name: [
             {column: None if value != value else value for column, value in row.items()}
@@ -244,7 +244,7 @@ def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -
 def parquet_bytes(
     table: pd.DataFrame | Mapping[str, Any], metadata: Mapping[str, Any] | None = None
 ) -> bytes:
-    """Write a table (frames without index) as Parquet, with metadata in JSON.
+    """Return a table as Parquet bytes, with JSON metadata and without its index.
 
     Equal tables give equal bytes.
     """
@@ -265,13 +265,16 @@ def parquet_bytes(
 
 
 def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
-    """Read columns and metadata of a file of `parquet_bytes`; None if either is missing or damaged."""
+    """Read columns and metadata from a file by `parquet_bytes`, or return None if it is damaged."""
     read = _read_table(path)
     return (read[0].to_pydict(), read[1]) if read is not None and read[1] else None
 
 
 def read_frame(content: bytes) -> tuple[pd.DataFrame, dict[str, Any]] | None:
-    """Read data frame and metadata (possibly empty) from `parquet_bytes`; None if the bytes are damaged."""
+    """Read data frame and metadata from `parquet_bytes` output, or return None if it is damaged.
+
+    The metadata may be empty.
+    """
     read = _read_table(io.BytesIO(content))
     return (read[0].to_pandas(), read[1]) if read is not None else None
 
@@ -289,18 +292,6 @@ def _read_table(source: PathLike | io.BytesIO) -> tuple[Any, dict[str, Any]] | N
     return (table, metadata) if isinstance(metadata, dict) else None
 
 
-# Groups whose variables have the axes chain and draw first.
-_SAMPLED = (
-    "posterior",
-    "posterior_predictive",
-    "predictions",
-    "prior",
-    "prior_predictive",
-    "log_likelihood",
-    "sample_stats",
-)
-
-
 def build_container(
     groups: Mapping[str, Mapping[str, npt.NDArray[Any]]],
     *,
@@ -309,14 +300,13 @@ def build_container(
     attrs: Mapping[str, str | int | float] | None = None,
     texts: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Any:
-    """Build a container that ArviZ reads.
+    """Build an ``xarray.DataTree`` that ArviZ reads.
 
     Parameters
     ----------
     groups : mapping of str to mapping of str to ndarray
-        Variables by ArviZ's group. Those of ``posterior``, ``prior``, ``sample_stats``, ``log_likelihood``
-        and the predictive groups have shape (chain, draw, ...), those of the other groups the shape of the
-        data.
+        Variables by ArviZ's group. Those of groups that end in ``_data`` have the shape of the data, those of
+        the others (chain, draw, ...).
     dims : mapping of str to tuple of str
         Names of the axes of variables (after chain and draw), in any group.
     coords : mapping of str to sequence
@@ -341,7 +331,7 @@ def build_container(
             {variable: np.asarray(values) for variable, values in variables.items()},
             coords={dim: list(values) for dim, values in coords.items() if dim in used},
             dims={variable: list(dims[variable]) for variable in variables if variable in dims},
-            sample_dims=["chain", "draw"] if name in _SAMPLED else [],
+            sample_dims=[] if name.endswith("_data") else ["chain", "draw"],
         )
         dataset.attrs = {}
         for variable in set(variables) & set(texts or {}):
@@ -353,7 +343,7 @@ def build_container(
 
 
 def container_bytes(container: Any) -> bytes:
-    """Return the container as a NetCDF file with compressed integers.
+    """Return an ``xarray.DataTree`` as NetCDF bytes with compressed integers.
 
     ``xarray.open_datatree`` reads it, and ``arviz.from_netcdf`` up to ArviZ 0.23.
     """
@@ -369,7 +359,10 @@ def container_bytes(container: Any) -> bytes:
 
 
 def read_container(data: bytes) -> Any:
-    """Return the container in the bytes of a NetCDF file; OSError or ValueError for other bytes."""
+    """Return the ``xarray.DataTree`` from NetCDF bytes.
+
+    Raises OSError or ValueError for other bytes.
+    """
     import h5py
     import xarray as xr
 
@@ -383,5 +376,5 @@ def read_container(data: bytes) -> Any:
 
 
 def variable_name(text: object) -> str:
-    """Name for ArviZ's plots, ``tree.posterior.<name>`` and files: ``P_rel_2_10`` for P(rel=2)@10."""
+    """Return a variable name for ArviZ and files, such as ``P_rel_2_10`` for P(rel=2)@10."""
     return re.sub(r"[^A-Za-z0-9]+", "_", str(text)).strip("_")

@@ -1,4 +1,4 @@
-"""Numbers and untrusted text as tables print them."""
+"""Formatting for numbers and untrusted text in tables."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202
 
 
 def printable(text: str, *, one_line: bool = False) -> str:
-    r"""Escape control and other unsafe characters as ``\x1b``; line ends, too, if ``one_line``."""
+    r"""Escape control and other unsafe characters as ``\x1b``, including line ends if ``one_line``."""
     shown = _UNSAFE.sub(_escaped, text)
     return shown.replace("\n", r"\n") if one_line else shown
 
 
 def literal(label: object) -> str:
-    r"""Label that matplotlib draws without reading ``$…$`` as a formula.
+    r"""Return a label in which matplotlib does not read ``$…$`` as a formula.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def literal(label: object) -> str:
 
 
 def some_of(names: Iterable[object], most: int = 5) -> str:
-    """Join names by commas; of more than ``most`` + 1 the first ``most`` and the number of others."""
+    """Join names with commas, shortening more than ``most`` + 1 of them to ``most`` and a number."""
     listed_names = [str(name) for name in names]
     if len(listed_names) <= most + 1:
         return ", ".join(listed_names)
@@ -40,7 +40,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number with its noun: ``1 topic``, ``1,050 topics``.
+    """Return a number with its noun, such as ``1 topic`` or ``1,050 topics``.
 
     Examples
     --------
@@ -51,27 +51,27 @@ def counted(n: int, noun: str) -> str:
 
 
 def number(x: float, digits: int = 4) -> str:
-    """Return a number with fixed decimals, such as ``0.1235``; a dash for NaN."""
+    """Return a number with fixed decimals, such as ``0.1235``, or a dash for NaN."""
     return "–" if x != x else f"{x:.{digits}f}"
 
 
 def p_value(p: float) -> str:
-    """Return a p-value to four decimals, at least ``< 0.0001``; a dash for NaN."""
+    """Return a p-value with four decimals or as ``< 0.0001``, or a dash for NaN."""
     return "< 0.0001" if p < 0.00005 else number(p)
 
 
 def percent(x: float) -> str:
-    """Return a share as a percentage, such as ``50.0 %``; a dash for NaN."""
+    """Return a share as a percentage, such as ``50.0 %``, or a dash for NaN."""
     return "–" if x != x else f"{100 * x:.1f} %"
 
 
 def difference(x: float, digits: int = 4) -> str:
-    """Return a number with its sign, such as ``+0.5000``; a dash for NaN."""
+    """Return a number with its sign, such as ``+0.5000``, or a dash for NaN."""
     return "–" if x != x else f"{x:+.{digits}f}"
 
 
 def interval(lower: float, upper: float, digits: int = 4, *, signed: bool = False) -> str:
-    """Format an interval: ``0.5000–0.7500``, or with signs ``-0.2500 to +0.5000``; a dash for NaN.
+    """Return an interval as ``0.5000–0.7500``, or signed as ``-0.2500 to +0.5000``, or a dash for NaN.
 
     Ends that would look alike get more decimals, five at the most.
 
@@ -89,5 +89,5 @@ def interval(lower: float, upper: float, digits: int = 4, *, signed: bool = Fals
 
 
 def level(ci_prob: float) -> str:
-    """Return the probability of an interval, everywhere: ``95 %``."""
+    """Return an interval's probability as a percentage, such as ``95 %``."""
     return f"{100 * ci_prob:g} %"

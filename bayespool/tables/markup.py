@@ -1,4 +1,4 @@
-"""Tables of text as LaTeX, Markdown and HTML, with the rows and columns that a reader wants."""
+"""Text tables as LaTeX, Markdown and HTML, with the rows and columns that a reader selects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Columns, order and number of the rows of a table; `InputError` for none of them, or a column twice."""
+    """Columns, sort order and number of rows that a reader selects from a table.
+
+    Raises `InputError` for an empty selection, or a column selected twice.
+    """
 
     columns: Sequence[str] | None = None  # in the order shown; by default those that fit
     sort: str | None = None  # a column: text ascending, numbers descending; by default as in the table
@@ -39,7 +42,7 @@ class Arrangement:
                 raise InputError(f"column {twice[0]!r} is named twice")
 
     def check(self, columns: Sequence[str], keys: Sequence[str]) -> None:
-        """Raise `InputError` for a column not among ``columns`` or a sort key not among ``keys``."""
+        """Raise `InputError` for a column not in ``columns`` or a sort key not in ``keys``."""
         for name in self.columns or ():
             if name not in columns:
                 raise InputError(f"no column {name!r}", hint=f"there are {', '.join(columns)}")
@@ -49,7 +52,7 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table whose cells are text.
+    """Table whose cells are text.
 
     Parameters
     ----------
@@ -94,21 +97,21 @@ class TextTable:
     is_compact: bool = False
 
     def is_text(self, place: int) -> bool:
-        """Return whether a column is aligned left and sorted as text, others being numbers."""
+        """Return whether a column is left-aligned and sorted as text, not as numbers."""
         return place < self.n_names or place in self.texts
 
     def group_names(self) -> list[str]:
-        """Return the heading of the group of each column; empty for names and without groups."""
+        """Return the group heading above each column, empty for name columns and without groups."""
         over = [name for name, width in self.groups for _ in range(width)]
         return [*([""] * (len(self.header) - len(over))), *over]
 
     def headings(self) -> list[str]:
-        """Return headings in one line each, after those of their groups."""
+        """Return each column's heading on one line, preceded by its group heading."""
         both = zip(self.group_names(), self.header, strict=True)
         return [_joined(f"{above} {name}".strip()) for above, name in both]
 
     def without(self, places: Sequence[int]) -> TextTable:
-        """Return the table without the columns at these places."""
+        """Return the table without the columns at the given indices."""
         kept_places = [i for i in range(len(self.header)) if i not in places]
         names = self.group_names()
         return replace(
@@ -122,7 +125,7 @@ class TextTable:
         )
 
     def marked(self, names: Collection[str], mark: str, note: str) -> TextTable:
-        """Return the table with a mark after some names of its rows, and a note that says what it means."""
+        """Return the table with a mark after some row names, and a note that explains the mark."""
 
         def mark_row(row: tuple[str, ...]) -> tuple[str, ...]:
             first = (f"{name}\xa0{mark}" if name in names else name for name in row[: self.n_names])
@@ -132,14 +135,14 @@ class TextTable:
         return self if rows == self.rows else replace(self, rows=rows, notes=(*self.notes, note))
 
     def first_rows(self, n: int = 10) -> TextTable:
-        """Return first rows, without the notes."""
+        """Return the table's first rows, without notes."""
         n_more = len(self.rows) - n
         more = f" The first {n} of {len(self.rows)} rows." if n_more > 0 else ""
         return replace(self, rows=self.rows[:n], caption=self.caption + more, notes=())
 
 
 def heading_groups(names: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Return runs of equal names, each with its length.
+    """Return consecutive equal names with the length of each run.
 
     Examples
     --------
@@ -150,7 +153,7 @@ def heading_groups(names: Sequence[str]) -> tuple[tuple[str, int], ...]:
 
 
 SUPERSCRIPTS = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
-"""Letters that Unicode has as superscripts, all but q, with these."""
+"""Unicode superscripts for lower-case letters (all but q)."""
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -194,7 +197,7 @@ def _tex(text: str) -> str:
 
 
 def _tex_number(text: str) -> str:
-    """Return the text in LaTeX with minus signs."""
+    """Return text escaped for LaTeX, with hyphens before numbers as minus signs."""
     return _tex(re.sub(r"(?<![\w.])-(?=\.?\d)", "−", text))
 
 
@@ -212,7 +215,7 @@ def _line(text: str) -> str:
 
 
 def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
-    r"""Write tables as LaTeX ``table`` environments with the rules of booktabs, for ``\input``.
+    r"""Return tables as LaTeX ``table`` environments with booktabs rules, for ``\input``.
 
     Parameters
     ----------
@@ -280,12 +283,12 @@ def _tex_heading(name: str, side: str) -> str:
 
 
 def _label(text: str) -> str:
-    """Label that every LaTeX package accepts."""
+    """Return a label that every LaTeX package accepts."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def markdown_tables(tables: Sequence[TextTable]) -> str:
-    r"""Write tables as Markdown (GitHub, Pandoc), with a bold caption above and notes below.
+    r"""Return tables as Markdown (GitHub, Pandoc), with a bold caption above and notes below.
 
     Examples
     --------
@@ -323,7 +326,7 @@ def markdown_tables(tables: Sequence[TextTable]) -> str:
 
 
 def html_table(table: TextTable) -> str:
-    """Write a table as HTML in the colors and fonts of its page.
+    """Return a table as HTML in the colors and fonts of the page around it.
 
     Examples
     --------
@@ -334,7 +337,7 @@ def html_table(table: TextTable) -> str:
 
 
 def html_page(title: str, tables: Sequence[TextTable], comments: Sequence[str] = ()) -> str:
-    """Return tables as a page that loads nothing from elsewhere, with comments as lines below them."""
+    """Return tables as a self-contained HTML page, with comments as lines below them."""
     return _rendered("page.html", title=title, tables=tables, comments=comments) + "\n"
 
 
@@ -344,7 +347,7 @@ def _rendered(name: str, **values: Any) -> str:
 
 @cache
 def templates(package: str) -> Any:
-    """Return the Jinja2 environment of a package's folder ``templates``, in which every text is escaped."""
+    """Return the Jinja2 environment for a package's ``templates`` folder, with autoescaping."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -358,12 +361,12 @@ def templates(package: str) -> Any:
 
 
 def broken_heading(name: str) -> str:
-    """Return the heading in its lines; a soft hyphen before a line end becomes one that is seen."""
+    """Return a heading with its line breaks, turning a soft hyphen at a line end into a hyphen."""
     return name.replace("\xad\n", "-\n")
 
 
 def _joined(name: str) -> str:
-    """Return the heading in one line, with broken words joined."""
+    """Return a heading on one line, with hyphenated words joined."""
     return name.replace("\xad\n", "").replace("-\n", "-").replace("\n", " ")
 
 
@@ -372,7 +375,7 @@ _MAX_ROWS, _MAX_COLUMNS = 10, 12
 
 
 def one_line(kind: str, content: str) -> str:
-    """Return the representation of a result, shortened if long.
+    """Return a one-line representation of a result, shortened if long.
 
     Examples
     --------
@@ -384,7 +387,7 @@ def one_line(kind: str, content: str) -> str:
 
 
 class ReprHTMLMixin:
-    """A result that a notebook shows as its line and, if it has a ``to_frame``, the first rows of that."""
+    """Mixin that shows a result in notebooks as one line and the first rows of its ``to_frame``."""
 
     def _repr_html_(self) -> str:
         to_frame = getattr(self, "to_frame", None)
@@ -392,14 +395,14 @@ class ReprHTMLMixin:
 
 
 def html_repr(line: str, tables: tuple[TextTable, ...] = ()) -> str:
-    """Return HTML of a line and tables below it, with all text escaped and the colors of the page."""
+    """Return HTML for a line with tables below it, all text escaped, in the page's colors."""
     heading = f"<p><code>{html.escape(line)}</code></p>"
     body = "\n".join(html_table(table) for table in tables)
     return f"<div>{heading}\n{body}</div>"
 
 
 def first_rows(frame: pd.DataFrame) -> TextTable:
-    """Return the upper left part of a data frame as text."""
+    """Return the first rows and columns of a data frame as a text table."""
     shown = frame.iloc[:_MAX_ROWS, :_MAX_COLUMNS]
     rows = shown.itertuples(index=False, name=None)
     whole = shown.shape == frame.shape

@@ -1,4 +1,4 @@
-"""Tables of results: a long frame with described columns, and how people read it."""
+"""Result tables: a long data frame with described columns, and views for readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """Kind of the values of a column: their type in JSON and their text."""
+    """Kind of column: JSON type and text format for its values."""
 
     json_type: str  # in a JSON document, besides null
     text: Callable[[Any, int], str]  # of a value that is not missing and a number of decimals
@@ -42,12 +42,12 @@ KINDS: dict[str, Kind] = {
     "threshold": Kind("number", lambda value, _: f"{value:g}"),
     "p-value": Kind("number", lambda value, _: p_value(value)),
 }
-"""Kinds of columns: names, numbers of things, scores, differences, chances, shares, levels, p-values."""
+"""Kinds of columns: names, whole numbers, scores, differences, probabilities, shares, levels, p-values."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """Description of a table column.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Column:
     decimals: int | None = None
 
     def text(self, value: Any) -> str:
-        """Return the text of a value; a dash for a missing one.
+        """Return a value as text, or a dash if it is missing.
 
         Examples
         --------
@@ -81,7 +81,7 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Return whether values are aligned at the right and sorted by size."""
+        """Whether values are right-aligned and sorted as numbers."""
         return KINDS[self.kind].json_type in ("number", "integer")
 
 
@@ -161,15 +161,15 @@ COLUMNS: dict[str, Column] = {
     "pit_95": Column("PIT in\n95 %", "chance", "Share of randomized PIT values in the central 95 %."),
     "width": Column("width of\ninterval", "score", "Mean width of the intervals."),
 }
-"""Columns that several results have, by name; a table describes its own beside them."""
+"""Columns common to several results, keyed by name, to which tables add their own."""
 
 
 EXTRA_INTERVAL_SCOPES = {"population": "topics like these", "another": "another assessor"}
-"""What intervals of scores speak of besides these topics, by the beginning of their columns."""
+"""Targets of additional score intervals, such as a population of topics, keyed by column prefix."""
 
 
 def extra_interval_scopes(columns: Container[str]) -> dict[str, str]:
-    """Return the scopes of `EXTRA_INTERVAL_SCOPES` that a table has.
+    """Return the entries in `EXTRA_INTERVAL_SCOPES` for which a table has columns.
 
     Examples
     --------
@@ -185,7 +185,7 @@ _COMPACT_DIGITS = 3  # decimals of scores in a column of a paper
 
 @dataclass(frozen=True)
 class IntervalColumn:
-    """Two columns in one cell, the ends of an interval."""
+    """Interval shown in one cell, from the two columns with its ends."""
 
     lower: str = "lower"
     upper: str = "upper"
@@ -196,7 +196,7 @@ class IntervalColumn:
 
 @dataclass(frozen=True)
 class WithSuperscripts:
-    """A number and a column of letters in one cell, the letters raised: ``0.6182ᵇᶜ``."""
+    """Number with superscript letters from another column in one cell, such as ``0.6182ᵇᶜ``."""
 
     value: str
     letters: str
@@ -204,7 +204,7 @@ class WithSuperscripts:
 
 @dataclass(frozen=True)
 class Pivot:
-    """Columns side by side for each value of another column.
+    """Columns repeated side by side for each value in another column.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ Part = str | IntervalColumn | WithSuperscripts | Pivot
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """Rows and columns of a table as people read it.
+    """Selection of a table's rows and columns for readers.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ class View:
 @renamed_attributes(described="description", whole="truncated")
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of a result, in long form.
+    """Result table in long form, with described columns and views for readers.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ class Table:
             self.column(name)
 
     def column(self, name: str) -> Column:
-        """Return the description of a column; `InputError` if there is none."""
+        """Return a column's description, or raise `InputError` if there is none."""
         if (column := self.columns.get(name) or COLUMNS.get(name)) is None:
             raise InputError(
                 f"the column {name!r} of the table {self.name!r} has no description",
@@ -326,11 +326,11 @@ class Table:
         return column
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Return tables that people read, one for each view, with the columns and rows of an arrangement."""
+        """Return one text table per view, with the columns and rows selected by an arrangement."""
         return tuple(text for view in self.views if (text := _read(self, view, arrangement)) is not None)
 
     def truncated(self) -> TextTable:
-        """Return columns and rows that fit on a page, for a table without views."""
+        """Return the columns and rows that fit on a page as a text table, for tables without views."""
         names = [str(name) for name in self.frame][:_MAX_COLUMNS]
         n_names = next((i for i, name in enumerate(names) if self.column(name).is_number), len(names))
         if len(self.frame) > _MAX_ROWS:
@@ -348,7 +348,7 @@ class Table:
         return _text(self, view, [[row] for row in records(self.frame)])
 
     def description(self) -> dict[str, Any]:
-        """Return caption and columns, as JSON can hold them."""
+        """Return caption, columns and views as JSON-compatible values."""
         columns = {
             name: {key: value for key, value in vars(self.column(name)).items() if value is not None}
             for name in map(str, self.frame)
@@ -357,7 +357,10 @@ class Table:
 
 
 def table_from_json(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
-    """Return table of a frame and what `Table.description`; columns of an unknown kind are text."""
+    """Return a table from a data frame and the output of `Table.description`.
+
+    Columns of an unknown kind are text.
+    """
     columns = {
         column: Column(
             str(each["label"]),
@@ -375,7 +378,7 @@ _PARTS = {"ends": IntervalColumn, "marked": WithSuperscripts, "spread": Pivot, "
 
 
 def _part_as_json(part: Part | View) -> Any:
-    """Return a part of a view in the types of JSON."""
+    """Return a part of a view as JSON-compatible values."""
     if isinstance(part, str):
         return part
     values = {each.name: getattr(part, each.name) for each in fields(part)}
@@ -385,7 +388,7 @@ def _part_as_json(part: Part | View) -> Any:
 
 
 def _part_from_json(plain: Any) -> Any:
-    """Return the part of a view that `_part_as_json` wrote."""
+    """Return the part of a view that `_part_as_json` encoded."""
     if isinstance(plain, str):
         return plain
     ((kind, values),) = plain.items()
@@ -397,7 +400,7 @@ def _part_from_json(plain: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Cells:
-    """A column of text: its name, heading, group, cells and the numbers to sort by, None for text."""
+    """Text column with its name, heading, group, cells and sort values (None for text)."""
 
     name: str
     heading: str
@@ -411,7 +414,7 @@ _Group = list[dict[str, Any]]  # rows of the frame that have one name, and are o
 
 
 def _read(table: Table, view: View, arrangement: Arrangement | None) -> TextTable | None:
-    """Return the text of a view; None where it has no rows."""
+    """Return a view of a table as a text table, or None if it has no rows."""
     rows = table.frame
     for name, value in view.where.items():
         rows = rows[rows[name] == value]
@@ -459,7 +462,7 @@ def _text(table: Table, view: View, rows: list[_Group], arrangement: Arrangement
 
 
 def _compact(cells: _Cells) -> _Cells:
-    """Return the column of numbers without the zero before the point."""
+    """Return a numeric column without the zero before the decimal point."""
     if cells.is_text:
         return cells
     return replace(cells, texts=tuple(re.sub(r"(?<![\d.])0(?=\.\d)", "", text) for text in cells.texts))
@@ -468,7 +471,7 @@ def _compact(cells: _Cells) -> _Cells:
 def _arranged(
     made: list[_Cells], names: list[_Cells], order: list[int], arrangement: Arrangement
 ) -> tuple[list[_Cells], list[int]]:
-    """Return columns and rows as asked for; names of columns may have hyphens for underscores."""
+    """Return columns and rows selected by an arrangement, with hyphens allowed for underscores."""
     cells_by_key = {c.name.replace("_", "-"): c for c in [*names, *made]}
 
     def named(name: str, what: str) -> _Cells:
@@ -491,14 +494,14 @@ def _arranged(
 
 
 def _from_the_highest(order: list[int], key: _Cells) -> list[int]:
-    """Return rows by a column of numbers, missing ones last."""
+    """Return row indices sorted from the highest value in a numeric column, missing values last."""
     return sorted(order, key=lambda i: float("inf") if (v := key.values[i]) is None else -v)
 
 
 def _cells(
     table: Table, parts: Iterable[Part], groups: Sequence[_Group], *, digits: int = 9
 ) -> Iterator[_Cells]:
-    """Return columns of text of the parts of a view, with as many decimals at most."""
+    """Yield text columns for the parts of a view, with at most ``digits`` decimals."""
     rows = [group[0] if group else {} for group in groups]
     for part in parts:
         if isinstance(part, Pivot):

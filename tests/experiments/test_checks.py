@@ -254,9 +254,9 @@ def test_certain_answers_give_the_highest_level(model: str, measure: str) -> Non
     )
     assert [q.hidden.problem.threshold.rel for q in targets] == [1, 2]
     rng = np.random.default_rng(1)
+    everybody = np.ones(len(rankings.hidden.organizations), dtype=bool)
     log_odds = [
-        q.log_odds(draw_priors(q.prepared.structure(), 5, rng), 0, np.arange(len(q.rows.organization)), rng)
-        for q in targets
+        q.held_out_log_odds(draw_priors(q.prepared.structure(), 5, rng), everybody, rng)[1] for q in targets
     ]
     every = np.arange(len(rankings.documents.pair))
     level = draw_levels([o[:, q.rows.document_row] for o, q in zip(log_odds, targets, strict=True)], rng)
@@ -265,7 +265,7 @@ def test_certain_answers_give_the_highest_level(model: str, measure: str) -> Non
     best = rankings.values(runs, every, level).totals()
     assert (best == best[0]).all()
     if measure != "nDCG@10":  # over the ideal of as many more
-        assert (best[0] > rankings.observed_values(runs).totals()).all()
+        assert (best[0] > rankings.judged_values(runs, with_hidden=True).totals()).all()
 
 
 def graded() -> Collection:
@@ -287,7 +287,7 @@ def test_values_are_those_of_the_collection_with_and_without_the_organization() 
         rankings = HeldOutRankings(HiddenDocuments(tasks_of(example, measure)[0]))
         hidden = rankings.hidden
         every = np.arange(len(hidden.organization))
-        known, observed = rankings.known_values(every), rankings.observed_values(every)
+        known, observed = (rankings.judged_values(every, with_hidden=with_) for with_ in (False, True))
         assert (known.amount != observed.amount).any(), measure
         for o, organization in enumerate(hidden.organizations):
             mine = hidden.organization == o
