@@ -255,8 +255,8 @@ class Audit(ListForAssessors):
                 "that this audit has not drawn; each list goes with the certificate that was written with it",
                 InputWarning,
             )
-        waits = (relevance[documents] < 0).any()
-        if waits and not n_others and np.array_equal(relevance, self.relevance):
+        is_pending = (relevance[documents] < 0).any()
+        if is_pending and not n_others and np.array_equal(relevance, self.relevance):
             warn_caller(
                 f"{qrels.path or 'judgments'}: no judgment is new; replace each −1 by the assessor's answer, "
                 "from the top",
@@ -387,14 +387,14 @@ class Audit(ListForAssessors):
             top=_N_SHOWN,
             spare=("evidence", "probability"),
         )
-        waiting = View(
+        pending = View(
             title=f"{self._about}: documents to judge, in this order",
             names=names,
             columns=("probability",),
             where=where,
             top=_N_SHOWN,
         )
-        views = [judged] * (n > 0 and not self._has_leader) + [waiting] * (n < len(self) and not self.is_done)
+        views = [judged] * (n > 0 and not self._has_leader) + [pending] * (n < len(self) and not self.is_done)
         return (
             *([self._differences_table()] if self._has_leader else []),
             Table(
@@ -462,17 +462,17 @@ class Audit(ListForAssessors):
                 f"{self.measure} is no sum of gains: the guaranteed interval lies around two sums, expected "
                 f"to be {number(self.expected_gap)} apart, and gets no narrower than their distance"
             )
-        n_waiting = int(np.isfinite(self.differences[0].worth).sum()) - self.n_judged
-        if n_waiting:
+        n_early = int(np.isfinite(self.differences[0].worth).sum()) - self.n_judged
+        if n_early:
             notes.append(
-                f"{counted(n_waiting, 'judgment')} count only when the documents drawn before are judged"
+                f"{counted(n_early, 'judgment')} count only when the documents drawn before are judged"
             )
         return tuple(notes)
 
     def summary(self) -> tuple[str, ...]:
         """Return guarantees, the reason to stop, and the digest that anybody can check."""
         sentences = self._leader_sentences() if self._has_leader else self._value_sentences()
-        n_waiting, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"
+        n_pending, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"
         if self._has_leader:
             verdicts = self.leader_is.values()
             narrow = f" or is at most {self.until:g} wide" if "open" in verdicts and self.until else ""
@@ -481,9 +481,9 @@ class Audit(ListForAssessors):
             stop = "all is judged" if self.n_judged == len(self.urn) else stop
             width = "" if self._has_leader else f" ({number(self.differences[0].width)})"
             sentences.append(f"stop: {stop}{width}")
-        elif n_waiting:
+        elif n_pending:
             n_documents = counted(len(self.urn), "unjudged document")
-            sentences.append(f"to judge, in this order: {counted(n_waiting, 'document')} of {n_documents}")
+            sentences.append(f"to judge, in this order: {counted(n_pending, 'document')} of {n_documents}")
         sentences.append(f"seed {self.random_seed}, digest of what is drawn from {digest(self.urn_text())}")
         return tuple(sentences)
 

@@ -218,22 +218,15 @@ def confidence_sequence(
     (True, [0.5, 0.5])
     """
     refuting = 2 / (1 - ci_prob)
-    low = base_low + _largest_refuted(walked.low, walked.least, least - base_low, most - base_low, refuting)
-    high = base_high - _largest_refuted(
-        -walked.high, -walked.most, base_high - most, base_high - least, refuting
-    )
+    candidates = np.linspace(least - base_low, most - base_low, CANDIDATES)
+    low = base_low + _bet_against(walked.low, walked.least, candidates, refuting)[0]
+    candidates = np.linspace(base_high - most, base_high - least, CANDIDATES)
+    high = base_high - _bet_against(-walked.high, -walked.most, candidates, refuting)[0]
     low = np.maximum(low, base_low + walked.floor) - _TINY  # which rounding could have added
     high = np.minimum(high, base_high + walked.ceiling) + _TINY
     low, high = np.maximum.accumulate(low), np.minimum.accumulate(high)
     low, high = np.clip(low, least, most), np.clip(high, least, most)
     return low, high
-
-
-def _largest_refuted(
-    z: FloatArray, least: FloatArray, start: float, stop: float, refuting: float
-) -> FloatArray:
-    """Return the largest candidate refuted by each step, ``start`` before any is, shape (step,)."""
-    return _bet_against(z, least, np.linspace(start, stop, CANDIDATES), refuting)[0]
 
 
 def capital(z: FloatArray, least: FloatArray, value: float) -> FloatArray:
@@ -247,8 +240,8 @@ def capital(z: FloatArray, least: FloatArray, value: float) -> FloatArray:
 def _bet_against(
     z: FloatArray, least: FloatArray, candidates: FloatArray, refuting: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the largest candidate refuted by each step, and the capital against the last one, each of shape
-    (step,).
+    """Return the largest candidate refuted by each step, the first one before any is, and the capital against
+    the last one, each of shape (step,).
     """
     ends, capitals = np.zeros(len(z)), np.zeros(len(z))
     z, least = np.ascontiguousarray(z), np.ascontiguousarray(least)

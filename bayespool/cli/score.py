@@ -125,8 +125,10 @@ def report(*, result: Path, output: Path) -> None:
     """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is
     needed to quote the result. It loads nothing from anywhere.
     """
+    from bayespool.comparisons import comparing, outcomes  # noqa: F401  # classes of stored results
     from bayespool.report import read_result
     from bayespool.report.page import check_report
+    from bayespool.scoring import scores  # noqa: F401  # likewise
 
     check_report(output)
     stored = scoring.read_scores(result) if result.suffix == ".nc" else read_result(result)

@@ -147,7 +147,7 @@ class Comparison(ComparisonFrames, Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StoredComparison(StoredResult):
+class StoredComparison(StoredResult, reads="compare"):
     """A comparison of an earlier call, as it was written, whose figure is drawn from its tables."""
 
     def figures(self) -> tuple[Figure, ...]:

@@ -564,7 +564,7 @@ class Reversals(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StoredReversals(StoredResult):
+class StoredReversals(StoredResult, reads="reversals"):
     """Reversals of an earlier call, as they were written, whose figure is drawn from their tables."""
 
     def figures(self) -> tuple[Figure, ...]:

@@ -190,7 +190,7 @@ def states_without_own(
 def sole_beside(
     collection: Collection, by: Literal["organization", "run"], substitute: str | None
 ) -> IntArray:
-    """Return each document's only contributor, or −1 if it has several or the substitute contributes it.
+    """Return each document's only contributor, or −1 with none, several, or the substitute as another.
 
     Shape (pair,).
     """

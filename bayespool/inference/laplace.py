@@ -512,7 +512,7 @@ def _means(
 
 
 def _profile_log_density(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
-    """Return the log density of direction·x, up to a constant, or NaN if no curvature is positive."""
+    """Return the log density of direction·x, up to a constant, or NaN if the curvature is not positive."""
     for _ in range(8):
         value, gradient, curvature = density.expand(x, theta)
         _, gaussian, exact = factorize(density, theta, x, curvature)

@@ -284,30 +284,10 @@ class Estimates(ReprHTMLMixin):
             return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
         return self.draws.interval(ci_prob)
 
-    def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
-        """Return interval ends per run and topic, two arrays of shape (run, topic); NaN without draws."""
-        if self.draws is None:
-            return np.full_like(self.per_topic, np.nan), np.full_like(self.per_topic, np.nan)
-        return self.draws.topic_interval(ci_prob)
-
     def run_values(self, name: str) -> FloatArray:
         """Return the attribute ``std``, ``distance`` or ``new_kind``, or NaN if it is unset, shape (run,)."""
         values: FloatArray | None = getattr(self, name)
         return np.full(len(self.run_ids), np.nan) if values is None else values
-
-    def columns(self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False) -> dict[str, AnyArray]:
-        """Return table columns named after the method, with a row per run or per (run, topic) pair."""
-        columns = {self.method: (self.per_topic if per_topic else self.value).ravel()}
-        if self.draws is not None:
-            ends = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
-            columns |= {
-                f"{self.method}_{end}": v.ravel() for end, v in zip(("lower", "upper"), ends, strict=True)
-            }
-        run_columns = {"std": None if self.draws is not None else self.std, "distance": self.distance}
-        for name, values in (run_columns | {"new_kind": self.new_kind}).items():
-            if values is not None and not per_topic:
-                columns[f"{self.method}_{name}"] = values
-        return columns
 
     def summary_frame(self, *, ci_prob: float = DEFAULT_CI_PROB, per_topic: bool = False) -> pd.DataFrame:
         """Return the estimates as a data frame.
@@ -329,7 +309,10 @@ class Estimates(ReprHTMLMixin):
         import pandas as pd
 
         notes = [note_line(note) for note in self.notes] or [""] * len(self.run_ids)
-        lower, upper = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
+        values = self.per_topic if per_topic else self.value
+        lower = upper = np.full_like(values, np.nan)
+        if self.draws is not None:
+            lower, upper = (self.draws.topic_interval if per_topic else self.draws.interval)(ci_prob)
         n_topics = len(self.query_ids) if per_topic else 1
         columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
         if per_topic:
@@ -337,7 +320,7 @@ class Estimates(ReprHTMLMixin):
         columns |= {
             "measure": str(self.measure),
             "method": self.method,
-            "value": (self.per_topic if per_topic else self.value).ravel(),
+            "value": values.ravel(),
             "lower": lower.ravel(),
             "upper": upper.ravel(),
             "ci_prob": np.nan if self.draws is None else ci_prob,

@@ -123,9 +123,9 @@ PRECISION = Prior("Normal", (-0.5, 1.5))
 FACTOR = Prior("Beta", (2.0, 2.5))
 """Prior on the ratio of relevance in unjudged and judged documents: covers the published 0.42 and 0.91."""
 LOG_RATIO = Prior("Normal", (-2.0, 1.2))
-"""Prior on log odds of unjudged minus judged documents: medians −1.3 to −3 for similar new runs.
+"""Prior on the log odds ratio of relevance between unjudged and judged documents.
 
-For dissimilar ones they are as low as −4.5.
+Medians are −1.3 to −3 for new runs near the pooled ones, and down to −4.5 for distant ones.
 """
 SLOPE = Prior("Normal", (0.0, 1.0))
 """Prior on the difference between a slope and its expectation, in standard deviations over collections."""
@@ -137,17 +137,17 @@ VARYING = Prior("HalfNormal", (0.5,))
 The unit is the standard deviation of slopes over collections.
 """
 SLOPE_BELOW_POOL = Prior("Normal", (-0.05, 0.2))
-"""Prior on the slope for log(rank / pool depth) below the pool depth, beside a predictor for ranks.
+"""Prior on the log(rank / pool depth) slope for documents ranked below it, if ranks are a predictor.
 
 See research/decisions.
 """
 STEEPER_BELOW_POOL = Prior("Normal", (-0.2, 0.25))
-"""Prior on the slope for log(rank / pool depth) below the pool depth, without a predictor for ranks.
+"""Prior on the log(rank / pool depth) slope for documents ranked below it, if ranks are no predictor.
 
 It is beside the slope of hidden documents within rankings.
 """
 TOPICS_BELOW_POOL = Prior("HalfNormal", (0.4,))
-"""Prior on the standard deviation between topics for the slope below the pool depth."""
+"""Prior on the standard deviation between topics of the slope for ranks below the pool depth."""
 FREEDOM = Prior("Gamma", (2.0, 0.1))
 """Prior on the degrees of freedom of new organizations' effects: 95 % between 2.4 and 56.
 

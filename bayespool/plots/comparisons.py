@@ -14,7 +14,6 @@ from bayespool.plots.style import (
     POSTERIOR,
     SMALLEST_TEXT,
     axes_or_new,
-    color_bar,
     count_axis,
     draw_panels,
     inches_per_row,
@@ -170,7 +169,9 @@ def plot_rank_probabilities(
         axes.set_xticks(range(1, n + 1))
     axes.set_xlabel(f"rank by {name}, {_SCOPES[scope_]}")
     axes.set_title(literal(method_label), fontsize="medium")
-    color_bar(axes, image, "chance")
+    bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
+    bar.set_label("chance", fontsize="small")
+    bar.ax.tick_params(labelsize="small")
     return axes
 
 

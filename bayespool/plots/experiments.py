@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.special import bdtrik
 
-from bayespool.errors import InputError, known_names
 from bayespool.measures import parse_measure
 from bayespool.plots.style import (
     AS_JUDGED,
     PALETTE,
     POSTERIOR,
     Look,
+    available_name,
     axes_or_new,
     count_axis,
     draw_panels,
@@ -140,10 +140,7 @@ def plot_mae(
     error : {"mae", "sre"}
     ax : matplotlib.axes.Axes, optional
     """
-    every = result.errors_by_cutoff()
-    errors = every[every["family"] == (family or every["family"].iloc[0])]
-    if errors.empty:
-        raise InputError(f"the result has no {family}", hint=f"it has {', '.join(every['family'].unique())}")
+    errors, _ = rows_with(result.errors_by_cutoff(), "family", family, "measure")
     names = list(dict.fromkeys(errors["measure"]))
     axes = axes_or_new(ax)
     if len(names) == 1:
@@ -180,12 +177,7 @@ def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
 
 
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
-    if estimator not in result.settings.labels:
-        raise InputError(
-            f"the result has no {estimator!r}", hint=f"it has {', '.join(result.settings.labels)}"
-        )
-    rows = measure_rows(_reported(result), measure)
-    return rows[rows["estimator"] == estimator]
+    return rows_with(measure_rows(_reported(result), measure), "estimator", estimator, "estimator")[0]
 
 
 def _reported(result: Any) -> pd.DataFrame:
@@ -247,12 +239,8 @@ def plot_common_topics(
     ax : matplotlib.axes.Axes, optional
     """
     rows = measure_rows(result.to_frame("summary"), measure)
-    rows = rows[(rows["estimator"] == estimator) & (rows["pool_width"] == width)]
-    if rows.empty:
-        available = f"{', '.join(result.settings.labels)}; {', '.join(map(str, result.settings.widths))}"
-        raise InputError(
-            f"the result has no {estimator!r} with pools of width {width}", hint=f"it has {available}"
-        )
+    rows, _ = rows_with(rows, "estimator", estimator, "estimator")
+    rows, _ = rows_with(rows, "pool_width", width, "pools of width")
     axes = axes_or_new(ax)
     for score, look in _SCORES.items():
         group = rows[rows["score"] == score]
@@ -287,8 +275,7 @@ def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax:
     InputError
         The result has no such measure; no such bias measure.
     """
-    if bias_measure not in _BIAS:
-        raise InputError(f"no bias measure {bias_measure!r}", hint=known_names(bias_measure, list(_BIAS)))
+    available_name(bias_measure, list(_BIAS), "bias measure")
     rows, axes = measure_rows(result.to_frame("summary"), measure), axes_or_new(ax)
     for i, label in enumerate(result.settings.labels):
         group = rows[rows["strategy"] == label]
@@ -384,14 +371,13 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
         One of the frame's.
     ax : matplotlib.axes.Axes, optional
     """
-    name, axes = str(parse_measure(measure)), axes_or_new(ax)
-    table = frame[frame["measure"] == name]
+    table, axes = measure_rows(frame, measure), axes_or_new(ax)
     rows = -np.arange(len(table))
     axes.axvline(0, color="0.8", lw=1, zorder=0)
     axes.errorbar(-table["elpd_diff"], rows, xerr=table["dse"], fmt="o", color=POSTERIOR, ms=5, lw=1.6)
     axes.set_yticks(rows, table["model"].map(literal))
     axes.set_xlabel("elpd less the best one's")
-    axes.set_title(name, fontsize="medium")
+    axes.set_title(table["measure"].iloc[0], fontsize="medium")
     return axes
 
 

@@ -20,7 +20,6 @@ from bayespool.plots.style import (
     grid_behind,
     inches_per_row,
     legend_above,
-    mark_truth,
     measure_rows,
     method_look,
     row_axis,
@@ -389,7 +388,8 @@ def _draw(
             axes.hlines(y, estimates["lower"], estimates["upper"], color=look.color, lw=1.2)
         axes.plot(estimates["value"], y, ls="", ms=size, label=name, **look.marker)
     if truth is not None:
-        mark_truth(axes, truth, names, place, 1.1 * size)
+        true = [truth.get(name, np.nan) for name in names]
+        axes.plot(true, place, "x", color="black", ms=1.1 * size, mew=1.4, label="truth", zorder=4)
     row_axis(axes, names)
     grid_behind(axes, "x")
     for row in np.arange(len(names) - 1) + 0.5 if mark_names and is_stacked else ():

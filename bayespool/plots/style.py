@@ -177,10 +177,9 @@ def line_style(i: int) -> dict[str, Any]:
     return {"color": PALETTE[i % len(PALETTE)], "ls": style, "marker": mark, "ms": 3.5, "lw": 1.2}
 
 
-def legend_beside(axes: Axes, **options: Any) -> None:
+def legend_beside(axes: Axes) -> None:
     """Put a legend to the right of the axes."""
-    options = {"fontsize": "small", "loc": "center left", "bbox_to_anchor": (1.01, 0.5)} | options
-    axes.legend(frameon=False, **options)
+    axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def legend_above(axes: Axes, *, n_columns: int = 3) -> None:
@@ -232,13 +231,6 @@ def grid_behind(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
     axes.set_axisbelow(True)
 
 
-def color_bar(axes: Axes, image: Any, label: str) -> None:
-    """Put the scale of an image's colors beside it."""
-    bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
-    bar.set_label(label, fontsize="small")
-    bar.ax.tick_params(labelsize="small")
-
-
 def pit_bars(pit: Any, measure: object, n_bins: int, color: str, ax: Axes | None) -> Axes:
     """Draw a histogram of PIT values of runs, with the height of calibrated ones."""
     axes = axes_or_new(ax)
@@ -247,14 +239,6 @@ def pit_bars(pit: Any, measure: object, n_bins: int, color: str, ax: Axes | None
     axes.set(xlim=(0, 1), xlabel=f"PIT, {measure}", ylabel=f"runs, of {len(pit)}")
     axes.locator_params(axis="y", integer=True)
     return axes
-
-
-def mark_truth(
-    axes: Axes, truth: Mapping[str, float], names: Sequence[str], places: Any, size: float
-) -> None:
-    """Mark true values, where they are known, by a cross in the row of their name."""
-    true_values = [truth.get(name, np.nan) for name in names]
-    axes.plot(true_values, places, "x", color="black", ms=size, mew=1.4, label="truth", zorder=4)
 
 
 def inches_per_row(axes: Axes, n_rows: int) -> float:

@@ -6,10 +6,8 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
 import numpy as np
 
@@ -28,7 +26,6 @@ from bayespool.tables.files import (
     parquet_bytes,
     read_back,
     read_bytes_back,
-    read_container,
     remove,
 )
 from bayespool.tables.formatting import some_of
@@ -207,6 +204,8 @@ _FILE_KEYS = ("notes", "summary", "citations", "tables", "title", "experiment", 
 class StoredResult(Result):
     """A result of an earlier command or call, as it was written.
 
+    A subclass names the command whose results it reads, ``class StoredScores(StoredResult, reads="score")``.
+
     Attributes
     ----------
     command : str
@@ -227,6 +226,12 @@ class StoredResult(Result):
     _citations: tuple[str, ...] = ()
     _figures: tuple[Figure, ...] = ()
     paths: Mapping[str, Path] = field(default_factory=dict)
+
+    classes: ClassVar[dict[str, type[StoredResult]]] = {}
+
+    def __init_subclass__(cls, *, reads: str, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        StoredResult.classes[reads] = cls
 
     def __repr__(self) -> str:
         table_sizes = some_of((f"{table.name} ({len(table.frame)} rows)" for table in self._tables), 4)
@@ -256,30 +261,6 @@ class StoredResult(Result):
     def files(self) -> Mapping[str, bytes | str]:
         """Return contents of the other files."""
         return {name: read_bytes_back(path) or b"" for name, path in self.paths.items()}
-
-    def container(self, name: str) -> Any:
-        """Read a file that ends in ``.nc`` as an ``xarray.DataTree`` for ArviZ.
-
-        Raises
-        ------
-        InputError
-            There is no such file, or it holds no container.
-        """
-        containers = [file for file in self.paths if file.endswith(".nc")]
-        if name not in containers:
-            raise InputError(f"no container {name!r}", hint=f"there are: {', '.join(containers) or 'none'}")
-        try:
-            return read_container(read_bytes_back(self.paths[name]) or b"")
-        except (OSError, ValueError):
-            raise InputError("holds no container", path=self.paths[name]) from None
-
-
-_CLASSES = {
-    "compare": "bayespool.comparisons.comparing:StoredComparison",
-    "reversals": "bayespool.comparisons.outcomes:StoredReversals",
-    "score": "bayespool.scoring.scores:StoredScores",
-}
-"""By command: the class of its results that are read back, if it has one."""
 
 
 def read_result(path: PathLike) -> StoredResult:
@@ -329,9 +310,7 @@ def stored_result(
     described = settings["tables"]
     tables = tuple(table_from_json(name, frame, described[name]) for name, frame in frames.items())
     command = str(settings["experiment"])
-    import_module("bayespool.scoring.estimators")  # registers those that a report describes and cites
-    cls: type[StoredResult] = resolve_name(_CLASSES[command]) if command in _CLASSES else StoredResult
-    return cls(
+    return StoredResult.classes.get(command, StoredResult)(
         command,
         str(settings["title"]),
         {name: value for name, value in settings.items() if name not in _FILE_KEYS},

@@ -292,18 +292,6 @@ def _read_table(source: PathLike | io.BytesIO) -> tuple[Any, dict[str, Any]] | N
     return (table, metadata) if isinstance(metadata, dict) else None
 
 
-# Groups whose variables have the axes chain and draw first.
-_SAMPLED = (
-    "posterior",
-    "posterior_predictive",
-    "predictions",
-    "prior",
-    "prior_predictive",
-    "log_likelihood",
-    "sample_stats",
-)
-
-
 def build_container(
     groups: Mapping[str, Mapping[str, npt.NDArray[Any]]],
     *,
@@ -317,9 +305,8 @@ def build_container(
     Parameters
     ----------
     groups : mapping of str to mapping of str to ndarray
-        Variables by ArviZ's group. Those of ``posterior``, ``prior``, ``sample_stats``, ``log_likelihood``
-        and the predictive groups have shape (chain, draw, ...), those of the other groups the shape of the
-        data.
+        Variables by ArviZ's group. Those of groups that end in ``_data`` have the shape of the data, those of
+        the others (chain, draw, ...).
     dims : mapping of str to tuple of str
         Names of the axes of variables (after chain and draw), in any group.
     coords : mapping of str to sequence
@@ -344,7 +331,7 @@ def build_container(
             {variable: np.asarray(values) for variable, values in variables.items()},
             coords={dim: list(values) for dim, values in coords.items() if dim in used},
             dims={variable: list(dims[variable]) for variable in variables if variable in dims},
-            sample_dims=["chain", "draw"] if name in _SAMPLED else [],
+            sample_dims=[] if name.endswith("_data") else ["chain", "draw"],
         )
         dataset.attrs = {}
         for variable in set(variables) & set(texts or {}):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import xarray as xr
 from commands import FAST, MAIN, Outcome, arguments, campaign, everything_in
 
 import bayespool
@@ -144,8 +145,9 @@ def test_folder_is_read_back(
         numbers = frame.select_dtypes("number")
         for column in numbers:
             assert written[column].to_numpy() == pytest.approx(numbers[column].to_numpy(), nan_ok=True)
-    for name in stored.paths:
-        assert set(stored.container(name).children) >= {"posterior"}
+    for path in stored.paths.values():
+        with xr.open_datatree(path) as tree:
+            assert set(tree.children) >= {"posterior"}
 
 
 def test_what_is_damaged_or_nothing_of_ours_is_refused(

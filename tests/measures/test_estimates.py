@@ -44,19 +44,6 @@ def test_table_of_a_posterior() -> None:
     assert not {"std", "distance", "new_kind"} & set(rows)
 
 
-def test_columns_are_named_after_the_method_and_each_end() -> None:
-    drawn = answer(draws=DRAWS, distance=np.array([2.5]))
-    of_mean = {"": [0.5], "_lower": [0.3], "_upper": [0.7], "_distance": [2.5]}
-    of_topics = {"": [0.4, 0.6], "_lower": [1 / 5, 2 / 5], "_upper": [3 / 5, 5 / 5]}
-    for found, expected in (
-        (drawn.columns(), of_mean),
-        (drawn.columns(per_topic=True), of_topics),
-        (answer(std=np.array([0.1])).columns(), {"": [0.5], "_std": [0.1]}),
-    ):
-        named = {name.removeprefix("made-up"): values.tolist() for name, values in found.items()}
-        assert named == expected
-
-
 def test_what_an_answer_cannot_hold() -> None:
     amounts = "not amounts of P@5"
     refusals: list[tuple[dict[str, Any], str]] = [

@@ -34,8 +34,8 @@ FAULTS = (
     Fault(
         "interval the wrong way round",
         "measures/estimates.py",
-        'zip(("lower", "upper"), ends, strict=True)',
-        'zip(("upper", "lower"), ends, strict=True)',
+        '"lower": lower.ravel(),',
+        '"lower": upper.ravel(),',
         "measures/test_estimates.py",
         "the ends of every interval are swapped in tables",
     ),

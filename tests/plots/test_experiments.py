@@ -52,9 +52,9 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
         change = 100 * (mae["background"] / mae[reference] - 1)
         assert result.mae_change("P@10", "background", reference=reference) == pytest.approx(change)
     for refuse, said in (
-        (lambda: plot_mae(result, "nDCG"), "the result has no nDCG; it has P"),
+        (lambda: plot_mae(result, "nDCG"), "the result has no measure 'nDCG'; it has P"),
         (lambda: result.mae_change("P@10", "oracle"), "the experiment has no 'oracle'"),
-        (lambda: plot_truth(result, "P@10", "oracle"), "the result has no 'oracle'"),
+        (lambda: plot_truth(result, "P@10", "oracle"), "the result has no estimator 'oracle'"),
         (lambda: plot_truth(result, "P@7", "smoothed"), "the result has no P@7"),
     ):
         with pytest.raises(InputError, match=said):
@@ -92,7 +92,7 @@ def test_figures_of_budgets_show_the_summary() -> None:
     assert not cut_off(draw_budgets(result))
     with pytest.raises(InputError, match="the result has no P@5"):
         plot_budgets(result, "P@5")
-    with pytest.raises(InputError, match="no bias measure 'rmse'; known: mae, sre, sre_star"):
+    with pytest.raises(InputError, match="no bias measure 'rmse'; it has mae, sre, sre_star"):
         plot_budgets(result, "P@10", "rmse")
 
 

@@ -83,14 +83,16 @@ def test_a_posterior_says_how_it_was_approximated_and_its_engine_is_cited() -> N
     ]
 
 
-def test_a_result_that_is_read_back_knows_the_posteriors() -> None:
+def test_a_result_that_is_read_back_knows_the_posteriors(tmp_path: Path) -> None:
     """A page made in a new process took them for estimators of the user's own."""
     settings = {"experiment": "leave-out", "title": "", "estimators": ["posterior-combined"], "tables": {}}
     document = json.dumps({"metadata": settings | {"notes": [], "summary": [], "citations": []}})
+    path = tmp_path / "result.json"
+    path.write_text(document, encoding="utf-8")
     code = f"""
-from bayespool.report.saving import result_of_json
+from bayespool import read_result
 from bayespool.report.page import page_html
-print("posterior-combined: ratio and rankings" in page_html(result_of_json({document!r})))
+print("posterior-combined: ratio and rankings" in page_html(read_result({str(path)!r})))
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
