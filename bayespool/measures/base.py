@@ -22,7 +22,7 @@ MEASURES: dict[str, type[Measure]] = {}
 MISSING_RANK = -2
 """Code for a rank beyond the end of a run, for measures that distinguish unjudged documents."""
 UNREACHED = -3
-"""Code for an unjudged document that no completion judges, used in bounds of such measures."""
+"""Code for an unjudged document that no completion judges, used to compute bounds."""
 
 MAX_CUTOFF = 1_000_000
 """Largest cutoff allowed."""

@@ -99,7 +99,7 @@ class Normalized(Measure):
 
 
 def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]:
-    """Return the measures with ``ideal`` in place of "own" as their ideal ranking."""
+    """Return the measures with ``ideal`` as their ideal ranking wherever it is "own"."""
     if ideal not in get_args(Ideal):
         raise InputError(f"no ideal {ideal!r}", hint=f"known: {', '.join(get_args(Ideal))}")
     changed = (

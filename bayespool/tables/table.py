@@ -165,7 +165,7 @@ COLUMNS: dict[str, Column] = {
 
 
 EXTRA_INTERVAL_SCOPES = {"population": "topics like these", "another": "another assessor"}
-"""Targets of score intervals other than these topics, keyed by column prefix."""
+"""Targets of additional score intervals, such as a population of topics, keyed by column prefix."""
 
 
 def extra_interval_scopes(columns: Container[str]) -> dict[str, str]:
