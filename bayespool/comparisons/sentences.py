@@ -13,7 +13,7 @@ from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.comparisons.significance import SignificanceTest, effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
-from bayespool.scoring.readable import pool_condition
+from bayespool.scoring.score_tables import pool_condition
 from bayespool.scoring.settings import Scope
 from bayespool.tables.formatting import (
     counted,

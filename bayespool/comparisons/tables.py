@@ -12,7 +12,7 @@ import numpy as np
 from bayespool.comparisons.frames import ComparisonFrames, Pair, count_pairs
 from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.report.result import cited_by
-from bayespool.scoring.readable import pool_condition
+from bayespool.scoring.score_tables import pool_condition
 from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level
 from bayespool.tables.markup import Arrangement
