@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import Corrected, clip_to_bounds, to_integer_amounts
 from bayespool.corrections.labels import LabeledRanks, SumCorrection, hidden_documents
@@ -148,7 +147,7 @@ class PredictionPowered(SumCorrection):
         """Return corrected values and draws."""
         predicted = (ranks.rates @ ranks.gains)[judge.grade]
 
-        def rectifier_from(pair: npt.NDArray[Any]) -> Rectifier | None:
+        def rectifier_from(pair: AnyArray) -> Rectifier | None:
             gain = np.asarray(ranks.measure.gains(collection.relevance[pair]), dtype=np.float64)
             return rectifier(gain, predicted[pair]) if len(pair) > 1 else None
 

@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, LevelArray
 from bayespool.collection import Collection
 from bayespool.collection.samples import Sample
 from bayespool.errors import InputError
@@ -243,7 +242,7 @@ def clip_to_bounds(added: FloatArray, room: FloatArray) -> FloatArray:
     return np.asarray(np.clip(inside * down + left * up, 0, room))
 
 
-def to_integer_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]:
+def to_integer_amounts(values: FloatArray, measure: Measure) -> AnyArray:
     """Return values as amounts, whole ones rounded so that sums over first topics are rounded sums."""
     if not measure.is_exact:
         return values * measure.unit
@@ -252,7 +251,7 @@ def to_integer_amounts(values: FloatArray, measure: Measure) -> npt.NDArray[Any]
     return np.clip(np.diff(sums, axis=-1, prepend=np.int32(0)), 0, measure.unit)
 
 
-def level_gains(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:
+def level_gains(measure: Measure, levels: AnyArray) -> FloatArray | None:
     """Return gains of documents of levels, same shape; None unless the measure has gains or chances."""
     if isinstance(measure, Additive):
         return np.asarray(measure.gains(levels), dtype=np.float64)
@@ -282,7 +281,7 @@ def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
 
 
 def amounts_with_expected(
-    measure: Measure, level: npt.NDArray[Any], opened: npt.NDArray[np.bool_], gain: FloatArray
+    measure: Measure, level: AnyArray, opened: BoolArray, gain: FloatArray
 ) -> FloatArray:
     """Return amounts, shape (...), where ``opened`` documents have expected gains.
 

@@ -50,18 +50,14 @@ class _Part(NamedTuple):
 
 def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution) -> FloatArray:
     """Return chances of an unjudged document's grades, by counts of judged ones, shape (..., level)."""
-    lowest = np.zeros(top.shape[-1])
-    lowest[0] = 1.0
+    lowest = np.eye(top.shape[-1])[0]
     each = []
-    for counts in (top, judged):
+    for counts in {"run": (top,), "pool": (judged,), "run-and-pool": (top, judged)}[distribution]:
         total = counts.sum(axis=-1, keepdims=True)
         shares = np.where(total > 0, counts / np.maximum(total, 1), lowest)
         shares = np.maximum(shares, _MIN_GRADE_SHARE)
         each.append(shares / shares.sum(axis=-1, keepdims=True))
-    run_shares, pool_shares = each
-    return np.asarray(
-        {"run": run_shares, "pool": pool_shares, "run-and-pool": (run_shares + pool_shares) / 2}[distribution]
-    )
+    return np.asarray(sum(each) / len(each))
 
 
 @compiled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -150,13 +150,6 @@ def _explained(products: FloatArray, forms: FloatArray) -> FloatArray:
 Loss = Literal["a", "b"]
 
 
-class _Expected(NamedTuple):
-    """Gains as shares of the greatest, and which are estimated, shape (run, topic, rank)."""
-
-    gain: FloatArray
-    opened: BoolArray
-
-
 _COMBINED_SHAPES: tuple[Shape, ...] = ("linear", "zipf", "weibull")
 _LAST_RANK = 1000  # of a document that a run does not return
 _MISSING_LEVEL = -2  # of a rank below the end of a run
@@ -240,7 +233,7 @@ class LuMoffatCulpepper(SharedCorrection):
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Correct for several measures; those with equal gains of levels share the estimates."""
         deepest = max(bounds.measure.cutoff for bounds in all_bounds)
-        shared: dict[bytes, _Expected] = {}
+        shared: dict[bytes, tuple[FloatArray, BoolArray]] = {}
         corrected = []
         for bounds in all_bounds:
             top = relevance_levels(collection, bounds.measure)[-1]
@@ -255,20 +248,23 @@ class LuMoffatCulpepper(SharedCorrection):
                 shares = gains / gains.max()
                 if (key := shares.tobytes()) not in shared:
                     shared[key] = self._expected(collection, bounds.run_ids, deepest, shares)
-                corrected.append(_correct_measure(collection, bounds, shared[key], float(gains.max())))
+                corrected.append(_correct_measure(collection, bounds, *shared[key], float(gains.max())))
         return corrected
 
     def _expected(
         self, collection: Collection, run_ids: tuple[str, ...], depth: int, shares: FloatArray
-    ) -> _Expected:
-        """Return gains of the first ``depth`` documents of runs, known or estimated."""
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return gains of the first ``depth`` documents as shares of the greatest, and which are estimated.
+
+        Both have the shape (run, topic, rank).
+        """
         index = collection.run_index(run_ids)
         level, opened, _ = self.opened_ranks(collection, run_ids, depth)
         gain = np.where(level >= 0, shares[np.maximum(level, 0)], 0.0)
         pooled = np.flatnonzero(collection.pooled)
         topics = np.flatnonzero(opened.any(axis=(0, 2)))
         if not len(pooled) or not len(topics):
-            return _Expected(gain, opened)
+            return gain, opened
         pool_level = ranked_levels(collection, pooled, collection.document.shape[2])
         last = max(_LAST_RANK, pool_level.shape[2])
         observed = _mean_gains(pool_level[:, topics], collection.run_depths(pooled), shares)
@@ -283,7 +279,7 @@ class LuMoffatCulpepper(SharedCorrection):
             judged_gain = shares[collection.relevance[judged]]
             by_shape = [np.append(curve[row], curve[row, -1]) for curve in curves]
             gain[run, t, rank] = self._topic_gains(ranks, judged_gain, by_shape, last)
-        return _Expected(gain, opened)
+        return gain, opened
 
     def _topic_gains(
         self, ranks: IntArray, judged_gain: FloatArray, curves: Sequence[FloatArray], last: int
@@ -308,12 +304,11 @@ class LuMoffatCulpepper(SharedCorrection):
 
 
 def _correct_measure(
-    collection: Collection, bounds: Bounds, expected: _Expected, greatest: float
+    collection: Collection, bounds: Bounds, gain: FloatArray, opened: BoolArray, greatest: float
 ) -> Corrected:
     """Return values with expected gains of unjudged documents; B without any."""
     measure = bounds.measure
-    gain = expected.gain[:, :, : measure.cutoff]
-    opened = expected.opened[:, :, : measure.cutoff]
+    gain, opened = gain[:, :, : measure.cutoff], opened[:, :, : measure.cutoff]
     values = normalize_expected(collection, bounds, expected_amounts(measure, gain * greatest))
     per_topic = np.where(opened.any(axis=2), values, bounds.lower)
     per_topic[lacks_pool(collection, bounds)] = np.nan

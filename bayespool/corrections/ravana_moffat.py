@@ -254,16 +254,6 @@ def fit_constants(
     >>> 0 < constants.c <= 1 and constants.rmse < 0.2
     True
     """
-    return _least_squares(method, *stack_counts(counts, truth), alpha)
-
-
-def stack_counts(
-    counts: Iterable[JudgmentCounts | Bounds], truth: JudgmentCounts | Bounds
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return B and Δ under smaller judgment sets, one below the other, and the values to predict.
-
-    Shape (n,).
-    """
     tables = list(counts)
     if isinstance(truth, Bounds) and not _ends_at_one(truth.measure):
         raise InputError(f"constants are fitted to measures from 0 to 1, and {truth.measure} is none")
@@ -271,7 +261,7 @@ def stack_counts(
         raise InputError("constants need counts of the same runs, topics and cutoffs as the truth's")
     lower = np.concatenate([t.lower.ravel() for t in tables])
     residual = np.concatenate([t.residual.ravel() for t in tables])
-    return lower, residual, np.tile(truth.lower.ravel(), len(tables))
+    return _least_squares(method, lower, residual, np.tile(truth.lower.ravel(), len(tables)), alpha)
 
 
 def fit_constants_to_pool(

@@ -82,11 +82,6 @@ class EstimatorEntry:
             and p.name not in self.fixed
         )
 
-    @property
-    def needs_settings(self) -> bool:
-        """Return whether it has settings without a default."""
-        return bool(self.required)
-
 
 ESTIMATORS: dict[str, EstimatorEntry] = {}
 """Registered estimators by name: those of imported files, or all once `bayespool.scoring.estimators` is

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.arrays import FloatArray, IndexArray, IntArray, Levels
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, Levels, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.compiled import one_thread
@@ -205,7 +205,7 @@ class AnotherAssessor:
         of_class: npt.NDArray[np.integer],
         levels: Sequence[int],
         keys: Keys,
-        draws: npt.NDArray[np.intp],
+        draws: OrderArray,
     ) -> IndexArray:
         """Draw levels of documents that reach one of ``levels`` and not the next, shape (draw, document)."""
         level = np.empty(of_class.shape, dtype=np.uint8)
@@ -220,7 +220,7 @@ class AnotherAssessor:
         features: FloatArray,
         log_odds: FloatArray,
         keys: Keys,
-        draws: npt.NDArray[np.intp],
+        draws: OrderArray,
     ) -> Levels:
         """Draw the other assessor's levels of a topic's documents given the first's, (draw, document).
 
@@ -403,7 +403,7 @@ def paired_values(
     )
 
 
-def _places(placed: npt.NDArray[np.int32], pairs: IndexArray) -> Places:
+def _places(placed: IntArray, pairs: IndexArray) -> Places:
     """Find run, rank from 0 and position among ``pairs`` of each place of one in rankings (run, rank)."""
     order = np.argsort(pairs, kind="stable")
     at = np.searchsorted(pairs[order], placed)
@@ -419,7 +419,7 @@ def _tally(
     topic: int,
     block: Levels,
     n_either: int,
-    drawn: npt.NDArray[np.bool_],
+    drawn: BoolArray,
     measure: Normalized,
     levels: tuple[int, ...],
 ) -> Tally:

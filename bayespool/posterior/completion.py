@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, Levels
+from bayespool.arrays import FloatArray, IndexArray, LevelArray, Levels, OrderArray
 from bayespool.collection import Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, renamed_attributes, warn_caller
@@ -46,7 +46,7 @@ _MIN_EFFECTIVE_DRAWS = 400  # for an interval
 @renamed_attributes(rungs="thresholds")
 @dataclass(frozen=True, eq=False, repr=False)
 class Completion(ReprHTMLMixin):
-    """Draws of the relevance of every unjudged document within reach of some runs.
+    """Draws of the relevance of every unjudged document within reach of runs, by all thresholds together.
 
     In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from
     the same draws. Draws are made topic by topic, and never held for all documents. The random part of a
@@ -83,7 +83,7 @@ class Completion(ReprHTMLMixin):
     n_draws: int
     posteriors: tuple[ThresholdPosterior, ...]
     thresholds: tuple[Threshold, ...]
-    known: npt.NDArray[np.int16]
+    known: LevelArray
     weights: Mapping[str, float]
     random_seed: int
     diagnostics: Diagnostics | None = None
@@ -110,7 +110,7 @@ class Completion(ReprHTMLMixin):
         of_lots = () if self.lots is None else self.lots.posteriors
         return {name: fit for p in (*self.posteriors, *of_lots) for name, fit in p.fits.items()}
 
-    def block(self, topic: int, draws: slice | npt.NDArray[np.intp] = slice(None)) -> Levels:
+    def block(self, topic: int, draws: slice | OrderArray = slice(None)) -> Levels:
         """Draw a topic's unknown documents as indices into ``levels``, uint8, shape (draw, unknown).
 
         Parameters
@@ -128,7 +128,7 @@ class Completion(ReprHTMLMixin):
     def draw_block(
         self,
         topic: int,
-        chosen: npt.NDArray[np.intp],
+        chosen: OrderArray,
         cells: Sequence[Sequence[FloatArray]],
         log_odds: FloatArray | None = None,
     ) -> Levels:
@@ -183,7 +183,7 @@ class Completion(ReprHTMLMixin):
         square[:, threshold >= 0] = values[threshold[threshold >= 0]] ** 2
         return mean, np.maximum(square - mean**2, 0)
 
-    def _known_thresholds(self, documents: slice) -> npt.NDArray[np.int64]:
+    def _known_thresholds(self, documents: slice) -> IndexArray:
         """Return the numbers of thresholds that documents of known relevance reach; −1 for the others."""
         known = self.known[documents]
         return np.where(
@@ -201,7 +201,7 @@ class Completion(ReprHTMLMixin):
         return np.concatenate(keys)
 
     def log_odds(
-        self, threshold: int, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
+        self, threshold: int, topic: int, chosen: OrderArray, cells: Sequence[FloatArray]
     ) -> FloatArray:
         """Return log odds of a topic's unknowns with all effects, (draw, document), given `cell_effects`."""
         posterior, documents = self.posteriors[threshold], self.unknowns.on_topic(topic)
@@ -234,14 +234,13 @@ class Completion(ReprHTMLMixin):
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
         effects_by_threshold = []
         for posterior in posteriors:
-            above = (posterior.threshold.above_floor,) if posterior.threshold.given else ()
-            of_threshold = []
+            of_threshold, stream = [], posterior.threshold.stream
             for component in posterior.components:
                 effects = np.zeros(component.effect.shape)
                 scale = component.cell_scale
                 for o in present if scale is not None else ():
                     assert scale is not None
-                    cell = (collection.organizations[o], collection.query_ids[topic], *above)
+                    cell = (collection.organizations[o], collection.query_ids[topic], *stream)
                     new = scale * normals(len(effects), self.random_seed, "cell", *cell)
                     effects[:, organization == o] = new[:, None]
                     if o in component.cells:
@@ -317,7 +316,7 @@ class Completion(ReprHTMLMixin):
         return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
     def _tally(
-        self, judged: Tally, topic: int, block: Levels, chosen: npt.NDArray[np.intp], reach: int, shared: bool
+        self, judged: Tally, topic: int, block: Levels, chosen: OrderArray, reach: int, shared: bool
     ) -> Tally:
         """Return documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
         u = self.unknowns
@@ -417,11 +416,7 @@ class Completion(ReprHTMLMixin):
             observed = np.array(
                 [answers.get(doc_id, -1) for doc_id in self.unknowns.doc_ids(t)], dtype=np.int16
             )
-            new = (
-                np.flatnonzero((observed >= 0) & (known[documents] < 0))
-                if len(observed)
-                else np.zeros(0, np.intp)
-            )
+            new = np.flatnonzero((observed >= 0) & (known[documents] < 0))
             if not len(new):
                 continue
             cells = self.cell_effects(t)

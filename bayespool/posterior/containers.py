@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.inference.cells import draw_row_effects
 from bayespool.measures import Estimates
@@ -27,16 +26,15 @@ if TYPE_CHECKING:
 _MAX_LOG_ODDS_PER_BLOCK = 2**23
 
 
-@dataclass(frozen=True, eq=False)
-class _Table:
+class _Table(NamedTuple):
     """Documents counted by run and topic: the axis, the position on it of each observation of the model, and
     the variables.
     """
 
     dim: str
     row: IndexArray
-    observed: dict[str, npt.NDArray[Any]]
-    constant: dict[str, npt.NDArray[Any]]
+    observed: dict[str, AnyArray]
+    constant: dict[str, AnyArray]
 
 
 def fit_container(estimates: Estimates, model: str | None = None) -> Any:
@@ -128,7 +126,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     )
 
 
-def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, npt.NDArray[Any]]]:
+def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, AnyArray]]:
     """Return the groups of a container that every fit has, with draws (draw, ...) from its priors."""
     return {
         "posterior": dict(fit.variables),
@@ -141,35 +139,24 @@ def _tables(source: Source) -> list[_Table]:
     """Return hidden documents, then judged ones where the model learns from them; empty without a hidden
     document.
     """
-    e = source.evidence
+    e, tables = source.evidence, []
     if not len(e.n_hidden):
         return []
     run, topic = (e.hidden_run, e.hidden_topic) if isinstance(e, ModelEvidence) else (e.run, e.topic)
-    tables = [_table(source, "cell", "hidden", run, topic, e.n_hidden, e.n_hidden_relevant)]
+    counts = [("cell", "hidden", run, topic, e.n_hidden, e.n_hidden_relevant)]
     if isinstance(e, ModelEvidence) and source.spec.judged is not None:
-        of_judged = (e.judged_run, e.judged_topic, e.n_judged, e.n_relevant)
-        tables.append(_table(source, "ranking", "judged", *of_judged))
+        counts.append(("ranking", "judged", e.judged_run, e.judged_topic, e.n_judged, e.n_relevant))
+    for dim, kind, run, topic, n, n_relevant in counts:
+        pairs, row = np.unique(np.column_stack([run, topic]), axis=0, return_inverse=True)
+        row = row.reshape(-1)
+        observed = {f"{kind}_relevant": np.bincount(row, n_relevant).astype(np.int32)}
+        constant = {
+            f"{dim}_n_{kind}": np.bincount(row, n).astype(np.int32),
+            f"{dim}_run": np.array([source.run_ids[r] for r in pairs[:, 0]]),
+            f"{dim}_topic": np.array([e.query_ids[t] for t in pairs[:, 1]]),
+        }
+        tables.append(_Table(dim, row, observed, constant))
     return tables
-
-
-def _table(
-    source: Source,
-    dim: str,
-    kind: str,
-    run: IndexArray,
-    topic: IndexArray,
-    n: IndexArray,
-    n_relevant: IndexArray,
-) -> _Table:
-    pairs, row = np.unique(np.column_stack([run, topic]), axis=0, return_inverse=True)
-    row = row.reshape(-1)
-    observed = {f"{kind}_relevant": np.bincount(row, n_relevant).astype(np.int32)}
-    constant = {
-        f"{dim}_n_{kind}": np.bincount(row, n).astype(np.int32),
-        f"{dim}_run": np.array([source.run_ids[r] for r in pairs[:, 0]]),
-        f"{dim}_topic": np.array([source.evidence.query_ids[t] for t in pairs[:, 1]]),
-    }
-    return _Table(dim, row, observed, constant)
 
 
 def _log_likelihood(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import chdtri, gammaln, logsumexp, ndtr
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.corrections import Background, Interpolated
 from bayespool.errors import InputError
@@ -50,7 +49,7 @@ class PoolDistance:
     new_kind: FloatArray
 
     @property
-    def is_far(self) -> npt.NDArray[np.bool_]:
+    def is_far(self) -> BoolArray:
         """Runs called unlike the pool, shape (run,)."""
         return (self.new_kind > 0.5) & (self.distance >= FAR)
 
@@ -181,7 +180,7 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
     return tuple(tuple(collection.organizations[present[o]] for o in kind) for kind in in_order)
 
 
-def _halve(members: npt.NDArray[np.intp], apart: FloatArray) -> list[npt.NDArray[np.intp]]:
+def _halve(members: OrderArray, apart: FloatArray) -> list[OrderArray]:
     """Return two parts of about equal size; members without a distance between them stay together."""
     distance = apart[np.ix_(members, members)]
     np.fill_diagonal(distance, 0)
@@ -236,7 +235,7 @@ def new_organization_sd(sigma: FloatArray, n_organizations: int) -> FloatArray:
 
 
 def new_organization_effect(
-    sigma: FloatArray, n_organizations: int, organization: npt.NDArray[Any], rng: np.random.Generator
+    sigma: FloatArray, n_organizations: int, organization: AnyArray, rng: np.random.Generator
 ) -> FloatArray:
     """Draw effects of organizations outside the evidence, shape (draw, run).
 
@@ -256,7 +255,7 @@ def new_organization_effect(
     return (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[:, inverse]
 
 
-def new_interaction(sigma: FloatArray, cell: npt.NDArray[Any], rng: np.random.Generator) -> FloatArray:
+def new_interaction(sigma: FloatArray, cell: AnyArray, rng: np.random.Generator) -> FloatArray:
     """Draw effects of organization × topic outside the evidence, shape (draw, document).
 
     Parameters
@@ -280,7 +279,7 @@ def new_slopes(
 
 
 def new_slope_effect(
-    sigma: FloatArray, predictors: FloatArray, organization: npt.NDArray[Any], rng: np.random.Generator
+    sigma: FloatArray, predictors: FloatArray, organization: AnyArray, rng: np.random.Generator
 ) -> FloatArray:
     """Return effects of `new_slopes` on the log odds of documents, shape (draw, document).
 
@@ -299,7 +298,7 @@ def new_slope_effect(
     )
 
 
-def slope_effect(slopes: FloatArray, predictors: FloatArray, organization: npt.NDArray[Any]) -> FloatArray:
+def slope_effect(slopes: FloatArray, predictors: FloatArray, organization: AnyArray) -> FloatArray:
     """Return effects of organizations' slopes on the log odds of documents, shape (draw, document).
 
     Parameters
@@ -445,7 +444,7 @@ def _correlation_log_ratio(below: FloatArray, here: FloatArray) -> Callable[[flo
     return log_ratio
 
 
-LogOddsFunction: TypeAlias = Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
+LogOddsFunction: TypeAlias = Callable[[OrderArray, int, slice], FloatArray]
 
 _STREAM = "below pool"  # of random numbers
 _SLOPE_WITHIN, _SLOPE_WITHIN_SD = -0.3, 0.3  # prior
@@ -494,7 +493,7 @@ class BelowPool:
     query_ids: tuple[str, ...]
     random_seed: int
 
-    def __call__(self, source: npt.NDArray[np.intp], topic: int, documents: slice) -> FloatArray:
+    def __call__(self, source: OrderArray, topic: int, documents: slice) -> FloatArray:
         """Return log odds of a topic's documents in some draws, shape (draw, document)."""
         log_odds, log_rank = self.log_odds(source, topic, documents), self.log_rank[documents]
         if not log_rank.any():

@@ -7,13 +7,12 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from bayespool.arrays import FloatArray, IntArray, Levels
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, LevelArray, Levels
 from bayespool.compiled import compiled
 from bayespool.measures import Additive, Measure
 from bayespool.measures.base import DrawnRankings
@@ -54,7 +53,7 @@ def promote_relevance(log_odds: FloatArray, threshold: int, rest: FloatArray, le
 
 
 @compiled
-def count_levels(level: Levels, within: npt.NDArray[np.bool_], tally: npt.NDArray[np.int64]) -> None:
+def count_levels(level: Levels, within: BoolArray, tally: IndexArray) -> None:
     """Add numbers of documents within reach by the last threshold reached to a tally (draw, threshold)."""
     for i in range(level.shape[0]):
         for j in range(level.shape[1]):
@@ -63,9 +62,7 @@ def count_levels(level: Levels, within: npt.NDArray[np.bool_], tally: npt.NDArra
 
 
 @compiled
-def count_levels_by_run(
-    level: Levels, run: npt.NDArray[np.int32], document: npt.NDArray[np.int32], tally: npt.NDArray[np.int64]
-) -> None:
+def count_levels_by_run(level: Levels, run: IntArray, document: IntArray, tally: IndexArray) -> None:
     """Add numbers of each run's documents by the last threshold reached to a tally (draw, run, threshold)."""
     for i in range(level.shape[0]):
         for j in range(len(run)):
@@ -136,9 +133,7 @@ def draw_levels(
 
 
 @compiled
-def add_effects(
-    log_odds: FloatArray, effect: FloatArray, cells: FloatArray, run: npt.NDArray[np.int64]
-) -> None:
+def add_effects(log_odds: FloatArray, effect: FloatArray, cells: FloatArray, run: IndexArray) -> None:
     """Add effects of runs' organizations, in all and on the topic, to log odds of shape (draw, document)."""
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
@@ -149,8 +144,8 @@ def add_effects(
 def add_slopes(
     log_odds: FloatArray,
     slopes: FloatArray,
-    source: npt.NDArray[np.int64],
-    organization: npt.NDArray[np.int64],
+    source: IndexArray,
+    organization: IndexArray,
     predictors: FloatArray,
 ) -> None:
     """Add slopes times predictors, shape (document, predictor), to log odds, shape (draw, document)."""
@@ -166,11 +161,11 @@ def add_slopes(
 @compiled
 def add_gains(
     block: Levels,
-    gains: npt.NDArray[Any],
-    run: npt.NDArray[np.int32],
-    weight: npt.NDArray[Any],
-    unknown: npt.NDArray[np.int32],
-    amount: npt.NDArray[Any],
+    gains: AnyArray,
+    run: IntArray,
+    weight: AnyArray,
+    unknown: IntArray,
+    amount: AnyArray,
 ) -> None:
     """Add weight × gain of each place to the amount of its run; amounts have the shape (draw, run)."""
     for i in range(block.shape[0]):
@@ -188,8 +183,8 @@ Places = tuple[IntArray, IntArray, IntArray]
 
 
 def make_gain_adder(
-    measure: Measure, ranked: npt.NDArray[np.int16], places: Places, levels: tuple[int, ...]
-) -> Callable[[npt.NDArray[Any], Levels], None]:
+    measure: Measure, ranked: LevelArray, places: Places, levels: tuple[int, ...]
+) -> Callable[[AnyArray, Levels], None]:
     """Return a function that adds drawn documents, shape (draw, document), to amounts, shape (draw, run).
 
     Parameters
@@ -210,7 +205,7 @@ def make_gain_adder(
     if isinstance(measure, Additive):
         weights, gains = np.asarray(measure.weights()[rank]), np.asarray(measure.gains(np.array(levels)))
 
-        def add(amounts: npt.NDArray[Any], block: Levels) -> None:
+        def add(amounts: AnyArray, block: Levels) -> None:
             added, kind = np.zeros(amounts.shape, dtype=amounts.dtype), amounts.dtype
             add_gains(block, gains.astype(kind), run, weights.astype(kind), unknown, added)
             amounts += added
@@ -220,7 +215,7 @@ def make_gain_adder(
     touched, drawn = np.unique(run), np.array(levels, dtype=ranked.dtype)
     step = max(1, CELLS // (len(touched) * ranked.shape[1]))
 
-    def replace(amounts: npt.NDArray[Any], block: Levels) -> None:
+    def replace(amounts: AnyArray, block: Levels) -> None:
         if of_draws is not None:
             amounts[:] = of_draws(block)
             return

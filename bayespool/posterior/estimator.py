@@ -291,19 +291,8 @@ class PosteriorEstimator:
         """Return a completion for measures of one group, the deepest first."""
         n_draws, thresholds = self.draws * self.chains, find_joint_thresholds(collection, measures)
         reach = max(ideal_reach(collection, measure) for measure in measures)
-        problems = [
-            ScoringProblem(
-                collection,
-                targets,
-                measures[0],
-                self.estimand,
-                self._min_organizations,
-                threshold,
-                reach,
-                shared,
-            )
-            for threshold in thresholds
-        ]
+        common = collection, targets, measures[0], self.estimand, self._min_organizations
+        problems = [ScoringProblem(*common, threshold, reach, shared) for threshold in thresholds]
         unknowns = problems[0].unknowns
         posteriors, weights = list[ThresholdPosterior](), dict[str, float]()
         distance = self._distance(problems[0])
@@ -360,10 +349,7 @@ class PosteriorEstimator:
         """Return distances of the runs from the pool, for the combined model."""
         if self.model != "combined" or not problem.has_pool_evidence:
             return None
-        threshold = problem.threshold
-        return distance_from_pool(
-            problem.collection, problem.run_ids, rel=threshold.rel, given=threshold.given
-        )
+        return distance_from_pool(problem.collection, problem.run_ids, **problem.threshold.levels)
 
     def _shift(self, problem: ScoringProblem, engine: Engine) -> FloatArray:
         """Draw the shift of the log odds of unjudged documents at the first threshold, shape (draw, run)."""

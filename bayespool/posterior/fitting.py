@@ -12,9 +12,8 @@ from functools import partial
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection
 from bayespool.inference import Engine, Fit
 from bayespool.posterior.distance import (
@@ -28,7 +27,6 @@ from bayespool.posterior.mixtures import (
     FittedModel,
     HeldOut,
     Mixture,
-    MixtureWeights,
     NewKind,
     ThresholdPosterior,
     decide_weights,
@@ -91,7 +89,7 @@ def build_fitted_model(
 
 def _slopes(
     prepared: PreparedModel, draws: Mapping[str, FloatArray], names: Sequence[str], new: NewOrganizations
-) -> tuple[FloatArray | None, npt.NDArray[np.int64]]:
+) -> tuple[FloatArray | None, IndexArray]:
     """Return slopes less the common ones, (draw, organization, predictor), and whose they are, (run,)."""
     if "sigma_slope" not in draws:
         return None, np.zeros(len(names), dtype=np.int64)
@@ -171,8 +169,8 @@ def fit_prepared(
         prepared: Mapping[str, PreparedModel],
         lower: Mixture | None,
         near: Sequence[float] | None = None,
-    ) -> tuple[Mixture, MixtureWeights]:
-        """Fit models and mix them; for kinds the weights start from the shares ``near`` them."""
+    ) -> tuple[Mixture, list[float], HeldOut]:
+        """Fit models and mix them by weights; for kinds these start from the shares ``near`` them."""
         mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
         fits, keys = {}, []
         for (model, part), model_seed in zip(prepared.items(), model_seeds, strict=True):
@@ -180,38 +178,38 @@ def fit_prepared(
             keys.append((part.key, seed))
             fits[model] = problem.shared.once(("fit", *keys[-1]), partial(part.fit, engine, seed))
         if near is None:
-            stacking = problem.shared.once(("shares", *keys), partial(decide_weights, prepared, fits))
+            weigh = partial(decide_weights, prepared, fits)
+            weights, coverage = problem.shared.once(("shares", *keys), weigh)
         else:  # kinds are too few to choose a model by
-            stacking = MixtureWeights(tuple((share + 1 / len(prepared)) / 2 for share in near), HeldOut())
+            weights, coverage = [(share + 1 / len(prepared)) / 2 for share in near], HeldOut()
         of_models = {} if lower is None else {part.model: part.new for part in lower.components}
-        above, components = (threshold.above_floor,) if threshold.given else (), []
+        components = []
         for (model, part), key in zip(prepared.items(), keys, strict=True):
             below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
             new = problem.shared.once(
-                ("new organizations", *key, random_seed, above, below_it),
+                ("new organizations", *key, random_seed, threshold.stream, below_it),
                 partial(
                     learn_new_organizations,
                     effect,
                     fits[model].draws(),
                     part.evidence.organizations,
                     random_seed,
-                    above,
+                    threshold.stream,
                     below_it,
                 ),
             )
             components.append(build_fitted_model(problem, part, fits[model], new, shift))
-        member = draw_members(n_draws, np.array(stacking.shares), np.random.default_rng(mix_seed))
-        return Mixture(tuple(components), member, np.arange(n_draws)), stacking
+        member = draw_members(n_draws, np.array(weights), np.random.default_rng(mix_seed))
+        return Mixture(tuple(components), member, np.arange(n_draws)), weights, coverage
 
-    mixture, stacking = mixture_of(*usual, None if below is None else below.mixture)
-    shares, held_out = list(stacking.shares), stacking.held_out
+    mixture, shares, held_out = mixture_of(*usual, None if below is None else below.mixture)
     if new_kind is None or others is None:
         return ThresholdPosterior(threshold, mixture, held_out=held_out), shares
     lower_kinds = None if below is None or below.new_kind is None else below.new_kind.mixture
-    mixture_of_kinds, of_kinds = mixture_of(*others, lower_kinds, shares)
+    mixture_of_kinds, kind_shares, _ = mixture_of(*others, lower_kinds, shares)
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
-    weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_kinds.shares]
+    weights = [(1 - mean) * share for share in shares] + [mean * share for share in kind_shares]
     return ThresholdPosterior(
         threshold, mixture, NewKind(mixture_of_kinds, new_kind, order), held_out
     ), weights

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaln, expit
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import ranked, within
@@ -52,7 +52,7 @@ class Lots:
     posteriors: tuple[ThresholdPosterior, ...]
     n_elsewhere: IntArray
 
-    def select_draws(self, draws: npt.NDArray[np.intp]) -> Lots:
+    def select_draws(self, draws: OrderArray) -> Lots:
         """Return the lots with some of the draws."""
         posteriors = tuple(p.select_draws(draws) for p in self.posteriors)
         return dataclasses.replace(self, posteriors=posteriors, n_elsewhere=self.n_elsewhere[:, draws])
@@ -123,7 +123,7 @@ def attribute_sample(collection: Collection, run_ids: tuple[str, ...]) -> Collec
     )
 
 
-def _best_run(collection: Collection, index: npt.NDArray[np.intp]) -> IntArray:
+def _best_run(collection: Collection, index: OrderArray) -> IntArray:
     """Return the run that ranks each document best, the first by name of equals, (pair,); −1 for none."""
     best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
     run = np.full(len(best), -1, dtype=np.int32)

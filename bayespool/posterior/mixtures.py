@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import logsumexp, ndtr
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.compiled import one_thread
 from bayespool.errors import renamed_attributes
 from bayespool.inference import Density, Fit, Rows
@@ -31,7 +30,7 @@ from bayespool.posterior.thresholds import Threshold
 @renamed_attributes(whose="organization_index")
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """One model of a completion, with the effects of its runs.
+    """One `PreparedModel` after its fit: its draws, and the effects of the runs to score in them.
 
     Attributes
     ----------
@@ -60,22 +59,22 @@ class FittedModel:
 
     model: str
     fit: Fit
-    log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
+    log_odds: Callable[[OrderArray, int, slice], FloatArray]
     effect: FloatArray
     cell_scale: FloatArray | None = None
-    known: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    known: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     cells: Mapping[int, FloatArray] = field(default_factory=dict)
     slopes: FloatArray | None = None
-    organization_index: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    organization_index: IndexArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     predictors: FloatArray | None = None
     new: NewOrganizations | None = None
 
     def with_effects(
         self,
-        source: npt.NDArray[np.intp],
+        source: OrderArray,
         topic: int,
         documents: slice,
-        run: npt.NDArray[np.int64],
+        run: IndexArray,
         cells: FloatArray,
     ) -> FloatArray:
         """Return log odds with all effects, shape (draw, document).
@@ -103,7 +102,7 @@ class FittedModel:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Models, and the model of each draw.
+    """Several fitted models of one threshold, and the one that each draw uses.
 
     Attributes
     ----------
@@ -115,10 +114,10 @@ class Mixture:
     """
 
     components: tuple[FittedModel, ...]
-    component: npt.NDArray[np.intp]
-    source: npt.NDArray[np.intp]
+    component: OrderArray
+    source: OrderArray
 
-    def select_draws(self, draws: npt.NDArray[np.intp]) -> Self:
+    def select_draws(self, draws: OrderArray) -> Self:
         """Return the mixture with some of its draws."""
         return dataclasses.replace(self, component=self.component[draws], source=self.source[draws])
 
@@ -130,7 +129,7 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class NewKind:
-    """Models of a run in the draws in which it is of a kind outside the pool.
+    """A second mixture, for the draws in which a run is of a kind outside the pool.
 
     Attributes
     ----------
@@ -147,11 +146,11 @@ class NewKind:
     chance: FloatArray
     order: FloatArray
 
-    def select_draws(self, draws: npt.NDArray[np.intp]) -> NewKind:
+    def select_draws(self, draws: OrderArray) -> NewKind:
         """Return the new kind with some of its draws."""
         return NewKind(self.mixture.select_draws(draws), self.chance, self.order[draws])
 
-    def is_new(self, draws: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    def is_new(self, draws: OrderArray) -> BoolArray:
         """Return whether each run is of a new kind in some draws, shape (draw, run)."""
         return self.order[draws, None] < self.chance
 
@@ -190,7 +189,7 @@ _TOO_FEW = HeldOut()
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPosterior:
-    """Mixture of fitted models at one threshold: whether a document of relevance ``given`` has ``rel``.
+    """All that is fitted at one threshold: its `Mixture`, and the `NewKind` where a run may be of one.
 
     Attributes
     ----------
@@ -236,17 +235,17 @@ class ThresholdPosterior:
         new = self.new_kind.is_new(every).mean(axis=1)
         return self.mixture.shares(1 - new) + self.new_kind.mixture.shares(new)
 
-    def select_draws(self, draws: npt.NDArray[np.intp]) -> ThresholdPosterior:
+    def select_draws(self, draws: OrderArray) -> ThresholdPosterior:
         """Return the posterior with some of its draws."""
         new_kind = None if self.new_kind is None else self.new_kind.select_draws(draws)
         return ThresholdPosterior(self.threshold, self.mixture.select_draws(draws), new_kind)
 
     def log_odds(
         self,
-        draws: npt.NDArray[np.intp],
+        draws: OrderArray,
         topic: int,
         documents: slice,
-        run: npt.NDArray[np.int64],
+        run: IndexArray,
         cells: Sequence[FloatArray],
     ) -> FloatArray:
         """Return log odds of a topic's documents in some draws, shape (draw, document).
@@ -266,9 +265,7 @@ class ThresholdPosterior:
                     )
         return log_odds
 
-    def _parts(
-        self, draws: npt.NDArray[np.intp], run: npt.NDArray[np.int64]
-    ) -> list[tuple[Mixture, npt.NDArray[np.bool_] | None]]:
+    def _parts(self, draws: OrderArray, run: IndexArray) -> list[tuple[Mixture, BoolArray | None]]:
         """Return mixtures, and whether each applies, (draw, document), or None where it applies to all."""
         if self.new_kind is None:
             return [(self.mixture, None)]
@@ -284,8 +281,7 @@ MODEL_PRIOR_ORGANIZATIONS = 0.1
 """Prior of the weights: a model counts as if it alone predicted this many organizations."""
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutTotals:
+class HeldOutTotals(NamedTuple):
     """Predictions of the relevant hidden documents of runs of held-out organizations, by model.
 
     Attributes
@@ -311,26 +307,23 @@ class HeldOutTotals:
         return HeldOut(float(self.weight @ inside / n) if n else float("nan"), round(n))
 
 
-@dataclass(frozen=True)
-class MixtureWeights:
-    """Weights of models in their mixture, decided by `decide_weights`, and their held-out coverage."""
+def decide_weights(
+    prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]
+) -> tuple[list[float], HeldOut]:
+    """Return the models' weights in their mixture, and its held-out coverage.
 
-    shares: tuple[float, ...]
-    held_out: HeldOut
-
-
-def decide_weights(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]) -> MixtureWeights:
-    """Return shares of models by `stacking_weights`, or equal ones with too little to tell by."""
+    Weights are those of `stacking_weights`, or equal with too little to tell by.
+    """
     evidence = [part.evidence for part in prepared.values()]
     can_tell = all(
         isinstance(part, LinearEvidence) and len(part.organizations) >= _MIN_ORGANIZATIONS
         for part in evidence
     )
     if len(prepared) == 1 or not can_tell:
-        return MixtureWeights((1 / len(prepared),) * len(prepared), HeldOut())
+        return [1 / len(prepared)] * len(prepared), _TOO_FEW
     totals = held_out_totals(prepared, fits)
-    shares = tuple(stacking_weights(totals.log_density, totals.weight).tolist())
-    return MixtureWeights(shares, totals.coverage(shares))
+    shares = stacking_weights(totals.log_density, totals.weight).tolist()
+    return shares, totals.coverage(shares)
 
 
 def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit]) -> HeldOutTotals:
@@ -423,9 +416,7 @@ def _predict_run_totals(
     return np.vstack([logsumexp(log_densities, axis=(0, 2)), np.sum(tails, axis=0)])
 
 
-def _organization_draws(
-    draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]
-) -> dict[str, FloatArray]:
+def _organization_draws(draws: Mapping[str, FloatArray], kept: BoolArray) -> dict[str, FloatArray]:
     """Draw the organizations' own effects and slopes, for a mask of shape (organization,)."""
     own = {"organization_effect": draws["organization_effect"][:, kept]}
     if "slope_effect" in draws:
@@ -434,7 +425,7 @@ def _organization_draws(
     return own
 
 
-def _group_starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+def _group_starts(*keys: AnyArray) -> OrderArray:
     """Return first rows of equal values in sorted rows, shape (value,)."""
     changed = np.any([np.diff(key, prepend=-1) != 0 for key in keys], axis=0)
     return np.flatnonzero(changed)
@@ -466,15 +457,13 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
     return weights
 
 
-def mix(
-    draws: list[npt.NDArray[np.int32]], weights: FloatArray, rng: np.random.Generator
-) -> npt.NDArray[np.int32]:
+def mix(draws: list[IntArray], weights: FloatArray, rng: np.random.Generator) -> IntArray:
     """Draw the mixture, shape (draw, ...): each is one model's, models in proportion to their weights."""
     n = len(draws[0])
     return np.stack(draws)[draw_members(n, weights, rng), np.arange(n)]
 
 
-def draw_members(n: int, weights: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def draw_members(n: int, weights: FloatArray, rng: np.random.Generator) -> OrderArray:
     """Return the model of each of n draws of the mixture, in proportion to the weights, shape (draw,)."""
     position = (rng.permutation(n) + rng.random(n)) / n
     return np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import BoolArray
+from bayespool.arrays import BoolArray, IntArray
 from bayespool.collection import Collection, Judge
 from bayespool.errors import JudgeWarning, warn_caller
 from bayespool.evidence import Estimand, favored_organizations, grade_counts
@@ -48,7 +47,7 @@ def judge_problems(
         used = _used_thresholds(collection, judge, thresholds)
         if judge.thresholds and len(used) < len(thresholds):
             idle = [threshold for threshold in thresholds if threshold not in used]
-            tally = grade_counts(collection, judge, rel=idle[0].rel, given=idle[0].given)
+            tally = grade_counts(collection, judge, **idle[0].levels)
             problems.append(
                 f"judge {judge.name} is not used{_threshold_suffix(idle, thresholds)}: too few judged "
                 f"documents have its labels to know it by ({tally.n_relevant.sum()} relevant, "
@@ -195,7 +194,7 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
 
 def _basis_note(collection: Collection, judge: Judge, threshold: Threshold) -> str:
     """Return note on the judged documents that a judge's labels are known by, where nothing is hidden."""
-    tally = grade_counts(collection, judge, rel=threshold.rel, given=threshold.given)
+    tally = grade_counts(collection, judge, **threshold.levels)
     return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents alone"
 
 
@@ -203,7 +202,7 @@ def _used_thresholds(
     collection: Collection, judge: Judge, thresholds: Sequence[Threshold]
 ) -> list[Threshold]:
     """Return the thresholds at which a judge is used."""
-    return [r for r in thresholds if judge in usable_judges(collection, rel=r.rel, given=r.given)]
+    return [threshold for threshold in thresholds if judge in usable_judges(collection, **threshold.levels)]
 
 
 def _favored_lifts(
@@ -212,15 +211,12 @@ def _favored_lifts(
     """Return lifts of the organizations that a judge favors, by name and threshold."""
     lifts: dict[str, dict[Threshold, float]] = {}
     for threshold in thresholds:
-        favored = favored_organizations(collection, judge, rel=threshold.rel, given=threshold.given)
-        for name, lift in favored.items():
+        for name, lift in favored_organizations(collection, judge, **threshold.levels).items():
             lifts.setdefault(name, {})[threshold] = lift
     return lifts
 
 
-def _describe_missing_labels(
-    collection: Collection, judge: Judge, unjudged: npt.NDArray[np.int32], cutoff: int
-) -> str:
+def _describe_missing_labels(collection: Collection, judge: Judge, unjudged: IntArray, cutoff: int) -> str:
     """Describe the problem where labels of these documents are few; else return an empty string."""
     n, n_judged, labeled = len(unjudged), int(collection.judged.sum()), int(judge.is_labeled[unjudged].sum())
     known = int(judge.is_labeled[collection.judged].sum())

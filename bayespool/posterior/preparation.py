@@ -11,9 +11,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.errors import renamed_attributes
 from bayespool.evidence import (
@@ -41,7 +40,7 @@ from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure
 
-LogOddsFunction = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
+LogOddsFunction = Callable[[Mapping[str, FloatArray], OrderArray, int, slice], FloatArray]
 
 
 Made = TypeVar("Made")
@@ -81,7 +80,7 @@ class SharedWork:
 @renamed_attributes(asked="threshold", rung="asked_threshold")
 @dataclass(frozen=True, eq=False)
 class ScoringProblem:
-    """Runs to score on a collection under a measure, with the inputs that several models share.
+    """Inputs that all models share at one threshold, before a model is named: runs, evidence, unknowns.
 
     Attributes
     ----------
@@ -136,9 +135,8 @@ class ScoringProblem:
             self.collection,
             self.run_ids,
             cutoffs=self.count_depth,
-            rel=self.threshold.rel,
-            given=self.threshold.given,
             estimand=self.estimand,
+            **self.threshold.levels,
         )
 
     @cached_property
@@ -153,7 +151,7 @@ class ScoringProblem:
         )
 
     @cached_property
-    def organization(self) -> npt.NDArray[np.int32]:
+    def organization(self) -> IntArray:
         """Organization of each run to score, shape (run,)."""
         return self.collection.organization[self.collection.run_index(self.run_ids)]
 
@@ -169,36 +167,26 @@ class ScoringProblem:
 
     @cached_property
     def _tables(self) -> tuple[DocumentTable, DocumentTable]:
-        names, threshold = (*evidence_predictors(), *self.label_slopes), self.threshold
+        collection, names, depth = (
+            self.collection,
+            (*evidence_predictors(), *self.label_slopes),
+            self.document_depth,
+        )
+        levels = self.threshold.levels
         hidden = self._once(
             "hidden documents",
-            lambda: hidden_document_table(
-                self.collection,
-                cutoff=self.document_depth,
-                rel=threshold.rel,
-                given=threshold.given,
-                names=names,
-            ),
+            lambda: hidden_document_table(collection, cutoff=depth, names=names, **levels),
             names,
         )
-        places, pair = self.places(self.document_depth), self.unknowns.pair
-        run, topic = self.unknowns.run_index[places.run], self.unknowns.topic[places.document]
-        predictors = document_table(
-            self.collection,
-            run,
-            topic,
-            places.rank,
-            pair[places.document],
-            depth=max(self.document_depth, int(places.rank.max(initial=1))),
-            rel=threshold.rel,
-            given=threshold.given,
-            names=names,
-        )
-        unknown = np.zeros(len(run), dtype=np.int64)
-        unjudged = DocumentTable(run, topic, places.rank, pair[places.document], unknown, predictors, names)
+        places, unknowns = self.places(depth), self.unknowns
+        run, topic = unknowns.run_index[places.run], unknowns.topic[places.document]
+        documents = run, topic, places.rank, unknowns.pair[places.document]
+        deepest = max(depth, int(places.rank.max(initial=1)))
+        predictors = document_table(collection, *documents, depth=deepest, names=names, **levels)
+        unjudged = DocumentTable(*documents, np.zeros(len(run), dtype=np.int64), predictors, names)
         if not self.label_slopes:
             return hidden, unjudged
-        return without_some_labels(self.collection, hidden, unjudged)
+        return without_some_labels(collection, hidden, unjudged)
 
     def places(self, depth: int) -> DocumentPlaces:
         """Return places of the documents to complete in the runs to score, down to the evidence's depth."""
@@ -213,7 +201,7 @@ class ScoringProblem:
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
         """Predictors from second judges and their expected slopes, for every model with predictors."""
-        return label_slopes(self.collection, rel=self.threshold.rel, given=self.threshold.given)
+        return label_slopes(self.collection, **self.threshold.levels)
 
     @property
     def has_evidence(self) -> bool:
@@ -238,12 +226,7 @@ class ScoringProblem:
         """Hidden documents."""
         return self._once(
             "held-out documents",
-            lambda: held_out_documents(
-                self.collection,
-                cutoff=self.document_depth,
-                rel=self.threshold.rel,
-                given=self.threshold.given,
-            ),
+            lambda: held_out_documents(self.collection, cutoff=self.document_depth, **self.threshold.levels),
         )
 
     @cached_property
@@ -269,14 +252,12 @@ class ScoringProblem:
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
         """Return hidden or unjudged documents with a model's predictors, among others."""
-        threshold, names = self.threshold, tuple(spec.predictors)
         return with_predictors(
             self.collection,
             self.hidden if hidden else self.unjudged,
-            names,
+            tuple(spec.predictors),
             cutoff=self.document_depth,
-            rel=threshold.rel,
-            given=threshold.given,
+            **self.threshold.levels,
         )
 
     @cached_property
@@ -307,16 +288,10 @@ class ScoringProblem:
             log_odds = _document_log_odds(spec, predictors)
         else:
             predictors = None
-            threshold, depth = self.threshold, self.count_depth
+            depth, levels = self.count_depth, self.threshold.levels
             held_out = self._once(
                 "held-out counts",
-                lambda: held_out_counts(
-                    self.collection,
-                    cutoffs=depth,
-                    rel=threshold.rel,
-                    given=threshold.given,
-                    with_own_judgments=True,
-                ),
+                lambda: held_out_counts(self.collection, cutoffs=depth, with_own_judgments=True, **levels),
                 depth,
             )
             evidence = gather_evidence(
@@ -346,12 +321,11 @@ class ScoringProblem:
             self.collection,
             self.unknowns.run_index[places.run],
             self.unknowns.pair[places.document].astype(np.intp),
-            rel=self.threshold.rel,
-            given=self.threshold.given,
+            **self.threshold.levels,
         )
 
         def log_odds(
-            draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
+            draws: Mapping[str, FloatArray], source: OrderArray, topic: int, documents: slice
         ) -> FloatArray:
             at = {"topic": topic, "run": position}
             of_runs = spec.log_odds(draws, at, residual=residual[:, topic], source=source)
@@ -366,7 +340,7 @@ class ScoringProblem:
 
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
-    """One model with its evidence.
+    """One model with its evidence and a formula of log odds, ready to be fitted; no draws yet.
 
     Attributes
     ----------
@@ -387,7 +361,7 @@ class PreparedModel:
     spec: ModelSpec
     evidence: Evidence
     log_odds: LogOddsFunction
-    organization: npt.NDArray[np.intp]
+    organization: OrderArray
     run_ids: tuple[str, ...]
     predictors: FloatArray | None = None
 
@@ -431,7 +405,7 @@ def _document_log_odds(spec: ModelSpec, predictors: FloatArray) -> LogOddsFuncti
     """Return log odds of the documents to complete under a model of documents."""
 
     def log_odds(
-        draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
+        draws: Mapping[str, FloatArray], source: OrderArray, topic: int, documents: slice
     ) -> FloatArray:
         return spec.log_odds(draws, {"topic": topic}, predictors=predictors[documents], source=source)
 

@@ -1,13 +1,13 @@
-"""Judging that depended on relevance: what is still unjudged has been passed over by unknown runs, too."""
+"""Judging that depended on relevance: unknown runs ignored what is still unjudged, too."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection import Collection
 from bayespool.inference import Engine
 from bayespool.measures import Precision
@@ -19,8 +19,9 @@ from bayespool.randomness import key_of
 EVEN_PRIOR = (0.0, 2.0)
 """Mean and standard deviation of a log odds ratio of either sign: 95 % of it within a factor of 50."""
 
-PASSED_OVER = (0.5, 1.0)
-"""The same where unknown runs brought the judged documents, since runs rank relevant ones higher."""
+UNEXPLAINED_PRIOR = (0.5, 1.0)
+"""Prior of the log odds ratio where unknown runs brought the judged documents, since
+runs rank relevant ones higher."""
 
 MIN_JUDGED = 10
 """Judged documents of the runs that no pooled run explains, from which a shift is learned."""
@@ -47,8 +48,8 @@ class Selection(NamedTuple):
 
 def find_selection(
     log_odds: FloatArray,
-    is_judged: npt.NDArray[np.bool_],
-    is_relevant: npt.NDArray[np.bool_],
+    is_judged: BoolArray,
+    is_relevant: BoolArray,
     rng: np.random.Generator,
     prior: tuple[float, float] = EVEN_PRIOR,
 ) -> Selection:
@@ -102,9 +103,7 @@ def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatAr
     return both
 
 
-def _share_judged(
-    chance: FloatArray, is_judged: npt.NDArray[np.bool_], rng: np.random.Generator
-) -> FloatArray:
+def _share_judged(chance: FloatArray, is_judged: BoolArray, rng: np.random.Generator) -> FloatArray:
     """Return Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
     exactly 0 or 1 where none or all are judged.
     """
@@ -124,7 +123,7 @@ def _share_judged(
 def _fit(
     chance: FloatArray,
     share: FloatArray,
-    is_relevant: npt.NDArray[np.bool_],
+    is_relevant: BoolArray,
     rng: np.random.Generator,
     prior: tuple[float, float],
 ) -> FloatArray:
@@ -161,7 +160,7 @@ def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
     return shift
 
 
-def find_unexplained(collection: Collection) -> npt.NDArray[np.bool_]:
+def find_unexplained(collection: Collection) -> BoolArray:
     """Return judged documents that are neither the pool's nor the user's own, shape (pair,)."""
     return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
@@ -195,15 +194,8 @@ def learn_shift(
     without, shared = problem.shared.once(
         "without unexplained judgments", lambda: (collection.without_judgments(unexplained), SharedWork())
     )
-    predicted = ScoringProblem(
-        without,
-        problem.run_ids,
-        Precision(depth, rel=threshold.rel),
-        problem.estimand,
-        problem.min_organizations,
-        threshold,
-        shared=shared,
-    )
+    measure = Precision(depth, rel=threshold.rel)
+    predicted = dataclasses.replace(problem, collection=without, measure=measure, reach=None, shared=shared)
     posterior, _ = fit_threshold(predicted, models, engine, priors, n_draws, seed)
     unknowns = predicted.unknowns
     completion = Completion(
@@ -220,5 +212,5 @@ def learn_shift(
         return None
     is_relevant = collection.relevance[unknowns.pair] >= threshold.rel
     rng = np.random.default_rng(key_of(seed, "selection", threshold.rel))
-    shift = find_selection(draw_log_odds(completion, 1), is_judged, is_relevant, rng, PASSED_OVER).shift
+    shift = find_selection(draw_log_odds(completion, 1), is_judged, is_relevant, rng, UNEXPLAINED_PRIOR).shift
     return np.repeat(shift, -(-n_draws // len(shift)))[:n_draws]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
@@ -11,6 +11,13 @@ from bayespool.measures import Measure
 
 MAX_THRESHOLDS = 10
 """Largest number of levels that a measure may tell apart: each has models of its own."""
+
+
+class RelevanceLevels(TypedDict):
+    """Arguments ``rel`` and ``given`` of functions of documents at a threshold."""
+
+    rel: int
+    given: int
 
 
 class Threshold(NamedTuple):
@@ -32,6 +39,11 @@ class Threshold(NamedTuple):
     given: int
     rel: int
     floor: int = 0
+
+    @property
+    def levels(self) -> RelevanceLevels:
+        """``rel`` and ``given``, as functions of documents at a threshold take them."""
+        return {"rel": self.rel, "given": self.given}
 
     @property
     def above_floor(self) -> int:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import IntArray
+from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.evidence import Estimand
 from bayespool.evidence.bounds import unjudged_documents
@@ -50,19 +49,19 @@ class Unknowns:
     depth: int
     estimand: Estimand
     pair: IntArray
-    run: npt.NDArray[np.int64]
-    rank: npt.NDArray[np.int64]
-    start: npt.NDArray[np.int64]
+    run: IndexArray
+    rank: IndexArray
+    start: IndexArray
     place_run: IntArray
     place_rank: IntArray
     place_unknown: IntArray
-    place_start: npt.NDArray[np.int64]
+    place_start: IndexArray
 
     def __len__(self) -> int:
         return len(self.pair)
 
     @property
-    def topic(self) -> npt.NDArray[np.int64]:
+    def topic(self) -> IndexArray:
         """Topic of each document, shape (unknown,)."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
@@ -76,7 +75,7 @@ class Unknowns:
         return self.place_run[places], self.place_rank[places], self.place_unknown[places]
 
     @cached_property
-    def best_rank(self) -> npt.NDArray[np.int64]:
+    def best_rank(self) -> IndexArray:
         """Best rank of each document in any of the runs, from 1, shape (unknown,)."""
         best = np.full(len(self), np.iinfo(np.int64).max)
         start = np.repeat(self.start[:-1], np.diff(self.place_start))
@@ -84,7 +83,7 @@ class Unknowns:
         return best
 
     @cached_property
-    def run_index(self) -> npt.NDArray[np.intp]:
+    def run_index(self) -> OrderArray:
         """Positions of the runs in the collection, shape (run,)."""
         return self.collection.run_index(self.run_ids)
 
@@ -157,10 +156,10 @@ def find_unknowns(
 class DocumentPlaces:
     """Ranks of the unknown documents in runs, by documents, ranks and names of runs."""
 
-    document: npt.NDArray[np.int64]  # positions, shape (place,)
-    run: npt.NDArray[np.int64]
-    rank: npt.NDArray[np.int64]  # from 1
-    start: npt.NDArray[np.int64]  # places of document d, at least one, are ``start[d]`` to ``start[d + 1]``
+    document: IndexArray  # positions, shape (place,)
+    run: IndexArray
+    rank: IndexArray  # from 1
+    start: IndexArray  # places of document d, at least one, are ``start[d]`` to ``start[d + 1]``
 
     def span(self, documents: slice) -> slice:
         """Return the slice of the places of some documents."""
@@ -173,7 +172,7 @@ class DocumentPlaces:
             self.document[some] - documents.start, self.run[some], self.rank[some], start - start[0]
         )
 
-    def mean(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def mean(self, values: FloatArray) -> FloatArray:
         """Return means over the places of each document, (document, ...), of values of shape (place, ...)."""
         if not len(values):
             return values
@@ -216,6 +215,6 @@ def find_places(unknowns: Unknowns, depth: int) -> DocumentPlaces:
     )
 
 
-def _order_of_names(names: tuple[str, ...]) -> npt.NDArray[np.intp]:
+def _order_of_names(names: tuple[str, ...]) -> OrderArray:
     """Return the rank of each name in their order, shape (name,)."""
     return np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")

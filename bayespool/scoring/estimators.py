@@ -141,7 +141,7 @@ DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
 ALL_ESTIMATORS = EstimatorNames(
     lambda entry: (
         entry.default
-        or (entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge))
+        or (entry.kind == "point" and not (entry.required or entry.needs_sample or entry.needs_judge))
     )
 )
 """Names of ``estimators="all"``: the default ones, and every correction that needs no settings, sampled pool
@@ -236,7 +236,7 @@ def check_posterior(estimator: PosteriorEstimator) -> None:
             model_named(model).refuse_priors(estimator.priors)
     elif estimator.engine == "nuts":
         for name, prior in estimator.priors.items():
-            refuse_no_density(name, parse_prior(prior), "nuts")
+            refuse_no_density(name, parse_prior(prior))
     for name in ("draws", "tune", "chains"):
         options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
 
