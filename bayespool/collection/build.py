@@ -201,7 +201,7 @@ def finish_collection(
 def _sample(
     encoding: Encoding, pairs: Pairs, relevance: LevelArray, pair_topic: IntArray, *, uniform: bool
 ) -> Sample | None:
-    """Return the published sample behind the judgments, or None."""
+    """Return the random sample that the judgments were published with, or None."""
     qrels = encoding.qrels
     if qrels.stratum is None and qrels.inclusion is None and not uniform:
         return None

@@ -225,7 +225,7 @@ class Collection(ReadOnlyArrays):
         return np.asarray((self.relevance < 0) & (self.relevance != NEVER_JUDGED))
 
     def judged_at_most(self, judged: BoolArray) -> Self:
-        """Return the collection with unjudged documents outside a mask, shape (pair,), never judged."""
+        """Return the collection with unjudged documents outside a mask, shape (pair,), as `NEVER_JUDGED`."""
         never = ~judged & ~self.judged
         return dataclasses.replace(self, relevance=np.where(never, np.int16(NEVER_JUDGED), self.relevance))
 
@@ -244,7 +244,7 @@ class Collection(ReadOnlyArrays):
 
     @property
     def rank_note(self) -> str:
-        """Note on runs whose ranks and scores disagree or whose equal ranks leave ties, or '' if none."""
+        """Note on runs with conflicting ranks and scores, or with equal ranks if ordered by rank, or ''."""
         if self.order == "rank":
             return equal_rank_note(self.ties, len(self.run_ids))
         if not self.rank_conflicts:
@@ -353,7 +353,7 @@ class Collection(ReadOnlyArrays):
 
     @property
     def contributors(self) -> OrderArray:
-        """Ascending indices of pooled runs and runs with added judgments attributed to them."""
+        """Ascending indices of the pooled runs and the runs that added judgments are attributed to."""
         return np.union1d(np.flatnonzero(self.pooled), self.attributed_run[self.attributed_run >= 0])
 
     def contributed(self, run_index: OrderArray) -> BoolArray:
@@ -527,7 +527,7 @@ def parse_systems(given: str | Path | Mapping[str, str] | Iterable[tuple[str, st
 
 
 def group_systems(collection: Collection, systems: Systems) -> Collection:
-    """Return the collection with all runs from a system in the same organization.
+    """Return the collection with the runs from each system in one organization.
 
     This is the organization of the system's first listed run.
     They are held out, and leave the pool, together.

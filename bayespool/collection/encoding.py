@@ -27,7 +27,7 @@ _MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EncodedRun:
-    """Encoded run: documents ordered by topic and rank, shape (line,), with ties still unresolved."""
+    """Encoded run with documents sorted by topic and rank, in arrays of shape (line,), ties unresolved."""
 
     run_id: str
     path: Path | None
@@ -216,7 +216,7 @@ def _is_in_order(topic: IntArray, key: AnyArray) -> bool:
 
 
 def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntArray) -> RankConflict | None:
-    """Return the ranks at which ordering by score and ordering by rank differ, or None if they agree."""
+    """Count the ranks at which ordering by score and by rank differ; None if they agree."""
     if _is_in_order(topic, by_score) and _is_in_order(topic, rank):
         return None  # the lines are in either order, as in most files
     differs = np.lexsort((rank, by_score, topic)) != np.lexsort((by_score, rank, topic))

@@ -78,7 +78,7 @@ _LENIENT_HINT = "fix the file, or pass strict=False (--lenient) to "
 
 @dataclass(frozen=True, slots=True)
 class FileLayout:
-    """Columns expected in a kind of file, and the columns to read."""
+    """Expected column layout for a kind of input file."""
 
     name: str  # of the kind of file, in messages
     columns: tuple[str, ...]  # in the order of the file; query_id and doc_id are always read
@@ -369,7 +369,7 @@ def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
 def _first_repeated(
     again: OrderArray, query_id: pa.DictionaryArray, doc_id: pa.StringArray, apart_codes: array[int]
 ) -> tuple[int, int, bool]:
-    """Return a repeated line, the first line of its document, and whether both differ in `FileLayout.apart`.
+    """Return a repeated line, the first line with its document, and whether their runs or subtopics differ.
 
     If any do, the first of those.
     """
@@ -479,7 +479,7 @@ def _wrong_width(fields: list[bytes], layout: FileLayout) -> BadLine:
 
 
 def _ends_at(fields: list[bytes], place: int, *, is_run: bool) -> bool:
-    """Return whether the line's last value (score or relevance) may be in this column."""
+    """Return whether this column may hold the line's value (score, relevance or label)."""
     if is_run and (place + 1 >= len(fields) or not is_whole(fields[place - 1])):
         return False
     return parse_number(fields[place]) is not None

@@ -28,7 +28,7 @@ _MAX_DOCUMENTS_IN_MESSAGE = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OwnJudgments(ReadOnlyArrays):
-    """User judgments on documents in a collection, active or not."""
+    """User judgments on documents in a collection, in use (active) or not."""
 
     relevance: LevelArray  # as given, negative where there is none, shape (pair,)
     # shape (pair,); the others become active when unpooling removes the qrels' judgment
@@ -123,9 +123,9 @@ def set_own_judgments(collection: AnyCollection, pair: AnyArray, value: AnyArray
 def adopt_judgments(
     collection: AnyCollection, run_ids: Iterable[str], query_ids: Iterable[str]
 ) -> AnyCollection:
-    """Treat judgments on the given topics as user judgments if only the given runs explain them.
+    """Turn judgments on the given runs' documents into user judgments if no pooled run contributed them.
 
-    These are judged documents that the runs retrieve and no pooled run contributed.
+    Only the given topics count.
     """
     topics = np.isin(collection.query_ids, list(query_ids))
     retrieved = np.zeros(len(collection.relevance), dtype=bool)
@@ -223,7 +223,7 @@ def _warn_of_ignored(own: OwnJudgments, reasons: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SecondAssessors(ReadOnlyArrays):
-    """Judgments by second assessors, and the stated confusion matrix between assessors.
+    """Judgments by second assessors, and a given confusion matrix between assessors.
 
     Attributes
     ----------
@@ -310,7 +310,7 @@ def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
 
 
 def set_confusion(collection: Collection, confusion: tuple[tuple[float, ...], ...]) -> Collection:
-    """Return the collection with a stated confusion matrix between first and second assessors."""
+    """Return the collection with the given confusion matrix between first and second assessors."""
     none = np.full(len(collection.relevance), UNJUDGED, dtype=np.int16)
     second = collection.second or SecondAssessors(none)
     return dataclasses.replace(collection, second=dataclasses.replace(second, confusion=confusion))

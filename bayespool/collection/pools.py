@@ -1,4 +1,4 @@
-"""Pools, and the sole contributor of each document."""
+"""Depth pools, the protocol for all pools, and the sole contributor to each document."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Pool(Protocol):
         """Return a mask of documents that would be judged if only these runs contributed, shape (pair,)."""
 
     def known_relevance(self, collection: Collection) -> LevelArray:
-        """Return each document's relevance if judged, shape (pair,); negative if unknown."""
+        """Return the known relevance for each document, shape (pair,); negative if unknown."""
 
     def truncate(self, depth: int) -> Pool:
         """Return the pool truncated to the top ``depth`` ranks."""

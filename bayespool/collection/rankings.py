@@ -112,7 +112,7 @@ def lengths(document: IntArray | Rankings) -> IntArray:
 
 
 def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) -> list[int]:
-    """Return the length of the longest ranking among these runs for each topic (dense: the full depth)."""
+    """Return the length of the longest ranking among these runs for each topic; the full depth if dense."""
     n_ranks = document.shape[2]
     if not isinstance(document, Rankings):
         return [n_ranks] * document.shape[1]
@@ -199,7 +199,7 @@ class Ties:
 
 
 def count_ties(run_id: str, topic: IntArray, key: AnyArray, *, by_score: bool) -> Ties | None:
-    """Count the ties at each rank over topics; None if there is none."""
+    """Return the number of topics with a tie at each rank; None without ties."""
     tied = _is_tied(topic, key)
     rounded = np.zeros_like(tied)
     if by_score:

@@ -91,7 +91,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Qrels:
-    """Judgments in file order.
+    """Relevance judgments in file order.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ class RankConflict:
 
 
 def relevance_codes(relevance: LevelArray, meaning: Negative) -> tuple[LevelArray, Negatives]:
-    """Return relevance codes (0 or more, `UNJUDGED` or `LISTED`), shape (line,), and `Negatives` found."""
+    """Return relevance codes (0 or more, `UNJUDGED`, `LISTED`), shape (line,), and a `Negatives` summary."""
     if meaning not in get_args(Negative):
         raise InputError(
             f"a negative relevance cannot be {meaning!r}", hint=known_names(meaning, get_args(Negative))

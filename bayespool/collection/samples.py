@@ -62,7 +62,7 @@ class Sample(ReadOnlyArrays):
         return ~np.isnan(self.inclusion)
 
     def judgment_inclusion(self, judged: BoolArray) -> FloatArray:
-        """Return the inclusion probability of each judgment, shape (pair,); 1 if not sampled."""
+        """Return inclusion probabilities of judgments, shape (pair,); 1 if not sampled, NaN if unjudged."""
         return np.where(judged, np.where(self.chosen, self.inclusion, 1.0), np.nan)
 
     @property

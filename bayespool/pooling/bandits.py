@@ -34,7 +34,7 @@ class Bandit(Adaptive):
 @register_strategy("max-mean", citations=("losada-parapar-barreiro-2016",))
 @dataclass(frozen=True, kw_only=True)
 class MaxMean(Bandit):
-    """Bandit strategy that selects the run with the largest mean (1 + relevant) / (2 + judged).
+    """Bandit strategy that selects the run with the largest posterior mean (1 + relevant) / (2 + judged).
 
     Parameters
     ----------

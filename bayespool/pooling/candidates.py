@@ -132,7 +132,7 @@ def candidate_pools(
 
 
 def find_alternative(candidates: Sequence[CandidatePool]) -> CandidatePool | None:
-    """Return the best candidate pool with a different depth or size and a similar score, or None.
+    """Return the best candidate pool with another depth or number of runs and a similar score, or None.
 
     Another one differs by more than a tenth. Nothing is as good as a pool without an unjudged document.
     """
@@ -167,7 +167,7 @@ def _starts(within: BoolArray, common_depth: int) -> list[int]:
 def _counts(
     collection: Collection, index: OrderArray, missing: BoolArray, share: float, depth: int
 ) -> tuple[OrderArray, OrderArray]:
-    """Return the numbers of documents and of missing documents down to each rank, shape (run, rank) each.
+    """Return the numbers of documents and of unjudged documents down to each rank, shape (run, rank) each.
 
     Ranks end where no run keeps to a share.
     """

@@ -198,7 +198,7 @@ def inclusion_probabilities(
     rel: int = 1,
     random_seed: int = 1,
 ) -> FloatArray:
-    """Return the inclusion probability for each chosen document, shape (n,); 1 if not a sample.
+    """Return each chosen document's inclusion probability, shape (n,); 1 if the strategy does not sample.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def choose(
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Number of pool documents from each contributor; shared documents count for each.
+    """Number of pool documents from each contributor, with shared documents counted for each.
 
     Attributes
     ----------
@@ -351,7 +351,7 @@ class Membership:
         return cls(distinct, n_runs, pair, has[:, pair])
 
     def contributions(self, collection: Collection, pooled: BoolArray) -> Contributions:
-        """Return each contributor's contributions to the pooled documents, a mask of shape (pair,)."""
+        """Return the contributions to the documents in ``pooled``, a mask of shape (pair,)."""
         inside = pooled[self.pair]
         has = self.has[:, inside]
         return Contributions(

@@ -447,7 +447,7 @@ def _is_pooled(
 def _count_leading(
     collection: Collection, index: OrderArray, max_holes: float, *, present_only: bool = False
 ) -> IntArray:
-    """Return the length of the longest top list with at most ``max_holes`` gaps, shape (run, topic).
+    """Return the number of top ranks with at most ``max_holes`` gaps, shape (run, topic).
 
     A gap is an unjudged document that the qrels do not list. ``present_only`` leaves gaps out of the length.
     """

@@ -78,10 +78,11 @@ class RBPB(FixedOrder):
 @register_strategy("rbp-c", citations=_CITATIONS)
 @dataclass(frozen=True, kw_only=True)
 class RBPC(Adaptive):
-    """Adaptive strategy that sorts documents by Σ w R (B + R / 2)³ over runs.
+    """Adaptive strategy that favors documents from effective, little-judged runs by rank-biased precision.
 
-    R is the unjudged weight of a run, B that of its documents judged relevant. B + R / 2 is the middle of the
-    range of its rank-biased precision, so that runs that seem good are judged deeper.
+    Documents go by the sum over runs of w × R × (B + R / 2)³, where w is the weight of `RBPA`, R the unjudged
+    weight of a run, and B the weight of its documents judged relevant. B + R / 2 is the middle of the range
+    of its rank-biased precision, so that runs that seem good are judged deeper.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class TopicRankings:
 
     @cached_property
     def by_best_rank(self) -> IntArray:
-        """Document numbers sorted by best rank, ties by lot, shape (document,)."""
+        """Document numbers sorted by best rank, with ties broken by random lot, shape (document,)."""
         return np.lexsort((self.lot, self.best_rank)).astype(np.int32)
 
     @cached_property
