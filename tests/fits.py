@@ -9,10 +9,14 @@ from collections.abc import Hashable
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
+
+from bayespool.arrays import FloatArray
 from bayespool.errors import DiagnosticsWarning
 from bayespool.evidence import held_out_counts, judgment_counts
 from bayespool.experiments import load_example
 from bayespool.inference import NUTS, CompiledModel, Fit, Laplace, laplace
+from bayespool.inference.arrow import Arrow
 from bayespool.inference.laplace import Approximation
 from bayespool.measures import parse_measure
 from bayespool.models import gather_evidence
@@ -133,3 +137,15 @@ def once_a_session(shared: SharedWork, key: Hashable, work: Any) -> Any:
             _kept.popitem(last=False)
     _kept.move_to_end((key, more))
     return _once(shared, key, lambda: _kept[key, more][1])
+
+
+def dense_matrix(arrow: Arrow) -> FloatArray:
+    """Return an arrow in full, shape (parameter, parameter)."""
+    at = arrow.layout
+    full = np.zeros((at.size, at.size))
+    full[:, : at.n_global] = arrow.outer[:, : at.n_global]
+    full[: at.n_global] = full[:, : at.n_global].T
+    for t in range(at.n_groups):
+        own = slice(at.n_global + t * at.width, at.n_global + (t + 1) * at.width)
+        full[own, own] = arrow.outer[own, at.n_global :]
+    return full

@@ -1,4 +1,4 @@
-"""Readers and writers of TREC files, and the `Collection` of runs, judgments, labels and pool made from them.
+"""Readers and writers for TREC files, and the `Collection` class for runs, judgments, labels and pools.
 
 Documents are *pair codes*: every (topic, document) that a run retrieved or an assessor judged has one
 integer, numbered by topic and then by document id in byte order, so that a larger code within a topic is a

@@ -1,4 +1,4 @@
-"""Build a collection from runs, whose documents become integers, and judgments."""
+"""Build a collection from runs and judgments, with documents encoded as integers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from bayespool.errors import InputError, InputWarning, known_names, warn_caller
 from bayespool.tables.formatting import counted
 
 USER_ORGANIZATION = "(yours)"
-"""Organization of runs to score that no list of organizations names.
+"""Name of the organization for runs to score that have no listed organization.
 
 Apostrophes are added if a list has this name; `Collection.user_organization` is its index.
 """
@@ -121,7 +121,7 @@ def build_collection(
 def make_encoding(
     qrels: Qrels, *, order: Order = "score", scores: bool = False, exclusion: Exclusion | None = None
 ) -> Encoding:
-    """Make an encoding that run after run can be read into; `finish_collection` then takes the encoded runs.
+    """Create the encoding that runs are read into before `finish_collection`.
 
     An unknown order, or qrels without a relevant document, is an `InputError`.
     """
@@ -146,7 +146,7 @@ def finish_collection(
     own_run_ids: Iterable[str] = (),
     topic_note: str = "",
 ) -> Collection:
-    """Build a collection of runs that an encoding has encoded; see `build_collection`."""
+    """Build a collection from encoded runs (`build_collection`)."""
     _refuse_duplicates(runs)
     read = sorted(runs, key=lambda run: run.run_id)
     length = np.array([run.length for run in read]).astype(np.int32)
@@ -201,7 +201,7 @@ def finish_collection(
 def _sample(
     encoding: Encoding, pairs: Pairs, relevance: LevelArray, pair_topic: IntArray, *, uniform: bool
 ) -> Sample | None:
-    """Return the published sample that the judgments are, if they are one."""
+    """Return the random sample that the judgments were published with, or None."""
     qrels = encoding.qrels
     if qrels.stratum is None and qrels.inclusion is None and not uniform:
         return None
@@ -231,7 +231,7 @@ def unjudged_collection(
     exclude: Exclude | None = None,
     topics: Topics = "qrels",
 ) -> Collection:
-    """Build a collection without judgments, such as for choosing a pool before assessors begin.
+    """Build a collection without judgments, for example to choose a pool before judging begins.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def _refuse_duplicates(runs: Sequence[EncodedRun]) -> None:
 def _rankings(
     runs: Sequence[EncodedRun], pairs: Pairs, length: IntArray, *, scores: bool
 ) -> tuple[IntArray | Rankings, npt.NDArray[np.float32] | Rankings | None]:
-    """Return pairs and scores of all runs from the first rank down, shape (run, topic, rank) each."""
+    """Return ranked documents and their scores for all runs, shape (run, topic, rank) each."""
     shape, ragged = (*length.shape, int(length.max(initial=0))), is_ragged(length)
     n_places = length.sum(axis=1) if ragged else np.full(len(length), shape[1] * shape[2])
     end = np.cumsum(n_places)
@@ -320,7 +320,7 @@ def _rankings(
 
 
 def _check_size(length: IntArray, run_ids: Sequence[str], query_ids: tuple[str, ...]) -> None:
-    """Refuse rankings that need more memory than is free."""
+    """Raise `InputError` if rankings need more memory than is free."""
     depth = int(length.max(initial=0))
     r, t = divmod(int(length.argmax()), len(query_ids))
     check_memory(
@@ -344,9 +344,7 @@ def _depth_pool(run_ids: Sequence[str], pooled: set[str], depth: int | Mapping[s
 def _organizations(
     run_ids: Sequence[str], organization_of: Mapping[str, str], own: set[str]
 ) -> tuple[tuple[str, ...], IntArray, int]:
-    """Return the organization names, and their indices: of each run, shape (run,), and of the user (−1 for
-    none).
-    """
+    """Return organization names, the organization index for each run, and the user's index (−1 if none)."""
     listed = set(organization_of.values())  # a run that is not in the list must not join one of its name
     users = USER_ORGANIZATION
     while users in listed or users in run_ids:

@@ -1,4 +1,4 @@
-"""The collection: runs and judgments as dense integer arrays."""
+"""The `Collection` class, which stores runs and judgments as dense integer arrays."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Collection(ReadOnlyArrays):
-    """Topics, runs and judgments of one test collection.
+    """Test collection with its topics, runs and relevance judgments.
 
     Made by `build_collection` or `bayespool.read_collection`. It is immutable and its arrays are read-only;
     `unpool` and `truncate_pool` return another collection that shares the rankings.
@@ -166,11 +166,11 @@ class Collection(ReadOnlyArrays):
 
     @property
     def pool_depth(self) -> int:
-        """Common depth to which the pooled runs' documents were judged; 0 if no pool is known."""
+        """Common pool depth, down to which documents from pooled runs were judged; 0 if no pool is known."""
         return self.pool.depth
 
     def run_depths(self, run_index: OrderArray) -> IntArray:
-        """Return the depth to which each of these runs was pooled, shape (run,).
+        """Return the pool depth for each given run, shape (run,).
 
         For an unpooled run it is its former depth if it was taken out of the pool, else the common depth.
         """
@@ -183,17 +183,17 @@ class Collection(ReadOnlyArrays):
 
     @property
     def unpooled_run_ids(self) -> tuple[str, ...]:
-        """Names of the other runs, which are scored by default."""
+        """Names of the runs that did not contribute to the pool, which are scored by default."""
         return tuple(run for run, pooled in zip(self.run_ids, self.pooled, strict=True) if not pooled)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Positive relevance levels of the judgments, ascending."""
+        """Positive relevance levels in the judgments, in ascending order."""
         return tuple(np.unique(self.relevance[self.relevance > 0]).tolist())
 
     @cached_property
     def has_nonrelevant(self) -> bool:
-        """True if a document is judged below the lowest of the `levels`."""
+        """Whether any document is judged nonrelevant (relevance 0)."""
         return bool((self.relevance == 0).any())
 
     @property
@@ -203,12 +203,14 @@ class Collection(ReadOnlyArrays):
 
     @property
     def is_sparse(self) -> bool:
-        """True if judgments are sparse (`is_sparse_at`) whatever relevance a measure asks for."""
+        """Whether judgments are sparse (`is_sparse_at`) at every relevance threshold."""
         return self.is_sparse_at(max(self.levels, default=1))
 
     def is_sparse_at(self, rel: int) -> bool:
-        """Return whether no pool is known and a tenth of the topics or fewer have a judged document below a
-        relevance, the user's own aside, as where assessors mark a relevant document or two and nothing else.
+        """Return whether judgments are sparse, that is, hardly any document is judged nonrelevant.
+
+        True if no pool is known and at most a tenth of the judged topics have a document judged below
+        ``rel``, user judgments aside.
         """
         if self.pooled.any():
             return False
@@ -219,16 +221,16 @@ class Collection(ReadOnlyArrays):
 
     @property
     def may_be_relevant(self) -> BoolArray:
-        """Mask of documents that are unjudged and not `NEVER_JUDGED`, shape (pair,)."""
+        """Mask of unjudged documents that may be relevant, shape (pair,); excludes `NEVER_JUDGED`."""
         return np.asarray((self.relevance < 0) & (self.relevance != NEVER_JUDGED))
 
     def judged_at_most(self, judged: BoolArray) -> Self:
-        """Return the collection with the unjudged documents outside a mask, shape (pair,), never judged."""
+        """Return the collection with unjudged documents outside a mask, shape (pair,), as `NEVER_JUDGED`."""
         never = ~judged & ~self.judged
         return dataclasses.replace(self, relevance=np.where(never, np.int16(NEVER_JUDGED), self.relevance))
 
     def without_judgments(self, documents: BoolArray) -> Self:
-        """Return the collection with some documents, shape (pair,), unjudged."""
+        """Return the collection with judgments on the given documents removed, a mask of shape (pair,)."""
         return dataclasses.replace(
             self,
             relevance=np.where(
@@ -242,7 +244,7 @@ class Collection(ReadOnlyArrays):
 
     @property
     def rank_note(self) -> str:
-        """Note on runs whose ranks and scores disagree, or whose equal ranks order them, or ''."""
+        """Note on runs with conflicting ranks and scores, or with equal ranks if ordered by rank, or ''."""
         if self.order == "rank":
             return equal_rank_note(self.ties, len(self.run_ids))
         if not self.rank_conflicts:
@@ -256,31 +258,29 @@ class Collection(ReadOnlyArrays):
 
     @property
     def topic_note(self) -> str:
-        """Note on runs whose topics are only in part those of the qrels, or ''."""
+        """Note on runs whose topics match the qrels only in part, or '' if all match."""
         return strange_topic_note(self.strange_topics, len(self.run_ids))
 
     @property
     def is_own(self) -> BoolArray:
-        """Mask of documents whose judgment is the user's own (`add_judgments`), shape (pair,)."""
+        """Mask of documents with a judgment added by the user (`add_judgments`), shape (pair,)."""
         return np.zeros(len(self.relevance), dtype=bool) if self.own is None else self.own.is_active
 
     @property
     def ignored_judgments(self) -> tuple[str, ...]:
-        """Numbers and examples of the user's own judgments that never become active, with the reason."""
+        """Messages on user judgments that are never used, each with their number, examples and the reason."""
         return () if self.own is None else self.own.ignored_judgments
 
     @cached_property
     def length(self) -> IntArray:
-        """Number of documents retrieved, shape (run, topic)."""
+        """Number of documents retrieved by each run for each topic, shape (run, topic)."""
         length = lengths(self.document)
         length.flags.writeable = False
         return length
 
     @cached_property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that change with rankings, judgments, organizations, pool, labels and
-        scores.
-        """
+        """Hash in 16 hexadecimal digits over rankings, judgments, organizations, pool, labels and scores."""
         digest = hashlib.blake2b(digest_size=8)
         labels = tuple(judge.fingerprint for judge in self.judges)
         for text in (self.run_ids, self.query_ids, self.organizations, self.pool, *labels):
@@ -310,11 +310,11 @@ class Collection(ReadOnlyArrays):
 
     @cached_property
     def _sole_organization(self) -> IntArray:
-        """`sole_contributor` by organization."""
+        """Only organization that contributed each document, shape (pair,) (`sole_contributor`)."""
         return find_sole_contributor(self, self.organization)
 
     def run_index(self, run_ids: str | Iterable[str] | None = None) -> OrderArray:
-        """Return positions of the named runs on axis ``run``, shape (run,); of all runs by default.
+        """Return the indices of the named runs (default: all runs), shape (run,).
 
         An unknown run is an `InputError`.
         """
@@ -329,18 +329,16 @@ class Collection(ReadOnlyArrays):
         return np.array([position[run] for run in names], dtype=np.intp)
 
     def doc_id(self, pair: int) -> str:
-        """Return the document id of a pair code."""
+        """Return the document id for a (topic, document) pair code."""
         return str(self.doc_ids[int(pair)].as_py())
 
     def in_pool(self, run_index: OrderArray | None = None) -> BoolArray:
-        """Return whether each pair is in the pool of the given runs (default: all pooled ones), shape
-        (pair,).
-        """
+        """Return a mask of documents in the pool of the given runs (default: pooled ones), shape (pair,)."""
         index = np.flatnonzero(self.pooled) if run_index is None else run_index
         return self.pool.judged(self, index)
 
     def with_pool(self, pooled: BoolArray, pool: Pool | int) -> Self:
-        """Return the collection with the same judgments and another pool.
+        """Return the collection with a different pool and unchanged judgments.
 
         Parameters
         ----------
@@ -355,15 +353,15 @@ class Collection(ReadOnlyArrays):
 
     @property
     def contributors(self) -> OrderArray:
-        """Positions of runs to which a judgment is attributed, pooled or with added judgments, ascending."""
+        """Ascending indices of the pooled runs and the runs that added judgments are attributed to."""
         return np.union1d(np.flatnonzero(self.pooled), self.attributed_run[self.attributed_run >= 0])
 
     def contributed(self, run_index: OrderArray) -> BoolArray:
-        """Return whether each pair was judged because of the given runs, as far as known, shape (pair,)."""
+        """Return a mask of documents judged because of the given runs, as far as known, shape (pair,)."""
         return self.in_pool(run_index[self.pooled[run_index]]) | np.isin(self.attributed_run, run_index)
 
     def add_judgments(self, qrels: Qrels) -> Self:
-        """Add the user's own judgments of unjudged documents.
+        """Add user judgments on unjudged documents.
 
         They count in every measure, and models learn from them: each is attributed to the run outside the
         pool that ranks its document best, as a pooled document is to a pooled run. A judgment of a document
@@ -393,11 +391,11 @@ class Collection(ReadOnlyArrays):
         return collection
 
     def attach_judgments(self, qrels: Qrels) -> Self:
-        """Add judgments as `add_judgments` does, but allow contradictions until the pool is final."""
+        """Add user judgments (`add_judgments`) without checking for contradictions with the qrels."""
         return attach_own_judgments(self, qrels)
 
     def with_own_judgments(self, pair: AnyArray, relevance: AnyArray) -> Self:
-        """Add judgments of unjudged documents, as `add_judgments` adds them.
+        """Add user judgments given as arrays of pair codes and relevance.
 
         Parameters
         ----------
@@ -409,7 +407,7 @@ class Collection(ReadOnlyArrays):
         return set_own_judgments(self, pair, relevance)
 
     def unpool(self, run_ids: str | Iterable[str] | None = None, *, organization: str | None = None) -> Self:
-        """Return the collection as if some runs, or all runs of an organization, had not been pooled.
+        """Return the collection as it would be judged if the given runs or organization had not been pooled.
 
         A judgment goes if its document is not in the pool of the remaining runs. Judgments that no pooled run
         explains stay, and so do the user's own, including those that the qrels' judgments kept out of use.
@@ -459,7 +457,7 @@ class Collection(ReadOnlyArrays):
         return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))
 
     def truncate_pool(self, depth: int) -> Self:
-        """Return the collection as if only the pooled runs' first ``depth`` documents had been judged.
+        """Return the collection as it would be judged if runs had been pooled to rank ``depth`` only.
 
         The user's own judgments stay, as in `unpool`. Runs that were pooled less deep keep their depth. A
         depth that is not between 1 and that of the deepest pooled run is an `InputError`.
@@ -472,7 +470,7 @@ class Collection(ReadOnlyArrays):
 
 
 def some(names: Sequence[str], n: int = 3) -> str:
-    """Return the first names of a list, for a message."""
+    """Return the first names in a list as text for a message."""
     return ", ".join(map(repr, names[:n])) + (" …" if len(names) > n else "")
 
 
@@ -489,7 +487,7 @@ _ONLY_RELEVANT = (
     "construction, and says nothing of other documents"
 )
 SPARSE_NOTE = f"{_ONLY_RELEVANT}; interpolated, smoothed and condensed-list rest on it"
-"""Note for collections in which only relevant documents are judged."""
+"""Note for collections with hardly any nonrelevant judgments."""
 
 _NO_POOL = (
     "the collection has no pooled run: posterior estimates rest on informative priors; give the campaign's "
@@ -498,8 +496,10 @@ _NO_POOL = (
 
 
 def warn_of_no_pool(collection: Collection, message: str = _NO_POOL, *, rel: int | None = None) -> None:
-    """Warn once of a collection without a pooled run: of sparse judgments (at a relevance, if one is asked
-    for), or with the message.
+    """Warn once per collection if it has no pooled run.
+
+    The warning is `SparseJudgmentsWarning` if judgments are sparse (at ``rel``, if given), else
+    `NoPoolWarning` with the given message.
     """
     if collection.pooled.any():
         return
@@ -517,7 +517,7 @@ Systems = tuple[tuple[str, str], ...]
 
 
 def parse_systems(given: str | Path | Mapping[str, str] | Iterable[tuple[str, str]] | None) -> Systems:
-    """Return run ids with their systems, from a CSV file, a mapping or pairs; none for None."""
+    """Return (run id, system) tuples from a CSV file, a mapping or tuples; empty for None."""
     if given is None:
         return ()
     if isinstance(given, str | Path):
@@ -527,8 +527,10 @@ def parse_systems(given: str | Path | Mapping[str, str] | Iterable[tuple[str, st
 
 
 def group_systems(collection: Collection, systems: Systems) -> Collection:
-    """Put the runs of a system into one organization, that of its first run listed: they are held out, and
-    leave the pool, together.
+    """Return the collection with the runs from each system in one organization.
+
+    This is the organization of the system's first listed run.
+    They are held out, and leave the pool, together.
 
     Raises
     ------

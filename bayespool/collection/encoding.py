@@ -1,4 +1,4 @@
-"""Rankings and judgments as numbers: topics, documents and pairs of both."""
+"""Encode rankings and judgments as integer arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EncodedRun:
-    """Rankings of a run, topic by topic, best document first but for ties; arrays of shape (line,)."""
+    """Encoded run with documents sorted by topic and rank, in arrays of shape (line,), ties unresolved."""
 
     run_id: str
     path: Path | None
@@ -42,7 +42,7 @@ class EncodedRun:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pairs:
-    """All pairs of a topic and a document, topic by topic, within a topic in byte order."""
+    """All (topic, document) pairs, ordered by topic and document id."""
 
     doc_ids: pa.StringArray | pa.LargeStringArray  # shape (pair,)
     n_present: IntArray  # pairs of each topic, shape (topic,)
@@ -52,7 +52,7 @@ class Pairs:
 
 
 class Encoding:
-    """Numbers of the documents of each topic of the qrels, judged ones first, in order of occurrence."""
+    """Integer encoding for the documents retrieved or judged for each topic in the qrels."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Encoding:
         ]
 
     def encode(self, runs: Sequence[Run]) -> list[EncodedRun]:
-        """Encode runs, which drops their text; calls must not overlap."""
+        """Encode runs as integers and drop their text; not thread-safe."""
         for run in runs:
             if self.order == "rank" and run.rank is None:
                 raise InputError(
@@ -90,7 +90,7 @@ class Encoding:
             return list(threads.map(self._ordered, runs, columns, numbers))
 
     def _number(self, columns: Sequence[_LinesByTopic], numbers: Sequence[IntArray], t: int) -> None:
-        """Number the documents of a topic."""
+        """Assign integer codes to the documents retrieved for one topic."""
         spans = [column.span(t) for column in columns]
         lines = [column.doc_ids.slice(*span) for column, span in zip(columns, spans, strict=True)]
         known = self._ids[t]
@@ -103,7 +103,7 @@ class Encoding:
             end += n
 
     def _ordered(self, run: Run, column: _LinesByTopic, number: IntArray) -> EncodedRun:
-        """Order a run by its scores or ranks."""
+        """Return a run encoded and ordered by scores or ranks."""
         key, topic = column.in_order(_keys(run, self.order)), column.topic
         score = None
         if self._scores:
@@ -130,7 +130,7 @@ class Encoding:
         )
 
     def finish(self) -> Pairs:
-        """Return pairs of the numbers; the encoding cannot be used afterwards."""
+        """Return the final (topic, document) pairs; the encoding cannot be used afterwards."""
 
         def sort(t: int) -> tuple[pa.StringArray, IntArray]:
             ids = self._ids[t]
@@ -154,7 +154,7 @@ class Encoding:
 
 
 class _LinesByTopic:
-    """Lines of a run or of the qrels by the topics of the qrels, within a topic in file order."""
+    """Lines of a run or qrels file grouped by topic, in file order within a topic."""
 
     def __init__(self, source: Run | Qrels, query_ids: tuple[str, ...]) -> None:
         index = {q: t for t, q in enumerate(query_ids, start=1)}  # 0: other topics
@@ -178,20 +178,20 @@ class _LinesByTopic:
 
     @property
     def topic(self) -> IntArray:
-        """Position of the topic of each line, ascending."""
+        """Topic index for each line, in ascending order."""
         return np.repeat(np.arange(len(self.n_lines), dtype=np.int32), self.n_lines)
 
     def span(self, t: int) -> tuple[int, int]:
-        """Return the first line of a topic and number of its lines."""
+        """Return the index of a topic's first line and its number of lines."""
         return int(self._start[t]), int(self.n_lines[t])
 
     def in_order(self, values: AnyArray) -> AnyArray:
-        """Return values of the lines of the source, shape (line,), in the order of these lines."""
+        """Return per-line data, shape (line,), reordered by topic."""
         return values[self._lines]
 
 
 def _query_ids(qrels: Qrels) -> tuple[str, ...]:
-    """Return topics of the qrels: numbers in numeric order, then other names in text order."""
+    """Return the topics in the qrels, numeric ones in numeric order before the others in text order."""
     topics = {str(q) for q in qrels.query_id.unique().to_pylist()}
 
     def place(q: str) -> tuple[int, int, str, str]:
@@ -202,7 +202,7 @@ def _query_ids(qrels: Qrels) -> tuple[str, ...]:
 
 
 def _keys(run: Run, order: Order) -> AnyArray:
-    """Return numbers of the lines of a run that ascend from its first rank down."""
+    """Return the sort key for each line, which ascends from a run's first rank to its last."""
     if order == "rank":
         assert run.rank is not None  # for the type checker: `Encoding.encode` has checked
         return run.rank
@@ -211,12 +211,12 @@ def _keys(run: Run, order: Order) -> AnyArray:
 
 
 def _is_in_order(topic: IntArray, key: AnyArray) -> bool:
-    """Return whether keys ascend within each topic."""
+    """Return whether sort keys ascend within each topic."""
     return not ((key[1:] < key[:-1]) & (topic[1:] == topic[:-1])).any()
 
 
 def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntArray) -> RankConflict | None:
-    """Count where ranks and scores disagree, from keys that ascend as the score descends."""
+    """Count the ranks at which ordering by score and by rank differ; None if they agree."""
     if _is_in_order(topic, by_score) and _is_in_order(topic, rank):
         return None  # the lines are in either order, as in most files
     differs = np.lexsort((rank, by_score, topic)) != np.lexsort((by_score, rank, topic))
@@ -226,7 +226,7 @@ def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntAr
 
 
 def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
-    """Return all ids in one array, with 64-bit offsets if 32 bits cannot count their bytes."""
+    """Return all document ids in one Arrow array, with 64-bit offsets if necessary."""
     n_bytes = sum(part.nbytes for part in ids)
     if n_bytes > _MAX_BYTES_OF_32_BIT_OFFSETS:
         ids = [part.cast(pa.large_string(), memory_pool=MEMORY) for part in ids]

@@ -1,4 +1,4 @@
-"""Find, open, decompress and decode input files."""
+"""Find, read, decompress and decode input files."""
 
 from __future__ import annotations
 
@@ -37,23 +37,21 @@ _PIECE_BYTES = 1 << 24  # of text at a time
 _TAR = slice(257, 262)  # where a tar archive says what it is
 PARQUET = b"PAR1"
 STDIN = Path("-")
-"""Standard input, which can be read once."""
+"""Path that stands for standard input, which can be read only once."""
 _XZ_MEMORY_BYTES = 1 << 28  # the strongest presets take a quarter of it; a file may request 4 GiB
 _XZ_HEADER_BYTES = 12
 
 DAMAGE = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
-"""Errors that `pieces` raises for truncated or damaged files."""
+"""Exceptions that `pieces` raises for truncated or damaged files."""
 
 
 def detect_compression(data: bytes) -> str | None:
-    """Return the kind of compression by a file's first bytes, or None."""
+    """Return the compression format detected from a file's first bytes, or None."""
     return next((kind for start, kind in _MAGIC_BYTES.items() if data.startswith(start)), None)
 
 
 def pieces(data: bytes, kind: str) -> Iterator[bytes]:
-    """Return the text of one or several concatenated compressed files, in pieces of some ten MiB; raises
-    `DAMAGE`.
-    """
+    """Yield the decompressed text in pieces of 16 MiB, or raise an error in `DAMAGE`."""
     if kind == "xz":
         return _xz(data)
     if kind == "zip":
@@ -69,7 +67,7 @@ def pieces(data: bytes, kind: str) -> Iterator[bytes]:
 
 
 def _xz(data: bytes) -> Iterator[bytes]:
-    """Return the text of xz streams; `lzma.LZMAFile` would let a file request any amount of memory."""
+    """Yield the decompressed text of xz streams with bounded memory."""
     is_first = True
     while data and (is_first or len(data) > _XZ_HEADER_BYTES):
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES)
@@ -112,8 +110,9 @@ _KINDS = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device",
 
 
 def find_files(source: Source) -> tuple[Path, ...]:
-    """Return visible files of a path, glob pattern or folder, or of several, each once, by name; at least
-    one.
+    """Return the visible files that match paths, glob patterns or folders, without duplicates and by name.
+
+    No match is an `InputError`.
     """
     parts = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not parts:
@@ -151,7 +150,9 @@ def _files_at(path: Path) -> list[Path]:
 
 
 def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = False) -> bytes:
-    """Return bytes of a file of at most ``max_size`` MiB, decompressed, without byte order mark; never blank.
+    """Return the decompressed content of a file with at most ``max_size`` MiB, without byte order mark.
+
+    A blank file is an `InputError`.
 
     They are a text, or with ``tables`` perhaps a Parquet file.
     """
@@ -173,7 +174,7 @@ def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE, tables: bool = Fals
 
 
 def _stdin_bytes(max_size: int) -> bytes:
-    """Read standard input, which can be read once."""
+    """Read standard input, which can be read only once."""
     data = sys.stdin.buffer.read(max_size * _MIB + 1)
     if len(data) > max_size * _MIB:
         raise _too_large(STDIN, max_size)
@@ -204,14 +205,12 @@ def _bytes_at(path: Path, max_size: int) -> bytes:
 
 
 def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
-    r"""Return the text of a file as UTF-8 with ``\n`` line ends; `read_bytes`, then `to_utf8`."""
+    r"""Return the content of a text file as UTF-8 bytes with ``\n`` line ends."""
     return to_utf8(read_bytes(path, max_size=max_size))
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], Callable[[str], int | None]]:
-    """Return the content of a TOML file, and the line of a key or its table at the top, where it is written
-    plainly.
-    """
+    """Return the content of a TOML file, and a function that finds the line number for a top-level key."""
     text = read_text(path).decode()
     try:
         content = tomllib.loads(text)
@@ -230,7 +229,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], Callable[[str], int | None]]:
 
 @contextlib.contextmanager
 def name_memory_error(path: Path) -> Iterator[None]:
-    """Name the file in the error if memory does not suffice to read it."""
+    """Replace a MemoryError raised inside the block by an `InputError` that names the file."""
     try:
         yield
     except MemoryError:
@@ -239,7 +238,7 @@ def name_memory_error(path: Path) -> Iterator[None]:
 
 
 def to_utf8(data: bytes) -> bytes:
-    r"""Return bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1; the same if unchanged."""
+    r"""Return text bytes as UTF-8 with ``\n`` line ends, decoded from UTF-8 or else Latin-1."""
     if not data.isascii():
         try:
             data.decode("utf-8")
@@ -282,12 +281,12 @@ _PEAK_PER_RESULT = 4  # intermediate copies took four times the bytes of a resul
 
 
 def free_memory() -> int:
-    """Return bytes that system, container and process limits leave to this process, swap included."""
+    """Return the memory available to this process under system, container and process limits, in bytes."""
     return min(n for n in (_system_memory(), _container_memory(), _process_memory()) if n is not None)
 
 
 def check_memory(n_bytes: int, subject: str, hint: str) -> None:
-    """Refuse work that needs more bytes than are free; warn if a multiple of that might not suffice."""
+    """Raise `InputError` if work needs more memory than is free, or warn if it may need more."""
     free = free_memory()
     if n_bytes * _PEAK_PER_RESULT <= free:
         return

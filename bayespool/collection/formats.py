@@ -1,4 +1,4 @@
-"""Formats of files, told apart by what their first lines look like, and the rows of each."""
+"""Detect the format of an input file from its first lines, and read its rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NAMES = {name for ours in ("query_id", "doc_id", "score", "label", "rank", "run
 
 
 def parse_json(text: bytes, path: Path, layout: FileLayout) -> Lines:
-    """Return columns of ``{query_id: {doc_id: value}}``, of a list of rows, or of an object on each line."""
+    """Parse JSON input: ``{query_id: {doc_id: value}}``, a list of rows, or one object per line."""
     source = _json(text, path)
     rows = source if isinstance(source, list) else [source] if _is_nested_row(source) else None
     if rows is not None and all(isinstance(row, Mapping) for row in rows):
@@ -58,7 +58,7 @@ def parse_json(text: bytes, path: Path, layout: FileLayout) -> Lines:
 
 
 def parse_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: int) -> Lines:
-    """Return columns of a Parquet file by their names."""
+    """Read the columns of a Parquet file by column name."""
     import pyarrow.parquet as pq
 
     try:
@@ -77,7 +77,7 @@ def parse_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: int)
 
 
 def _columns(source: Any, path: Path, layout: FileLayout) -> Lines:
-    """Return columns of an object, as `bayespool.collection.frames` reads it."""
+    """Return the columns of an object in memory (`bayespool.collection.frames`)."""
     with _located(path):
         if layout.real == "score":
             run = run_from_frame(source, path.name)
@@ -93,7 +93,7 @@ def _columns(source: Any, path: Path, layout: FileLayout) -> Lines:
 
 @contextlib.contextmanager
 def _located(path: Path, line: int | None = None) -> Iterator[None]:
-    """Name the file, and perhaps the line, in an error about its content."""
+    """Add the file and optionally the line to an `InputError` raised inside the block."""
     try:
         yield
     except InputError as error:
@@ -101,9 +101,7 @@ def _located(path: Path, line: int | None = None) -> Iterator[None]:
 
 
 def _json(text: bytes, path: Path) -> Any:
-    """Return the value of a JSON text, or of the objects on its lines: a list of rows, or one mapping of all
-    topics.
-    """
+    """Parse JSON or JSON lines into one value: a list of rows, or one mapping with all topics."""
     lines = [(n, line) for n, line in enumerate(text.split(b"\n"), 1) if line and not line.isspace()]
     try:
         _load_json(lines[0][1])
@@ -133,7 +131,7 @@ def _load_json(text: bytes) -> Any:
 
 
 def _unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return object of its pairs; a name that is there twice would hide a value."""
+    """Return a JSON object as a dictionary, or raise ValueError if a key is repeated."""
     value = dict(pairs)
     if len(value) < len(pairs):
         name = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
@@ -142,14 +140,14 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _is_nested_row(value: Any) -> bool:
-    """Return whether an object is a row: with a topic and a document among its fields, or one level below."""
+    """Return whether a JSON object is a row with topic and document, at the top level or one level below."""
     names = set(_flatten_row(value)) if isinstance(value, Mapping) else set()
     return bool(names & set(NAMES["query_id"])) and bool(names & set(NAMES["doc_id"]))
 
 
 def _flatten_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with what is one level below: UMBRELA has ``{"query": {"qid": …}, "passage": {"docid":
-    …}}``.
+    """Return a row with nested fields moved to the top level, as for UMBRELA's
+    ``{"query": {"qid": …}, "passage": {"docid": …}}``.
     """
     flat: dict[str, Any] = {}
     for name, value in row.items():
@@ -169,7 +167,7 @@ Numbered = list[tuple[int, Columns]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Division of a file's lines into columns, and our names of these.
+    """File format: delimiter, column names and header line.
 
     Attributes
     ----------
@@ -194,14 +192,14 @@ class Format:
 
 
 def read_lines(path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
-    """Return columns of a file, whatever its format."""
+    """Read the columns of a file in any supported format."""
     with name_memory_error(path):
         data = read_bytes(path, max_size=max_size, tables=True)
         return parse_bytes(data, path, layout, strict=strict, max_size=max_size)
 
 
 def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
-    """Return columns of a file's content, whatever its format, by the fast parser where possible."""
+    """Parse the content of a file in any supported format, with the fast parser if possible."""
     if data.startswith(PARQUET):
         return parse_parquet(data, path, layout, max_size=max_size)
     text = to_utf8(data)
@@ -231,7 +229,7 @@ def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, ma
 
 
 def detect_format(text: bytes, path: Path, layout: FileLayout) -> Format:
-    """Return the format of a text by its first lines; one of another kind, or not to be told, is refused."""
+    """Return the format of a text from its first lines, or raise `InputError` for another kind of file."""
     split = {d: _first_rows(text, path, layout, d) for d in ("", "\t", ",", ";")}
     for delimiter in ("\t", ",", ";", ""):
         if split[delimiter]:
@@ -272,7 +270,7 @@ _NOT_READ = {
         "awk '{{print $1, $2, $3, $5}}' {}, or $4 where the relevance is in the fourth",
     ),
 }
-"""Files that `bayespool.collection.samples` could not make sense of, and what to do."""
+"""Error reason and hint for each format that is recognized but not supported."""
 
 
 def _first_rows(text: bytes, path: Path, layout: FileLayout, delimiter: str) -> Numbered:
@@ -293,13 +291,13 @@ def _split(line: bytes, delimiter: str) -> Columns:
 
 
 def _most(rows: Numbered, look: Callable[[Columns], bool]) -> int:
-    """Return the number of the first line that looks so, if most lines do; else 0."""
+    """Return the number of the first line that satisfies a test, or 0 unless most lines do."""
     matches = [number for number, fields in rows if look(fields)]
     return matches[0] if 2 * len(matches) > len(rows) else 0
 
 
 def _named_columns(names: Columns, layout: FileLayout, path: Path, line: int) -> tuple[str, ...]:
-    """Return our names of the columns of a header; empty if it is none."""
+    """Return bayespool's column names for a header line, or an empty tuple if the line is no header."""
     lowered = [name.decode().strip('"').lower() for name in names]
     value = layout.columns[4 if layout.real == "score" else 3]
     wanted = ["query_id", "doc_id", value, *(["rank", "run_id"] if value == "score" else ["iteration"])]
@@ -322,7 +320,7 @@ def _named_columns(names: Columns, layout: FileLayout, path: Path, line: int) ->
 
 
 def _refuse_grades_as_scores(form: Format, rows: Numbered, path: Path, layout: FileLayout) -> None:
-    """Refuse qrels of BEIR, whose grades are called scores, as a run."""
+    """Raise `InputError` if a run file looks like BEIR qrels, which call relevance grades scores."""
     if layout.real != "score" or "score" not in form.columns or len(form.columns) > 3:
         return
     place = form.columns.index("score")
@@ -337,9 +335,7 @@ def _refuse_grades_as_scores(form: Format, rows: Numbered, path: Path, layout: F
 
 
 def _headerless_formats(rows: Numbered, delimiter: str, layout: FileLayout) -> Iterator[Format]:
-    """Return the format without a header that lines with this delimiter have; none if they do not look like
-    any.
-    """
+    """Yield the format that matches lines split at this delimiter, if any, assuming no header."""
     value = layout.columns[-2 if layout.real == "score" else -1]
     if layout.real == "score":
         if _most(rows, _is_run_line):
@@ -369,7 +365,7 @@ def _headerless_formats(rows: Numbered, delimiter: str, layout: FileLayout) -> I
 
 
 def _with_levels(form: Format, rows: Numbered) -> Format:
-    """Return the format, with levels as in NTCIR if its relevances are."""
+    """Return the format, marked if relevance is written as NTCIR levels."""
     if "relevance" not in form.columns:
         return form
     place = form.columns.index("relevance")
@@ -379,7 +375,7 @@ def _with_levels(form: Format, rows: Numbered) -> Format:
 
 
 def _counts(rows: Numbered, place: int, width: int, *, least: int = 2) -> bool:
-    """Return whether a column counts the lines of each topic, from 0 or 1, in one at least so many."""
+    """Return whether a column numbers the lines for each topic (from 0 or 1), as ranks do."""
     if not _most(rows, lambda f: len(f) == width and is_whole(f[place])):
         return False
     ranks, documents = defaultdict[bytes, list[float]](list), set()
@@ -399,9 +395,7 @@ def _counts(rows: Numbered, place: int, width: int, *, least: int = 2) -> bool:
 
 
 def _is_run_line(fields: Columns) -> bool:
-    """Return whether a line has rank and score, and a tag after them or Q0 before; a tag may have blanks in
-    it.
-    """
+    """Return whether a line looks like a TREC run line, with rank, score, and a tag or ``Q0``."""
     return (
         len(fields) >= 5
         and (len(fields) == 6 or fields[1].upper() == b"Q0")
@@ -411,7 +405,7 @@ def _is_run_line(fields: Columns) -> bool:
 
 
 def _is_prels_line(fields: Columns) -> bool:
-    """Return whether a line has a document in the second column, two whole numbers, and a probability."""
+    """Return whether a line looks like prels: topic, document, two whole numbers and a probability."""
     if len(fields) != 5 or not (is_whole(fields[2]) and is_whole(fields[3])):
         return False
     probability = parse_number(fields[4])
@@ -427,7 +421,7 @@ _GIVE_OTHERS = "give judgments as the qrels (--qrels), labels as a judge (--judg
 
 
 def _refuse_another_kind(rows: Numbered, path: Path, layout: FileLayout) -> None:
-    """Refuse lines that look like another kind of file."""
+    """Raise `InputError` if lines look like another kind of file."""
     if layout.real == "score":
         if line := _most(rows, lambda f: len(f) == 4 and parse_number(f[3]) is not None):
             reason = "looks like judgments or labels (query_id iteration doc_id relevance), not like a run"
@@ -450,7 +444,7 @@ def _refuse_another_kind(rows: Numbered, path: Path, layout: FileLayout) -> None
 
 
 def _format_layout(form: Format, layout: FileLayout, path: Path) -> FileLayout:
-    """Return the layout with the columns that a format has."""
+    """Return the layout restricted to the columns of the detected format."""
     columns = form.columns
     integer = layout.integer if layout.integer in columns else None
     real = layout.real if layout.real in columns else None
@@ -469,7 +463,7 @@ def _format_layout(form: Format, layout: FileLayout, path: Path) -> FileLayout:
 
 
 def _rows(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator[Row]:
-    """Return rows of a text in a format, without its header."""
+    """Yield the rows of a text in the given format, without the header."""
     rows: Iterable[Row]
     if form.delimiter:
         rows = _delimited(text, path, form, layout)
@@ -485,7 +479,7 @@ def _rows(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator
 
 
 def _delimited(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator[Row]:
-    """Return rows of columns that a character separates, perhaps in quotes."""
+    """Yield the rows of a delimited text, whose fields may be quoted."""
     lines = list(numbered_lines(text, path, layout))
     reader = csv.reader((line.decode() for _, line in lines), delimiter=form.delimiter, strict=True)
     ids = [form.columns.index(name) for name in ("query_id", "doc_id")]
@@ -509,7 +503,7 @@ def _delimited(text: bytes, path: Path, form: Format, layout: FileLayout) -> Ite
 
 
 def _refuse_gaps(lines: Lines, path: Path) -> None:
-    """Refuse three columns whose last is taken for ranks, and does not count each topic's documents."""
+    """Raise `InputError` if the last of three columns, read as ranks, has gaps."""
     assert lines.integer is not None  # for the type checker: the layout needs it
     topic = lines.query_id.indices.to_numpy()
     ranks: IndexArray = lines.integer.astype(np.int64)

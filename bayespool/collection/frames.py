@@ -1,4 +1,4 @@
-"""Runs and judgments from data frames, Arrow tables, dictionaries and rows."""
+"""Convert data frames, Arrow tables, dictionaries and rows to runs, judgments and labels."""
 
 from __future__ import annotations
 
@@ -27,25 +27,24 @@ NAMES = {
     "run_id": ("run_id", "run", "tag"),
     "organization": ("organization",),
 }
-"""Accepted names of each of our columns, our own first: those of ir_measures, PyTerrier, ranx, trec_eval,
-BEIR, trectools, Quepid, UMBRELA."""
+"""Accepted names for each column, bayespool's own name first."""
 _KNOWN = {known for names in NAMES.values() for known in names}
 _FORMS = "give a data frame, {query_id: {doc_id: value}}, named tuples or dictionaries with these fields"
 
 
 def is_frame(source: object) -> bool:
-    """Return whether an object has named columns, like a frame of pandas or polars or a table of Arrow."""
+    """Return whether an object has named columns, such as a pandas or polars data frame or an Arrow table."""
     # of the class: a lazy frame of polars warns when its own attribute is read
     return hasattr(type(source), "columns") or hasattr(source, "__arrow_c_stream__") or _is_dataset(source)
 
 
 def _is_dataset(source: object) -> bool:
-    """Return whether an object is a data set of the datasets library."""
+    """Return whether an object is a data set from the Hugging Face ``datasets`` library."""
     return hasattr(type(source), "column_names") and hasattr(type(source), "with_format")
 
 
 def is_row(source: object) -> bool:
-    """Return whether an object is one row: a named tuple, or a dictionary from names of columns."""
+    """Return whether an object is a single row: a tuple, or a dictionary keyed by column name."""
     if isinstance(source, Mapping):
         names = {name for name in source if isinstance(name, str)}
         return any(names & set(NAMES[name]) for name in ("query_id", "doc_id")) and not any(
@@ -55,9 +54,7 @@ def is_row(source: object) -> bool:
 
 
 def to_eager_frame(source: Any) -> Any:
-    """Return eager data frame or Arrow table of an object of ranx, a lazy frame or a stream; others
-    unchanged.
-    """
+    """Return a ranx object, lazy frame or stream as a data frame or Arrow table; other objects unchanged."""
     if _is_ranx(source, "run") or _is_ranx(source, "qrels"):
         return source.to_dataframe()
     if not is_frame(source) or isinstance(source, pa.Table | pa.RecordBatch):
@@ -78,27 +75,28 @@ def to_eager_frame(source: Any) -> Any:
 
 
 def _is_ranx(source: Any, kind: str) -> bool:
-    """Return whether an object is one of ranx, of kind ``run`` or ``qrels``, which is the name of its
-    attribute.
-    """
+    """Return whether an object is a ranx object of kind ``run`` or ``qrels``."""
     return callable(getattr(source, "to_dataframe", None)) and hasattr(source, kind)
 
 
 def _row_kind(source: Any) -> str:
-    """Return ``run`` for named tuples with ``score``, which only runs have; '' for others."""
+    """Return ``run`` for named tuples with a ``score`` field, or ''."""
     first = source[0] if isinstance(source, list) and source else None
     return "run" if isinstance(first, tuple) and "score" in getattr(first, "_fields", ()) else ""
 
 
 def column_names(frame: Any) -> list[Any]:
-    """Return names of the columns of a frame."""
+    """Return the column names of a data frame or Arrow table."""
     return list(frame.column_names if isinstance(frame, pa.Table | pa.RecordBatch) else frame.columns)
 
 
 def columns_by_name(
     source: Any, wanted: Sequence[str], origin: str, *, optional: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return columns under our names (`NAMES`), of a row or more; ``origin`` is the source in messages."""
+    """Return the columns of a source under bayespool's names (`NAMES`).
+
+    A missing column, or a source without rows, is an `InputError`; ``origin`` is the source in messages.
+    """
     if isinstance(source, Mapping):
         return _mapping_columns(source, wanted[-1], origin)
     ranx_kind = next((kind for kind in ("run", "qrels") if _is_ranx(source, kind)), "")
@@ -154,7 +152,7 @@ def _row_columns(source: Any, origin: str) -> dict[str, Any]:
 
 
 def are_id_lists(mapping: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping is ``{query_id: [doc_id, …]}``, best document first."""
+    """Return whether a mapping has the form ``{query_id: [doc_id, …]}``."""
     lists = list(mapping.values())
     return (
         bool(lists)
@@ -191,7 +189,10 @@ def _mapping_columns(mapping: Mapping[Any, Any], value: str, origin: str) -> dic
 
 
 def refuse_other_kind(names: Iterable[object], last: str, origin: str, kind: str) -> None:
-    """Refuse columns in memory that look like another kind; ``kind`` is what their object claims to be."""
+    """Raise `InputError` if columns show a run in place of judgments or labels, or the reverse.
+
+    ``kind`` is what the object with these columns claims to be.
+    """
     texts = {name for name in names if isinstance(name, str)}
     judged, run_columns = texts & set(NAMES["relevance"][:-1]), texts & {"rank", "run_id", "run", "tag"}
     scored = texts & {"score", "sim"}
@@ -211,13 +212,13 @@ def _columns(names: set[str]) -> str:
 
 
 def to_ids(values: Iterable[Any], name: str, origin: str) -> pa.StringArray:
-    """Return ids of a column as text, shape (row,)."""
+    """Return a column of ids as strings, shape (row,)."""
     ids = _ids_at_once(values)
     return _ids_one_by_one(values, name, origin) if ids is None else ids
 
 
 def _ids_at_once(values: Any) -> pa.StringArray | None:
-    """Return ids of a column of texts or whole numbers; None if any is neither and rows must be checked."""
+    """Return a string or integer column as strings, or None if its rows need checking one by one."""
     try:
         array = (
             values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
@@ -254,14 +255,14 @@ def _ids_one_by_one(values: Iterable[Any], name: str, origin: str) -> pa.StringA
 
 
 def to_text(value: str | int | np.integer[Any]) -> str:
-    """Return the id as text; ValueError if UTF-8 cannot encode it."""
+    """Return an id as a string, or raise ValueError if UTF-8 cannot encode it."""
     text = str(value)
     text.encode("utf-8")  # half of a surrogate pair fails
     return text
 
 
 def to_numbers(values: Any, name: str, origin: str) -> FloatArray:
-    """Return numbers of a column, shape (row,), never NaN."""
+    """Return a column as floats, shape (row,), or raise `InputError` for NaN or non-numbers."""
     if getattr(getattr(values, "dtype", None), "kind", "") == "c":  # numpy would take the real parts
         raise InputError(f"{origin}: {name} is not a number in every row (there are complex ones)")
     try:
@@ -285,7 +286,7 @@ def _as_floats(values: Any) -> FloatArray:
 
 
 def to_integers(values: Any, name: str, origin: str, dtype: type[np.signedinteger[Any]]) -> AnyArray:
-    """Return the whole numbers of a column within the range of ``dtype``, shape (row,)."""
+    """Return a column as integers of type ``dtype``, shape (row,), or raise `InputError` if it cannot."""
     numbers = to_numbers(values, name, origin)
     bounds = np.iinfo(dtype)
     bad = (numbers != np.floor(numbers)) | (numbers < bounds.min) | (numbers > bounds.max)
@@ -300,7 +301,7 @@ def to_integers(values: Any, name: str, origin: str, dtype: type[np.signedintege
 
 
 def run_from_frame(frame: Any, run_id: str) -> Run:
-    """Make a run from a data frame, a nested dictionary or rows.
+    """Convert a data frame, nested dictionary or rows to a `Run`.
 
     Parameters
     ----------
@@ -337,7 +338,7 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
 
 
 def qrels_from_frame(frame: Any) -> Qrels:
-    """Make judgments from a data frame, a nested dictionary or rows.
+    """Convert a data frame, nested dictionary or rows to `Qrels`.
 
     Parameters
     ----------
@@ -363,7 +364,7 @@ def qrels_from_frame(frame: Any) -> Qrels:
 
 
 def labels_from_frame(frame: Any) -> Labels:
-    """Make labels of a second judge from a data frame, a nested dictionary or rows.
+    """Convert a data frame, nested dictionary or rows to the `Labels` of a second judge.
 
     Parameters
     ----------
@@ -396,9 +397,7 @@ def labels_from_frame(frame: Any) -> Labels:
 
 
 def _nulls(values: Any) -> BoolArray:
-    """Return whether each value is null, shape (row,), of a list or a column that knows nulls (not of
-    pandas).
-    """
+    """Return a mask of null values in a list or Arrow-like column, shape (row,)."""
     if hasattr(values, "is_null"):
         return np.asarray(values.is_null())
     return np.array([isinstance(values, list) and value is None for value in values], dtype=bool)
@@ -410,7 +409,7 @@ def _without(values: Any, is_null: BoolArray) -> list[Any]:
 
 
 def _pairs(columns: dict[str, Any], origin: str) -> tuple[pa.DictionaryArray, pa.StringArray]:
-    """Return the topic and document of each row, without repeats."""
+    """Return the topic and document columns, or raise `InputError` for a repeated (topic, document) pair."""
     query_id, doc_id = (to_ids(columns[name], name, origin) for name in ("query_id", "doc_id"))
     topics = query_id.dictionary_encode()
     again = repeats(topics, doc_id)

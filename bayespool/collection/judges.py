@@ -1,4 +1,4 @@
-"""Second judges, such as language models, and their labels on the documents of a collection."""
+"""Second judges, such as language models, and the labels they give documents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PSEUDO_AGREEMENTS = 4.0  # documents, of all levels, on which a judge agrees; i
 
 
 def find_copied_labels(collection: Collection, judge: Judge) -> str:
-    """Return what shows that a judge's labels contain the judgments, or ''.
+    """Return evidence that a judge's labels were copied from the judgments, or '' if there is none.
 
     Either the judge agrees with them better than any judge does (Cohen's κ over .97), or its labels of
     unjudged documents are those of a worse judge. Only documents in the top 30 of some run count.
@@ -84,9 +84,7 @@ def find_copied_labels(collection: Collection, judge: Judge) -> str:
 
 
 def _places(collection: Collection) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return the best rank and support of documents by runs not to be scored, and whether any run has it on
-    top.
-    """
+    """Return each document's best rank, its reciprocal-rank support, and whether it is in a run's top 30."""
     n, given = len(collection.relevance), set(collection.given_run_ids)
     others = [r for r, name in enumerate(collection.run_ids) if name not in given or collection.pooled[r]]
     others = others or list(range(len(collection.run_ids)))
@@ -103,7 +101,7 @@ def _places(collection: Collection) -> tuple[FloatArray, FloatArray, BoolArray]:
 
 
 def _categories(judge: Judge, levels: LevelArray, seen: BoolArray) -> OrderArray:
-    """Return labels as categories: those that are levels, and grades of all others; −1 where none counts."""
+    """Return each document's label category (relevance level or grade), shape (pair,); −1 if not used."""
     is_level = np.isin(judge.label, levels)
     key = np.where(is_level, judge.label, levels.max() + 1.0 + judge.grade)
     category = np.full(len(key), -1)
@@ -114,7 +112,7 @@ def _categories(judge: Judge, levels: LevelArray, seen: BoolArray) -> OrderArray
 def _log_odds(
     collection: Collection, judged: OrderArray, unjudged: OrderArray, level: OrderArray, *places: FloatArray
 ) -> FloatArray:
-    """Return the log odds of each level or more, by places and topics, shape (level − 1, unjudged)."""
+    """Return predicted log odds that unjudged documents reach each level, shape (level − 1, unjudged)."""
     topic, n_topics = collection.pair_topic, len(collection.query_ids)
     is_even = np.arange(len(judged)) % 2 == 0
 
@@ -139,7 +137,7 @@ def _log_odds(
 
 
 def _regression(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return coefficients of a logistic regression, slightly shrunk."""
+    """Fit a ridge-penalized logistic regression and return its coefficients."""
     at = np.zeros(x.shape[1])
     for _ in range(25):
         p = 1 / (1 + np.exp(-x @ at))
@@ -152,7 +150,7 @@ def _regression(x: FloatArray, y: FloatArray) -> FloatArray:
 def _fit_judge(
     table: FloatArray, copy: OrderArray, holes: IndexArray, odds: FloatArray, starts: tuple[float, ...]
 ) -> tuple[float, FloatArray]:
-    """Return the log likelihood of the most likely judge, and its shares of labels by level.
+    """Fit a model for a judge's labels and return its log likelihood and label probabilities for each level.
 
     No label is a copy (a start of 0), or a share of them is.
 
@@ -213,18 +211,18 @@ def _fit_judge(
 
 
 def _softmax(logits: FloatArray) -> FloatArray:
-    """Return shares by row, none of them zero."""
+    """Return the softmax of each row, bounded away from zero."""
     share = np.exp(logits - logits.max(axis=1, keepdims=True)) + 1e-12
     return np.asarray(share / share.sum(axis=1, keepdims=True))
 
 
 def _softmax_gradient(share: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Return the gradient by logits from that by shares."""
+    """Return the gradient with respect to logits, given that with respect to softmax probabilities."""
     return np.asarray(share * (gradient - (gradient * share).sum(axis=1, keepdims=True)))
 
 
 MOST_GRADES = 6
-"""Largest number of grades; labels of more distinct values are cut into as many, finer at the top."""
+"""Maximum number of label grades; more distinct labels are binned by quantiles."""
 
 _MIN_AGREEMENTS = 50  # without exception, which suffice to recognize labels as the judgments themselves
 
@@ -237,7 +235,7 @@ _GRADE_QUANTILES = (0.25, 0.5, 0.75, 0.875, 0.95)  # finer at the top, as releva
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judge(ReadOnlyArrays):
-    """A second judge: labels of some documents of a collection, which are evidence and no judgments.
+    """Second judge with labels for documents in a collection, used as evidence and not as judgments.
 
     Attributes
     ----------
@@ -263,12 +261,12 @@ class Judge(ReadOnlyArrays):
 
     @property
     def is_labeled(self) -> BoolArray:
-        """True if each document has a label, shape (pair,)."""
+        """Mask of labeled documents, shape (pair,)."""
         return ~np.isnan(self.label)
 
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
-        """Smallest label of each grade but the lowest, ascending.
+        """Smallest label in each grade except the lowest, in ascending order.
 
         Each distinct label is a grade; of more than `MOST_GRADES` five quantiles are, fewer where labels are
         equal.
@@ -282,7 +280,7 @@ class Judge(ReadOnlyArrays):
 
     @cached_property
     def grade(self) -> npt.NDArray[np.int8]:
-        """Number of thresholds that each label reaches, shape (pair,); −1 for no label."""
+        """Grade of each label from 0, shape (pair,); −1 for unlabeled documents."""
         grade = np.searchsorted(self.thresholds, self.label, side="right").astype(np.int8)
         grade[~self.is_labeled] = -1
         grade.flags.writeable = False
@@ -290,14 +288,14 @@ class Judge(ReadOnlyArrays):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that change with the name and every label."""
+        """Hash in 16 hexadecimal digits over the judge's name and labels."""
         digest = hashlib.blake2b(self.name.encode(), digest_size=8)
         digest.update(np.ascontiguousarray(self.label).data)
         return digest.hexdigest()
 
 
 def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collection:
-    """Add labels of second judges to a collection.
+    """Add labels from second judges to a collection.
 
     No measure counts them. Models with predictors learn from judged documents how much a label is worth
     (:doc:`Labels of second judges </judges>`).
@@ -362,7 +360,7 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
 
 
 def _without_failures(label: FloatArray, labels: Labels, name: str) -> FloatArray:
-    """Return labels without negative ones among whole numbers, which say that the judge gave none."""
+    """Return labels with negative values set to NaN if all labels are whole numbers."""
     failed = label < 0
     if not failed.any() or (labels.label % 1 != 0).any():  # negative fractions are log odds and the like
         return label
@@ -372,13 +370,13 @@ def _without_failures(label: FloatArray, labels: Labels, name: str) -> FloatArra
 
 
 def judge_where_labeled(collection: Collection, judge: Judge) -> Collection:
-    """Return the collection in which exactly the documents labeled by a judge are judged, and relevant."""
+    """Return the collection with a judge's labeled documents judged relevant and all others unjudged."""
     relevance = np.where(judge.is_labeled, np.int16(1), np.int16(UNJUDGED))
     return dataclasses.replace(collection, relevance=relevance)
 
 
 def are_judgments(collection: Collection, label: FloatArray) -> bool:
-    """Return whether labels equal many judgments without exception, and all other labels are negative."""
+    """Return whether labels repeat the judgments exactly and cover no other document."""
     labeled, judged = ~np.isnan(label), collection.judged
     same = judged & (np.maximum(label, 0) == collection.relevance)
     other = labeled & np.where(judged, ~same, label >= 0)
@@ -386,7 +384,7 @@ def are_judgments(collection: Collection, label: FloatArray) -> bool:
 
 
 def find_pairs(collection: Collection, query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
-    """Return pair codes of documents of topics, shape (line,); −1 for documents outside the collection."""
+    """Return the (topic, document) pair code for each line, shape (line,); −1 if not in the collection."""
     topic = topic_codes(collection, query_id)
     pairs = np.full(len(topic), -1)
     for t in np.unique(topic[topic >= 0]):
@@ -400,7 +398,7 @@ def find_pairs(collection: Collection, query_id: pa.DictionaryArray, doc_id: pa.
 
 
 def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> AnyArray:
-    """Return the position of the topic of each line, shape (line,); −1 for topics outside the collection."""
+    """Return the topic index for each line, shape (line,); −1 if not in the collection."""
     topic_of = {name: t for t, name in enumerate(collection.query_ids)}
     names = query_id.dictionary.to_pylist()
     codes: AnyArray = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Columns from rows of a file, and repeated documents."""
+"""Parse the rows of a file into columns, and find repeated documents."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
-    """Return positions of entries whose (topic, document) occurred before, ascending; both arrays without
-    nulls.
-    """
+    """Return the ascending indices of lines whose (topic, document) pair occurred on an earlier line."""
     in_order = np.sort(_fingerprints(query_id, doc_id))
     if not (in_order[1:] == in_order[:-1]).any():
         return np.empty(0, dtype=np.intp)
@@ -38,7 +36,7 @@ def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
 
 
 def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> IndexArray:
-    """Return the integer codes of (topic, document), shape (line,), equal for equal pairs."""
+    """Return an integer code for the (topic, document) pair of each line, shape (line,)."""
     documents = doc_id.dictionary_encode()
     codes: IndexArray = query_id.indices.to_numpy().astype(np.int64)
     codes *= len(documents.dictionary)
@@ -47,7 +45,7 @@ def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> IndexArr
 
 
 def _fingerprints(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.uint64]:
-    """Return hashes of the topic and the last 16 bytes of the document id, shape (line,)."""
+    """Return a hash of the topic and the last 16 bytes of the document id for each line, shape (line,)."""
     _, ends, data = doc_id.buffers()
     offsets = np.frombuffer(ends, dtype=np.int32)[doc_id.offset : doc_id.offset + len(doc_id) + 1]
     text = np.concatenate([np.zeros(16, dtype=np.uint8), np.frombuffer(data, dtype=np.uint8)])
@@ -80,7 +78,7 @@ _LENIENT_HINT = "fix the file, or pass strict=False (--lenient) to "
 
 @dataclass(frozen=True, slots=True)
 class FileLayout:
-    """Columns of a kind of file, and which of them are read."""
+    """Expected column layout for a kind of input file."""
 
     name: str  # of the kind of file, in messages
     columns: tuple[str, ...]  # in the order of the file; query_id and doc_id are always read
@@ -94,14 +92,14 @@ class FileLayout:
 
     @property
     def width(self) -> str:
-        """Number of columns in words."""
+        """Number of columns as a word."""
         n = len(self.columns)
         return ("two", "three", "four", "five", "six")[n - 2] if 2 <= n <= 6 else str(n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """Columns of a file, shape (line,) each, for the lines kept, in file order."""
+    """Parsed columns of a file in file order, shape (line,) each, without skipped lines."""
 
     query_id: pa.DictionaryArray
     doc_id: pa.StringArray
@@ -134,9 +132,7 @@ LABELS = dataclasses.replace(
 
 
 def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
-    """Return the layout of a run file; ranks are required, or left out if one is no integer; the tag if it is
-    wanted.
-    """
+    """Return the layout of a run file, with ranks required or optional and the tag read or not."""
     return FileLayout(
         name="a run file",
         columns=("query_id", "iteration", "doc_id", "rank", "score", "tag"),
@@ -151,7 +147,7 @@ def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
 
 
 def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
-    """Return columns by pyarrow, or None if anything about the lines is unusual."""
+    """Parse lines with pyarrow, or return None if a line needs the slower parser."""
     if _has_invisible(text) or _has_long_line(text):
         return None
     text, delimiter = _one_delimiter(text)
@@ -197,7 +193,7 @@ def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
 
 
 def _one_delimiter(text: bytes) -> tuple[bytes, str]:
-    """Return text with one delimiter between columns and none at the ends of a line, and that delimiter."""
+    """Return the text with single delimiters between columns and none at line ends, and the delimiter."""
     delimiter = b" " if b" " in text else b"\t"
     if b"\v" in text or b"\f" in text or (delimiter == b" " and b"\t" in text):
         text, delimiter = text.translate(_BLANKS_TO_SPACE), b" "
@@ -216,7 +212,7 @@ def _one_delimiter(text: bytes) -> tuple[bytes, str]:
 
 
 def _has_blanks_together(text: bytes) -> bool:
-    """Return whether two bytes of white space follow each other; faster than a search for each pair."""
+    """Return whether the text has two consecutive white-space bytes."""
     characters = np.frombuffer(text, dtype=np.uint8)
     for start in range(0, len(text), _SCAN_BLOCK_BYTES):
         blank = characters[start : start + _SCAN_BLOCK_BYTES + 1] <= ord(" ")
@@ -243,12 +239,13 @@ def _integers(column: pa.DictionaryArray, layout: FileLayout) -> IntArray | None
 
 
 Row = tuple[int, "list[bytes] | BadLine"]
-"""Number of a line, and its columns or what is wrong with them."""
+"""Line number of a row, and either its columns or the error in it."""
 
 
 def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tuple[int, bytes]]:
-    """Return lines that are neither blank nor a comment, with their numbers; a very long one is an
-    `InputError`.
+    """Yield the lines that are neither blank nor comments, with line numbers.
+
+    A line longer than the limit is an `InputError`.
     """
     for number, line in enumerate(iter(partial(BytesIO(text).readline, _MAX_LINE_BYTES + 1), b""), start=1):
         if len(line) > _MAX_LINE_BYTES:
@@ -259,8 +256,7 @@ def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tupl
 
 
 def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool) -> Lines:
-    """Return columns row by row; if strict the first bad row raises an `InputError`, else bad rows are
-    skipped.
+    """Parse rows into columns, raising `InputError` on a bad row if strict and skipping it otherwise.
 
     Not strict, an `InputError` is raised where a wrong column would be read, or a tenth of the rows be lost.
     """
@@ -364,7 +360,7 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
 
 
 def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
-    """Describe the columns of a layout, where skipping lines is no remedy."""
+    """Return an error hint with the layout's columns, for errors that skipping lines cannot fix."""
     if bad is not None and bad.is_repeat:
         return "keep one line of each document and topic"
     return f"{layout.name} has {layout.width} columns: {' '.join(layout.columns)}"
@@ -373,8 +369,7 @@ def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
 def _first_repeated(
     again: OrderArray, query_id: pa.DictionaryArray, doc_id: pa.StringArray, apart_codes: array[int]
 ) -> tuple[int, int, bool]:
-    """Return a repeated entry, the first entry of its document, and whether these two differ in
-    `FileLayout.apart`.
+    """Return a repeated line, the first line with its document, and whether their runs or subtopics differ.
 
     If any do, the first of those.
     """
@@ -394,7 +389,7 @@ def _kept_entries(
     integers: IntArray,
     layout: FileLayout,
 ) -> OrderArray:
-    """Return entries to keep, ascending, one by (topic, document): `FileLayout.keep`, the first of equals."""
+    """Return ascending indices of the lines to keep, one per (topic, document) pair (`FileLayout.keep`)."""
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
     if layout.integer == "rank" and layout.needs_integer:
         order = np.lexsort((place, integers, codes))
@@ -406,7 +401,7 @@ def _kept_entries(
 
 
 def _has_long_line(text: bytes) -> bool:
-    """Return whether a line may be too long: such a line fills a block of half its length."""
+    """Return whether the text may have a line longer than the limit."""
     half = _MAX_LINE_BYTES // 2
     return any(text.find(b"\n", end - half, end) < 0 for end in range(half, len(text) + 1, half))
 
@@ -416,7 +411,7 @@ def _has_invisible(text: bytes) -> bool:
 
 
 def _without_invisible(fields: list[bytes], layout: FileLayout) -> tuple[list[bytes], str]:
-    """Return columns without invisible characters in topic and around document; the first problem or ''."""
+    """Return columns without invisible characters in topic or document id, and the first problem or ''."""
     bare, problem = list(fields), ""
     for name, column, pattern in (
         ("topic", "query_id", _INVISIBLE_ANYWHERE),
@@ -432,7 +427,7 @@ def _without_invisible(fields: list[bytes], layout: FileLayout) -> tuple[list[by
 
 
 class BadLine(Exception):
-    """A line that breaks the layout.
+    """Exception for a line that does not fit the layout.
 
     Attributes
     ----------
@@ -461,7 +456,7 @@ class BadLine(Exception):
 
 
 def _wrong_width(fields: list[bytes], layout: FileLayout) -> BadLine:
-    """Return the problem of a line with fewer or more columns than the layout has."""
+    """Return the error for a line with fewer or more columns than the layout."""
     detail = f"expected {len(layout.columns)} columns, found {len(fields)}"
     if len(fields) < len(layout.columns):
         return BadLine(f"skipped, fewer than {layout.width} columns", detail)
@@ -484,14 +479,14 @@ def _wrong_width(fields: list[bytes], layout: FileLayout) -> BadLine:
 
 
 def _ends_at(fields: list[bytes], place: int, *, is_run: bool) -> bool:
-    """Return whether the value of a line may be in this column: of a run after a rank, and before a tag."""
+    """Return whether this column may hold the line's value (score, relevance or label)."""
     if is_run and (place + 1 >= len(fields) or not is_whole(fields[place - 1])):
         return False
     return parse_number(fields[place]) is not None
 
 
 def parse_number(token: bytes) -> float | None:
-    """Return the number that a column says, or None."""
+    """Return the number in a column, or None if it has none."""
     try:
         return float(token) if b"_" not in token else None  # Python reads 1_000 as a number
     except ValueError:
@@ -499,7 +494,7 @@ def parse_number(token: bytes) -> float | None:
 
 
 def is_whole(token: bytes) -> bool:
-    """Return whether a column says a whole number, such as 1 or 1.0."""
+    """Return whether a column holds a whole number, such as 1 or 1.0."""
     return _INTEGER.fullmatch(token) is not None
 
 
@@ -543,7 +538,7 @@ def _repeat_problem(document: str, topic: str, first_line: int, layout: FileLayo
 
 
 def _variant_problem(document: str, topic: str, seen: list[bytes], path: Path, layout: FileLayout) -> BadLine:
-    """Return the problem of a document on lines of several runs, subtopics or rounds."""
+    """Return the error for a document repeated on lines for different runs, subtopics or rounds."""
     one, other = (_quoted(value) for value in seen)
     if layout.apart == "tag":
         detail = (

@@ -1,4 +1,4 @@
-"""The user's own judgments, active or not, and judgments of second assessors."""
+"""User judgments added to the qrels, and judgments by second assessors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_DOCUMENTS_IN_MESSAGE = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OwnJudgments(ReadOnlyArrays):
-    """The user's own judgments on documents of a collection."""
+    """User judgments on documents in a collection, in use (active) or not."""
 
     relevance: LevelArray  # as given, negative where there is none, shape (pair,)
     # shape (pair,); the others become active when unpooling removes the qrels' judgment
@@ -39,11 +39,11 @@ class OwnJudgments(ReadOnlyArrays):
 
     @property
     def is_inactive(self) -> BoolArray:
-        """Mask of the judgments that are not active, since the qrels judge their documents, shape (pair,)."""
+        """Mask of user judgments not in use because the qrels judge their documents, shape (pair,)."""
         return (self.relevance >= 0) & ~self.is_active
 
     def without(self, documents: BoolArray) -> OwnJudgments:
-        """Return the judgments without active ones on some documents, shape (pair,)."""
+        """Return the user judgments without active ones on the given documents, a mask of shape (pair,)."""
         return dataclasses.replace(
             self,
             relevance=np.where(self.is_active & documents, np.int16(UNJUDGED), self.relevance),
@@ -52,7 +52,7 @@ class OwnJudgments(ReadOnlyArrays):
 
 
 def attach_own_judgments(collection: AnyCollection, qrels: Qrels) -> AnyCollection:
-    """Attach the user's own judgments, active on unjudged documents (`Collection.attach_judgments`)."""
+    """Attach user judgments and activate those on unjudged documents (`Collection.attach_judgments`)."""
     topic = topic_codes(collection, qrels.query_id)
     line_pair = find_pairs(collection, qrels.query_id, qrels.doc_id)
     codes, _ = relevance_codes(qrels.relevance, collection.negatives.meaning)
@@ -95,13 +95,13 @@ def attach_own_judgments(collection: AnyCollection, qrels: Qrels) -> AnyCollecti
 
 
 def add_note(collection: AnyCollection, note: str) -> AnyCollection:
-    """Attach a note that stays with the user's own judgments."""
+    """Attach a note to the collection's user judgments."""
     own = _own_or_empty(collection)
     return dataclasses.replace(collection, own=dataclasses.replace(own, notes=(*own.notes, note)))
 
 
 def activate_own_judgments(collection: AnyCollection) -> AnyCollection:
-    """Activate the user's own judgments of all unjudged documents."""
+    """Activate the user judgments on all documents that are now unjudged."""
     if collection.own is None:
         return collection
     new = np.flatnonzero(collection.own.is_inactive & collection.may_be_relevant)
@@ -109,7 +109,7 @@ def activate_own_judgments(collection: AnyCollection) -> AnyCollection:
 
 
 def set_own_judgments(collection: AnyCollection, pair: AnyArray, value: AnyArray) -> AnyCollection:
-    """Add the user's own judgments on these pairs, shape (document,) (`Collection.with_own_judgments`)."""
+    """Set user judgments for the given pair codes, shape (document,) (`Collection.with_own_judgments`)."""
     relevance, attributed_run = collection.relevance.copy(), collection.attributed_run.copy()
     own = _own_or_empty(collection)
     own_relevance, is_active = own.relevance.copy(), own.is_active.copy()
@@ -123,8 +123,9 @@ def set_own_judgments(collection: AnyCollection, pair: AnyArray, value: AnyArray
 def adopt_judgments(
     collection: AnyCollection, run_ids: Iterable[str], query_ids: Iterable[str]
 ) -> AnyCollection:
-    """Take judgments on some topics for the user's own: of documents that the runs retrieve, and that no
-    pooled run contributed.
+    """Turn judgments on the given runs' documents into user judgments if no pooled run contributed them.
+
+    Only the given topics count.
     """
     topics = np.isin(collection.query_ids, list(query_ids))
     retrieved = np.zeros(len(collection.relevance), dtype=bool)
@@ -137,7 +138,7 @@ def adopt_judgments(
 
 
 def deactivate_own_judgments(collection: AnyCollection) -> AnyCollection:
-    """Deactivate all of the user's own judgments."""
+    """Deactivate all user judgments."""
     own = collection.own
     if own is None:
         return collection
@@ -146,7 +147,7 @@ def deactivate_own_judgments(collection: AnyCollection) -> AnyCollection:
 
 
 def check_own_judgments(collection: Collection) -> Collection:
-    """Keep only active own judgments, once the pool is final; refuse contradictions, warn of the others."""
+    """Drop inactive user judgments with a warning, or raise `InputError` if one contradicts the qrels."""
     own = collection.own
     if own is None or not own.is_inactive.any():
         return collection
@@ -169,7 +170,7 @@ def check_own_judgments(collection: Collection) -> Collection:
 
 
 def refuse_contradictions(collection: Collection) -> None:
-    """Refuse own judgments that differ from the qrels."""
+    """Raise `InputError` if a user judgment differs from the qrels."""
     own = collection.own
     if own is None:
         return
@@ -184,13 +185,13 @@ def refuse_contradictions(collection: Collection) -> None:
 
 
 def _own_or_empty(collection: Collection) -> OwnJudgments:
-    """Return the user's own judgments, empty if there are none."""
+    """Return the collection's user judgments, or an empty set of them."""
     nothing = np.full(len(collection.relevance), UNJUDGED, dtype=np.int16)
     return collection.own or OwnJudgments(nothing, np.zeros(len(nothing), dtype=bool))
 
 
 def _best_unpooled_run(collection: Collection, pair: AnyArray) -> IntArray:
-    """Return the unpooled run that ranks each pair best, first of equals, shape (document,); −1 for none."""
+    """Return the unpooled run that ranks each document best, shape (document,); −1 if none retrieves it."""
     best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
     run = np.full(len(collection.relevance) + 1, -1, dtype=np.int32)
     for r in np.flatnonzero(~collection.pooled):
@@ -201,13 +202,13 @@ def _best_unpooled_run(collection: Collection, pair: AnyArray) -> IntArray:
 
 
 def _documents(collection: Collection, pairs: AnyArray) -> str:
-    """Return the first of some documents with their topics, for a message."""
+    """Return the first documents in a list of pair codes, with their topics, as text for a message."""
     topics = pa.array(collection.query_ids).take(pa.array(collection.pair_topic))
     return _some_documents(collection.doc_ids, topics, pairs)
 
 
 def _some_documents(doc_id: pa.Array, query_id: pa.Array, index: AnyArray) -> str:
-    """Return the first documents at some places of an array with their topics, for a message."""
+    """Return the first documents at the given array indices, with their topics, as text for a message."""
     first = index[:_MAX_DOCUMENTS_IN_MESSAGE].tolist()
     names = ", ".join(f"document {doc_id[i]} of topic {query_id[i]}" for i in first)
     n_more = len(index) - _MAX_DOCUMENTS_IN_MESSAGE
@@ -215,14 +216,14 @@ def _some_documents(doc_id: pa.Array, query_id: pa.Array, index: AnyArray) -> st
 
 
 def _warn_of_ignored(own: OwnJudgments, reasons: tuple[str, ...]) -> None:
-    """Warn of judgments that are never active, if there are any."""
+    """Warn (`InputWarning`) about user judgments that are never used."""
     if reasons:
         warn_caller(f"{own.path or 'judgments of your own'}: ignored {' and '.join(reasons)}", InputWarning)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SecondAssessors(ReadOnlyArrays):
-    """Judgments of second assessors, and what is stated of how often levels change between assessors.
+    """Judgments by second assessors, and a given confusion matrix between assessors.
 
     Attributes
     ----------
@@ -241,16 +242,16 @@ class SecondAssessors(ReadOnlyArrays):
 
     @property
     def judged(self) -> BoolArray:
-        """True if a second assessor judged each document, shape (pair,)."""
+        """Mask of documents judged by a second assessor, shape (pair,)."""
         return self.relevance >= 0
 
     def without(self, documents: BoolArray) -> SecondAssessors:
-        """Return the judgments without those of some documents, shape (pair,)."""
+        """Return the second judgments without those on the given documents, a mask of shape (pair,)."""
         return dataclasses.replace(self, relevance=np.where(documents, np.int16(UNJUDGED), self.relevance))
 
 
 def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
-    """Add judgments of second assessors to a collection.
+    """Add judgments by second assessors to a collection.
 
     No measure counts them, and no estimate on these judgments changes. They tell what another assessor would
     have judged (:doc:`Another assessor </assessors>`). A judgment goes with the qrels' judgment of its
@@ -309,7 +310,7 @@ def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
 
 
 def set_confusion(collection: Collection, confusion: tuple[tuple[float, ...], ...]) -> Collection:
-    """State how often levels change between assessors, with second judgments or without."""
+    """Return the collection with the given confusion matrix between first and second assessors."""
     none = np.full(len(collection.relevance), UNJUDGED, dtype=np.int16)
     second = collection.second or SecondAssessors(none)
     return dataclasses.replace(collection, second=dataclasses.replace(second, confusion=confusion))

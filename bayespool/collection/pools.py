@@ -1,4 +1,4 @@
-"""The pool of a collection, and the sole contributor of each document."""
+"""Depth pools, the protocol for all pools, and the sole contributor to each document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Runs = npt.NDArray[np.integer] | Sequence[int]
 
 
 class Pool(Protocol):
-    """A kind of pool: which documents would have been judged for any set of contributing runs.
+    """Protocol for pools, which determine the judged documents for any set of contributing runs.
 
     It knows the runs of a collection by position, contributing or not, and can be evaluated without some of
     them; the collection's ``pooled`` marks those that contributed. Equal pools have equal ``repr``, which the
@@ -30,30 +30,30 @@ class Pool(Protocol):
 
     @property
     def depth(self) -> int:
-        """Common depth; 0 if no pool is known."""
+        """Common pool depth; 0 if no pool is known."""
 
     def run_depths(self, runs: Runs) -> IntArray:
-        """Return the depth to which each of these runs was or would have been pooled, shape (run,)."""
+        """Return the depth to which each given run was or would be pooled, shape (run,)."""
 
     @property
     def is_union(self) -> bool:
-        """True if a pool of several runs is the union of the pools of each."""
+        """Whether a pool from several runs is the union of the pools from each run."""
 
     @property
     def looks_at_judgments(self) -> bool:
-        """True if judgments decided what was judged next."""
+        """Whether earlier judgments determined which documents were judged next."""
 
     def judged(self, collection: Collection, runs: Runs) -> BoolArray:
-        """Return pairs that would be judged had exactly these runs contributed, shape (pair,)."""
+        """Return a mask of documents that would be judged if only these runs contributed, shape (pair,)."""
 
     def known_relevance(self, collection: Collection) -> LevelArray:
-        """Return relevance that a judgment of each pair would have, shape (pair,); negative where unknown."""
+        """Return the known relevance for each document, shape (pair,); negative if unknown."""
 
     def truncate(self, depth: int) -> Pool:
-        """Return the pool in which nothing below this depth is judged."""
+        """Return the pool truncated to the top ``depth`` ranks."""
 
     def select_runs(self, runs: Runs) -> Pool:
-        """Return the pool of a collection of these runs, in this order; a run may occur twice."""
+        """Return the pool for a collection restricted to these runs, in this order."""
 
 
 @renamed_attributes(
@@ -61,7 +61,7 @@ class Pool(Protocol):
 )
 @dataclass(frozen=True, slots=True)
 class DepthPool:
-    """A pool of each run's first documents."""
+    """Pool made from the top-ranked documents of each run."""
 
     depth: int  # common depth, which applies to unpooled runs; 0 if no pool is known
     depths: tuple[int, ...]  # to which each run of the collection was or would have been pooled
@@ -71,15 +71,15 @@ class DepthPool:
 
     @classmethod
     def even(cls, depth: int, n_runs: int) -> DepthPool:
-        """Return the pool of one depth for all runs."""
+        """Return a pool with the same depth for every run."""
         return cls(depth, (depth,) * n_runs)
 
     def run_depths(self, runs: Runs) -> IntArray:
-        """Return the depth to which each of these runs was or would have been pooled, shape (run,)."""
+        """Return the depth to which each given run was or would be pooled, shape (run,)."""
         return np.array(self.depths, dtype=np.int32)[np.asarray(runs, dtype=np.intp)]
 
     def judged(self, collection: Collection, runs: Runs) -> BoolArray:
-        """Return the first documents of these runs, each down to its depth, shape (pair,)."""
+        """Return a mask of documents that any of these runs ranks within its pool depth, shape (pair,)."""
         index, depths = np.asarray(runs, dtype=np.intp), self.run_depths(runs)
         inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last is that of −1, no document
         for depth in np.unique(depths):
@@ -87,22 +87,20 @@ class DepthPool:
         return inside[:-1]
 
     def known_relevance(self, collection: Collection) -> LevelArray:
-        """Return judgments of the collection, shape (pair,)."""
+        """Return the collection's judged relevance, shape (pair,)."""
         return collection.relevance
 
     def truncate(self, depth: int) -> DepthPool:
-        """Return the pool with no run deeper than this."""
+        """Return the pool with every run's depth limited to ``depth``."""
         return DepthPool(min(self.depth, depth), tuple(min(own, depth) for own in self.depths))
 
     def select_runs(self, runs: Runs) -> DepthPool:
-        """Return the pool of these runs with their depths."""
+        """Return the pool restricted to these runs."""
         return replace(self, depths=tuple(self.depths[int(run)] for run in runs))
 
 
 def sole_contributor(collection: Collection, by: Literal["organization", "run"] = "organization") -> IntArray:
-    """Return the organization (or run) that alone contributed each document, shape (pair,); −1 for several or
-    none.
-    """
+    """Return the only organization (or run) to contribute each document, shape (pair,); −1 if not unique."""
     if by not in ("organization", "run"):
         raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
     if by == "organization":
@@ -111,7 +109,7 @@ def sole_contributor(collection: Collection, by: Literal["organization", "run"] 
 
 
 def find_sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
-    """Return `sole_contributor` by any unit, whose index each run has, shape (run,)."""
+    """Return the only unit to contribute each document, shape (pair,); ``unit`` has a unit index per run."""
     if not collection.pool.is_union:
         return _needed_contributor(collection, unit)
     n_contributors = np.zeros(len(collection.relevance), dtype=np.int32)
@@ -127,8 +125,9 @@ def find_sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
 
 
 def _needed_contributor(collection: Collection, unit: IntArray) -> IntArray:
-    """Return the unit that the pool needs for each document, shape (pair,); of several the one that ranks it
-    best.
+    """Return the unit without which each document leaves the pool, shape (pair,); −1 if none.
+
+    If several units would do, it is the one that ranks the document best.
     """
     pooled, inside = np.flatnonzero(collection.pooled), collection.in_pool()
     n_pairs, n_ranks = len(collection.relevance), collection.document.shape[2]

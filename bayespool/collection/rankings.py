@@ -1,4 +1,4 @@
-"""Rankings without empty ranks, and functions that read them and dense arrays alike."""
+"""Ragged rankings, and functions for both ragged and dense rankings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MIN_RANKS_PER_DOCUMENT = 2  # of ragged rankings; a fuller array stays dense
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rankings(ReadOnlyArrays):
-    """Ragged rankings, indexed like a dense array of shape (run, topic, rank) that is filled with ``end``."""
+    """Ragged rankings, indexed like a dense array of shape (run, topic, rank) padded with ``end``."""
 
     values: AnyArray  # by runs, topics and ranks, shape (entry,)
     length: IntArray  # number of entries of each ranking, shape (run, topic)
@@ -42,21 +42,21 @@ class Rankings(ReadOnlyArrays):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Number of runs, of topics, and length of the longest ranking."""
+        """Number of runs, number of topics, and length of the longest ranking."""
         n_runs, n_topics = self.length.shape
         depth: int = self.__dict__["_depth"]
         return n_runs, n_topics, depth
 
     @property
     def nbytes(self) -> int:
-        """Size in memory, in bytes."""
+        """Memory used, in bytes."""
         return int(self.values.nbytes + self.length.nbytes + self.__dict__["_start"].nbytes)
 
     def __len__(self) -> int:
         return len(self.length)
 
     def __getitem__(self, key: Any) -> AnyArray:
-        """Return dense array of the indexed part; a slice of ranks has no step."""
+        """Return the indexed rankings as a dense array."""
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) > 3 or any(part is Ellipsis or part is None for part in parts):
             raise IndexError("rankings are indexed by run, topic and rank")
@@ -79,11 +79,11 @@ class Rankings(ReadOnlyArrays):
         return values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        """Return the whole dense array, shape (run, topic, rank)."""
+        """Return the rankings as a dense array, shape (run, topic, rank)."""
         return self[:] if dtype is None else self[:].astype(dtype)
 
     def _dense(self, start: AnyArray, length: AnyArray, first: int, last: int) -> AnyArray:
-        """Return ranks ``first`` to ``last`` of rankings, shape (…, rank)."""
+        """Return ranks ``first`` to ``last − 1`` of the given rankings as a dense array, shape (…, rank)."""
         shape = (*length.shape, last - first)
         check_memory(
             int(np.prod(shape, dtype=np.int64)) * self.values.itemsize,
@@ -98,21 +98,21 @@ class Rankings(ReadOnlyArrays):
 
 
 def is_ragged(length: npt.NDArray[np.integer]) -> bool:
-    """Return whether rankings of these lengths, shape (run, topic), are kept as `Rankings`."""
+    """Return whether rankings with these lengths, shape (run, topic), are stored as `Rankings`."""
     n_ranks = length.size * int(length.max(initial=0))
     n_documents = int(length.sum(dtype=np.int64))
     return 4 * n_ranks > _MAX_BYTES_ALWAYS_DENSE and n_ranks > _MIN_RANKS_PER_DOCUMENT * n_documents
 
 
 def lengths(document: IntArray | Rankings) -> IntArray:
-    """Return the number of documents retrieved, shape (run, topic)."""
+    """Return the number of documents each run retrieves for each topic, shape (run, topic)."""
     if isinstance(document, Rankings):
         return document.length
     return np.asarray((document >= 0).sum(axis=2, dtype=np.int32))
 
 
 def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) -> list[int]:
-    """Return the number of ranks needed for these runs, one per topic; the full depth for a dense array."""
+    """Return the length of the longest ranking among these runs for each topic; the full depth if dense."""
     n_ranks = document.shape[2]
     if not isinstance(document, Rankings):
         return [n_ranks] * document.shape[1]
@@ -121,7 +121,7 @@ def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) 
 
 
 def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArray, IntArray]:
-    """Return documents of a run on all topics and ranks from 0, of equal shapes; −1 marks no document."""
+    """Return a run's documents for all topics and their ranks from 0, in equal shapes; −1 for no document."""
     if not isinstance(document, Rankings):
         ranking = document[run]
         return ranking, np.broadcast_to(np.arange(ranking.shape[1], dtype=np.int32), ranking.shape)
@@ -134,7 +134,7 @@ def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArr
 def within(
     document: IntArray | Rankings, runs: npt.NDArray[np.integer] | np.integer, depth: int | None
 ) -> IntArray:
-    """Return documents that these runs rank above a depth, an array of any shape; −1 marks no document."""
+    """Return the documents in the top ``depth`` ranks of these runs, in any shape; −1 for no document."""
     if not isinstance(document, Rankings):
         return document[np.atleast_1d(runs), :, :depth]
     n = document.length[runs] if depth is None else np.minimum(document.length[runs], depth)
@@ -144,7 +144,7 @@ def within(
 def blocks(
     document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int
 ) -> list[tuple[slice | OrderArray, int]]:
-    """Return groups of topics with rankings of similar lengths, each with the length of its longest."""
+    """Return groups of topics with rankings of similar length, and the longest length in each group."""
     if not isinstance(document, Rankings):
         return [(slice(None), document.shape[2])]
     last = np.array(longest(document, runs))
@@ -154,7 +154,7 @@ def blocks(
 
 
 def rows(document: AnyArray | Rankings, runs: npt.NDArray[np.integer]) -> AnyArray | Rankings:
-    """Return rankings of some runs, dense or ragged like the input, shape (run, topic, rank).
+    """Return the rankings for the given runs, dense or ragged like the input, shape (run, topic, rank).
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def rows(document: AnyArray | Rankings, runs: npt.NDArray[np.integer]) -> AnyArr
 
 
 def _spans(start: AnyArray, n: AnyArray) -> IndexArray:
-    """Return positions ``start`` to ``start + n − 1`` of each span, concatenated."""
+    """Return the indices ``start`` to ``start + n − 1`` for each span, concatenated."""
     start, n = start.ravel(), n.ravel().astype(np.int64)
     before = np.cumsum(n) - n
     return np.repeat(start - before, n) + np.arange(int(n.sum()))
@@ -181,7 +181,7 @@ _MOST_RUNS = 3  # that a note names
 
 @dataclass(frozen=True, eq=False)
 class Ties:
-    """Ranks of a run, over all topics, whose documents tie with others of the topic.
+    """Number of topics with a tie at each rank in one run.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class Ties:
 
 
 def count_ties(run_id: str, topic: IntArray, key: AnyArray, *, by_score: bool) -> Ties | None:
-    """Count ties of keys in order, by topic; None if there is none, in single precision either."""
+    """Return the number of topics with a tie at each rank; None without ties."""
     tied = _is_tied(topic, key)
     rounded = np.zeros_like(tied)
     if by_score:
@@ -213,7 +213,7 @@ def count_ties(run_id: str, topic: IntArray, key: AnyArray, *, by_score: bool) -
 
 
 def _is_tied(topic: IntArray, key: AnyArray) -> BoolArray:
-    """Return whether the document of each line ties with the one before it or behind it."""
+    """Return whether each line's document ties with a neighbor in the ranking, shape (line,)."""
     same = (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])
     tied = np.concatenate([[False], same])
     tied[:-1] |= same
@@ -221,14 +221,14 @@ def _is_tied(topic: IntArray, key: AnyArray) -> BoolArray:
 
 
 def topic_ranks(topic: IntArray) -> OrderArray:
-    """Return the rank of each line within its topic, from 0."""
+    """Return the rank of each line within its topic, from 0, shape (line,)."""
     place = np.arange(len(topic))
     is_first = np.concatenate([[True], topic[1:] != topic[:-1]])[: len(topic)]
     return place - np.maximum.accumulate(np.where(is_first, place, 0))
 
 
 def tie_notes(collection: Collection, run_ids: Sequence[str], cutoffs: Iterable[int]) -> tuple[str, ...]:
-    """Say how many ranks within each cutoff hang on ties, of the runs that have any."""
+    """Return notes on the number of ranks within each cutoff that are decided by ties."""
     ties = {each.run_id: each for each in collection.ties if each.run_id in set(run_ids)}
     position = {run: i for i, run in enumerate(collection.run_ids)}
     tied, rounded = list[str](), list[str]()
@@ -250,13 +250,13 @@ def tie_notes(collection: Collection, run_ids: Sequence[str], cutoffs: Iterable[
 
 
 def _runs(n: dict[str, int], n_ranks: dict[str, int]) -> str:
-    """Return runs with their numbers, the largest first; empty where all are 0."""
+    """Return run names with their numbers of ties as text, most ties first; '' if there are none."""
     order = sorted((run for run in n if n[run]), key=lambda run: -n[run])
     return some_of((f"{run} {n[run]:,} of {n_ranks[run]:,}" for run in order), _MOST_RUNS)
 
 
 def equal_rank_note(ties: Sequence[Ties], n_runs: int) -> str:
-    """Return a note on equal ranks where ranks order runs, or ''."""
+    """Return a note on equal ranks in runs that are ordered by rank, or ''."""
     n = {each.run_id: int(each.n_topics[:_TOP_RANKS].sum()) for each in ties}
     if not n:
         return ""

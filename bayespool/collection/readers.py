@@ -39,9 +39,7 @@ _RUN_ID_NAMES = ("run_id", "run", "tag")
 
 
 def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, int]]:
-    """Return the run id, value and line number of each entry; ``names`` are accepted names of the value's
-    column.
-    """
+    """Yield the run id, value and line number for each CSV row; ``names`` are accepted value column names."""
     rows = csv.reader(io.StringIO(to_utf8(data).decode(), newline=""), strict=True)
     header: list[str] = []
     places = (0, 1)
@@ -65,7 +63,7 @@ def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple
 
 
 def _places(named: list[str], names: Sequence[str], path: Path, line: int) -> tuple[int, int]:
-    """Return positions of the columns of the run id and of the value."""
+    """Return the column indices of the run id and the value."""
     header = [name.lower() for name in named]
     run_id = next((name for name in _RUN_ID_NAMES if name in header), "")
     value = next((name for name in names if name in header), "")
@@ -83,7 +81,7 @@ def _places(named: list[str], names: Sequence[str], path: Path, line: int) -> tu
 IdFrom = Literal["file", "tag"]
 
 BATCH = 384 << 20
-"""Bytes of run files whose lines are in memory together."""
+"""Target size of a batch of run files held in memory together, in bytes."""
 
 _COMPRESSION_RATIO = 6  # of text to a compressed run
 _COMPRESSION = re.compile(r"\.(gz|xz|zst|bz2|lz4|zip)$", re.IGNORECASE)
@@ -92,7 +90,7 @@ _ENDING = re.compile(r"\.(run|txt|res|trec|tsv|csv|jsonl?|parquet)$")
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """Options for reading files among the sources, as for `read_run`.
+    """Options for reading input files (`read_run`).
 
     Attributes
     ----------
@@ -119,7 +117,7 @@ def read_run(
     ranks: bool = False,
     max_file_size: int = MAX_FILE_SIZE,
 ) -> Run:
-    """Read a run file: ``topic Q0 document rank score tag`` on each line, or another format.
+    """Read a run file in TREC format (``topic Q0 document rank score tag``) or another supported format.
 
     Parameters
     ----------
@@ -160,7 +158,7 @@ def read_runs(
     max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Run, ...]:
-    """Read all run files of a source, in the order of the files' names.
+    """Read all run files from a source, ordered by file name.
 
     Parameters
     ----------
@@ -183,7 +181,10 @@ def read_runs(
 
 
 def read_batches(paths: Sequence[Path], reading: Reading) -> Iterator[list[Run]]:
-    """Return runs of files in batches of about `BATCH` bytes; errors and warnings as for `read_runs`."""
+    """Yield runs read from files in batches of about `BATCH` bytes.
+
+    Errors and warnings as for `read_runs`.
+    """
     path_of: dict[str, Path | None] = {}
     readers = ThreadPoolExecutor(N_THREADS, thread_name_prefix="bayespool-reader")
     try:
@@ -207,7 +208,7 @@ def read_batches(paths: Sequence[Path], reading: Reading) -> Iterator[list[Run]]
 
 
 def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Return files in batches of about `BATCH` bytes, decompressed."""
+    """Yield file paths in batches of about `BATCH` decompressed bytes."""
     batch: list[Path] = []
     size = 0
     for path in paths:
@@ -255,12 +256,12 @@ def _read_run(path: Path, reading: Reading, run_id: str | None = None) -> Run:
 
 
 def run_id_from_file(path: Path) -> str:
-    """Return the name of a run by its file (see `read_run`); a name that is not UTF-8 is read as Latin-1."""
+    """Return the run name derived from a file path, decoded as UTF-8 or else Latin-1."""
     return run_id_from_name(to_utf8(os.fsencode(path.name)).decode())
 
 
 def run_id_from_name(file_name: str) -> str:
-    """Return the name of a run by the name of its file (see `read_run`).
+    """Return the run name derived from a file name (`read_run`).
 
     Examples
     --------
@@ -278,7 +279,7 @@ def _warn(skipped: tuple[Skipped, ...]) -> None:
 
 
 def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Qrels:
-    """Read a qrels file: ``topic iteration document relevance`` on each line, or a published sample.
+    """Read a qrels file (``topic iteration document relevance``) or judgments published with a sample.
 
     Five columns, one of which is a stratum or an inclusion probability, are told by their lines
     (`bayespool.collection.samples.sampled_qrels`).
@@ -313,7 +314,7 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
 
 
 def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Labels:
-    """Read a file of labels of a second judge: ``topic iteration document label``, or another format.
+    """Read a label file from a second judge (``topic iteration document label``, or another format).
 
     Labels are any real numbers, the larger the likelier relevant; −1 beside whole labels from 0 is none.
 
@@ -340,7 +341,7 @@ def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX
 
 
 def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
-    """Read the organization of each run, in the order of the file, from a list in CSV or XML.
+    """Read a mapping from run id to organization from a CSV or XML file.
 
     Parameters
     ----------
@@ -384,7 +385,7 @@ def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None
 
 
 def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
-    """Read the type of each run, in the order of the file, from a CSV list.
+    """Read a mapping from run id to run type from a CSV file.
 
     Parameters
     ----------
@@ -404,7 +405,7 @@ def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dic
 
 
 def read_systems(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
-    """Read the system of each run, in the order of the file, from a CSV list.
+    """Read a mapping from run id to system from a CSV file.
 
     Runs of one system are seeds, prompts or query variants of it.
 
@@ -426,7 +427,7 @@ def read_systems(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[
 
 
 def _values_by_run(path: Path, noun: str, names: Sequence[str], max_file_size: int) -> dict[str, str]:
-    """Read the value of each run in a list, in the order of the file; in XML that is its organization."""
+    """Return a mapping from run id to the listed value, in file order."""
     first: dict[str, tuple[str, int | None]] = {}
     with name_memory_error(path):
         data = read_bytes(path, max_size=max_file_size)

@@ -1,4 +1,4 @@
-"""Runs and judgments of one file, and the meaning of negative relevances."""
+"""Runs, judgments and labels as read from one file, and the treatment of negative relevance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayespool.tables.formatting import counted
 
 @dataclass(frozen=True, eq=False, repr=False)  # no instance equals another
 class ReadOnlyArrays:
-    """Frozen dataclass whose arrays cannot be written to, also once it is unpickled."""
+    """Base class for frozen dataclasses with read-only arrays."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -32,7 +32,7 @@ class ReadOnlyArrays:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Lines of a file that ``strict=False`` left out or read differently, for one reason.
+    """Lines that ``strict=False`` skipped or changed for one reason.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Run:
-    """Lines of one run in file order; a `Collection` orders them into a ranking.
+    """Lines of one run in file order, not yet sorted into a ranking.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Qrels:
-    """Judgments in file order.
+    """Relevance judgments in file order.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Qrels:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labels:
-    """Labels of a second judge in file order.
+    """Labels from a second judge in file order.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Labels:
     skipped: tuple[Skipped, ...] = ()
 
     def without_failures(self) -> Labels:
-        """Return the labels without failures of the judge: −1 beside whole labels from 0."""
+        """Return the labels without failures, that is, −1 among whole-number labels from 0."""
         is_whole = ((self.label == np.floor(self.label)) & (self.label >= -1)).all()
         is_label = self.label >= 0
         if not is_whole or not (self.label == 0).any() or is_label.all():
@@ -154,13 +154,13 @@ def _topics(query_id: pa.DictionaryArray) -> str:
 
 
 UNJUDGED = -1
-"""Relevance of an unjudged document; distinct from 0, judged and not relevant."""
+"""Relevance code for an unjudged document."""
 
 LISTED = -2
-"""Relevance of an unjudged document that the qrels list as being in the pool."""
+"""Relevance code for an unjudged document that the qrels list as being in the pool."""
 
 NEVER_JUDGED = -3
-"""Relevance of a document that stays unjudged in the truth of an experiment, and so counts as nonrelevant."""
+"""Relevance code for a document that an experiment's ground truth leaves unjudged and thus nonrelevant."""
 
 
 Negative = Literal["listed", "sampled", "unjudged", "nonrelevant"]
@@ -169,7 +169,7 @@ Order = Literal["score", "single-precision", "rank"]
 
 @dataclass(frozen=True, slots=True)
 class Negatives:
-    """Numbers of negative judgments of a qrels file, and their meaning (see `build_collection`)."""
+    """Number of negative relevance values in a qrels file, and their meaning (`build_collection`)."""
 
     meaning: Negative = "listed"
     n_minus_one: int = 0  # number of judgments of −1
@@ -188,7 +188,7 @@ NO_NEGATIVES = Negatives()
 
 @dataclass(frozen=True, slots=True)
 class RankConflict:
-    """A run whose ranks order documents unlike its scores, with ties in either in any order.
+    """Number of ranks at which ordering a run by its ranks and by its scores gives different documents.
 
     Attributes
     ----------
@@ -208,9 +208,7 @@ class RankConflict:
 
 
 def relevance_codes(relevance: LevelArray, meaning: Negative) -> tuple[LevelArray, Negatives]:
-    """Return relevance codes (0 or more, `UNJUDGED` or `LISTED`), shape (line,), and counts of negative
-    values.
-    """
+    """Return relevance codes (0 or more, `UNJUDGED`, `LISTED`), shape (line,), and a `Negatives` summary."""
     if meaning not in get_args(Negative):
         raise InputError(
             f"a negative relevance cannot be {meaning!r}", hint=known_names(meaning, get_args(Negative))

@@ -1,4 +1,4 @@
-"""Published samples: judgments with a stratum or an inclusion probability, and the sample of a collection."""
+"""Judgments published as a random sample, with strata or inclusion probabilities."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_PROBABILITY = b"NA"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample(ReadOnlyArrays):
-    """A random sample of documents, which are judged; others were left out by lot.
+    """Random sample of documents selected for judging.
 
     Attributes
     ----------
@@ -58,16 +58,16 @@ class Sample(ReadOnlyArrays):
 
     @property
     def chosen(self) -> BoolArray:
-        """Documents of the sample, shape (pair,)."""
+        """Mask of sampled documents, shape (pair,)."""
         return ~np.isnan(self.inclusion)
 
     def judgment_inclusion(self, judged: BoolArray) -> FloatArray:
-        """Return inclusion of each judgment, shape (pair,): 1 outside of the sample, NaN without one."""
+        """Return inclusion probabilities of judgments, shape (pair,); 1 if not sampled, NaN if unjudged."""
         return np.where(judged, np.where(self.chosen, self.inclusion, 1.0), np.nan)
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that change with the sample."""
+        """Hash in 16 hexadecimal digits over the sample."""
         digest = hashlib.blake2b(repr((self.as_trec_eval, self.is_published)).encode(), digest_size=8)
         for part in (self.inclusion, self.candidates, *([] if self.stratum is None else [self.stratum])):
             digest.update(np.ascontiguousarray(part).data)
@@ -75,7 +75,7 @@ class Sample(ReadOnlyArrays):
 
     @property
     def rates(self) -> FloatArray:
-        """Share of a document's stratum that was sampled over all topics, shape (pair,); NaN outside.
+        """Sampling rate in each document's stratum over all topics, shape (pair,); NaN outside strata.
 
         Half a document stands for none.
         """
@@ -87,7 +87,7 @@ class Sample(ReadOnlyArrays):
         return np.where(self.stratum >= 0, share[self.stratum], np.nan)
 
     def without(self, documents: BoolArray, pair_topic: IntArray) -> Sample:
-        """Return the sample without some documents, as if they could not have come into it."""
+        """Return the sample with the given documents removed from it and from the candidates."""
         inclusion = np.where(documents, np.nan, self.inclusion)
         stratum = None if self.stratum is None else np.where(documents, np.int32(-1), self.stratum)
         if stratum is not None and self.is_published:
@@ -98,7 +98,7 @@ class Sample(ReadOnlyArrays):
         )
 
     def __str__(self) -> str:
-        """Return the sample in words."""
+        """Return a short description of the sample."""
         n = int(self.chosen.sum())
         if self.stratum is None:
             return f"{counted(n, 'document')} judged with known probabilities"
@@ -108,9 +108,7 @@ class Sample(ReadOnlyArrays):
 
 
 def stratum_shares(stratum: IntArray, chosen: BoolArray, pair_topic: IntArray) -> FloatArray:
-    """Return the share of a document's topic and stratum that is chosen, shape (pair,); NaN outside of
-    strata.
-    """
+    """Return the sampled share in each document's topic and stratum, shape (pair,); NaN outside strata."""
     place = pair_topic.astype(np.int64) * (int(stratum.max(initial=0)) + 1) + stratum
     inside = stratum >= 0
     size, n = (np.bincount(place[mask], minlength=1) for mask in (inside, inside & chosen))
@@ -121,8 +119,7 @@ def stratum_shares(stratum: IntArray, chosen: BoolArray, pair_topic: IntArray) -
 
 
 def sampled_qrels(text: bytes, path: Path, *, strict: bool) -> Qrels | None:
-    """Return judgments of a text of five columns, one of which is a stratum or a probability; None for
-    another.
+    """Return judgments with strata or inclusion probabilities from a five-column text; None for other texts.
 
     The columns are ``topic iteration document stratum relevance``, as NIST's sample_eval reads them, the last
     two in either order; the same with a probability for the stratum; or prels, ``topic document relevance
@@ -171,7 +168,7 @@ def sampled_qrels(text: bytes, path: Path, *, strict: bool) -> Qrels | None:
 
 
 def _may_be_sampled(fields: Sequence[bytes]) -> bool:
-    """Return whether a line has five columns of which the last two are numbers."""
+    """Return whether a line has five columns, the last two of them numbers."""
     return len(fields) == _N_COLUMNS and _is_number(fields[3]) and _is_number(fields[4])
 
 
@@ -183,7 +180,7 @@ def _is_number(token: bytes) -> bool:
 
 
 def _column_order(columns: _Columns, path: Path) -> tuple[str, ...] | None:
-    """Return names of the columns; None for a file of another kind."""
+    """Return the names of five columns, or None for a file of another kind."""
     topic, second, third, fourth, fifth = columns
     whole3, whole4, whole5 = (all(map(_INTEGER.fullmatch, column)) for column in (third, fourth, fifth))
     by_second, by_third = (
@@ -210,7 +207,7 @@ def _are_probabilities(column: Sequence[bytes]) -> bool:
 
 
 def _are_ranks(topic: Sequence[bytes], second: Sequence[bytes], column: Sequence[bytes]) -> bool:
-    """Return whether a column numbers the lines of each topic, as in a run without a tag."""
+    """Return whether a column numbers the lines for each topic, as in a run without a tag."""
     n_lines = Counter(topic)
     if max(n_lines.values()) < _N_RANKS and any(value.upper() != b"Q0" for value in second):
         return False
@@ -224,7 +221,7 @@ def _are_ranks(topic: Sequence[bytes], second: Sequence[bytes], column: Sequence
 
 
 def _strata_and_relevance(fourth: Sequence[bytes], fifth: Sequence[bytes], path: Path) -> tuple[str, str]:
-    """Name two columns of whole numbers: relevance has −1 for documents outside the sample."""
+    """Return the names of two integer columns, where relevance −1 marks documents outside the sample."""
     lowest = [min(map(int, set(column))) for column in (fourth, fifth)]
     marks = [low < 0 for low in lowest] if (lowest[0] < 0) != (lowest[1] < 0) else [low < 1 for low in lowest]
     if marks[0] == marks[1]:
@@ -237,7 +234,7 @@ def _strata_and_relevance(fourth: Sequence[bytes], fifth: Sequence[bytes], path:
 
 
 def _probabilities(named: Mapping[str, Sequence[bytes]]) -> FloatArray:
-    """Return inclusion probabilities: NaN for none, 1 for what another method chose with certainty."""
+    """Return inclusion probabilities, NaN if unsampled and 1 if judged with certainty, shape (line,)."""
     given = np.array([np.nan if p == _NO_PROBABILITY else float(p) for p in named["probability"]])
     probability = np.where((given > 0) & (given <= 1), given, np.nan)
     if "method" in named:

@@ -1,4 +1,4 @@
-"""Topics that count, and documents that are taken out of runs and judgments before anything is scored."""
+"""Selection of topics to score and exclusion of documents from runs and judgments."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from bayespool.tables.formatting import counted, some_of
 
 Lines = TypeVar("Lines", Run, Qrels)
 Exclude = str | os.PathLike[str] | Judgments | Mapping[Any, Iterable[Any]] | Sequence[Any]
-"""``"query"``, a file, judgments or ``{query_id: [doc_id, …]}``; or a list of names and files."""
+"""Documents to exclude: ``"query"``, a file, judgments, ``{query_id: [doc_id, …]}``, or a list of paths."""
 Topics = str | os.PathLike[str] | Iterable[str]
-"""``"qrels"``, ``"run"``, a file, or a list of topics."""
+"""Topics to score: ``"qrels"``, ``"run"``, a file, or a list of topics."""
 
 OWN_DOCUMENT = "query"
 _SEPARATOR = "\t"  # in no topic or document of a file
@@ -36,7 +36,7 @@ _N_NAMED = 3
 
 @dataclass(frozen=True, eq=False)
 class Exclusion:
-    """Pairs of topic and document that are taken out, and how many lines of runs and judgments had them."""
+    """Excluded (topic, document) pairs, and the number of lines removed so far."""
 
     source: str  # in words
     own: bool = False  # whether a document with the id of its topic is taken out
@@ -44,7 +44,7 @@ class Exclusion:
     n_lines: dict[type, int] = field(default_factory=lambda: {Run: 0, Qrels: 0})
 
     def take_out(self, source: Lines) -> Lines:
-        """Return the run or judgments without these documents; counts their lines."""
+        """Return the run or judgments without the excluded documents, and count the removed lines."""
         is_excluded = self._are_excluded(source)
         if not is_excluded.any():
             return source
@@ -69,20 +69,20 @@ class Exclusion:
 
     @property
     def note(self) -> str:
-        """Sentence on the documents that were taken out."""
+        """Note on the number of excluded documents."""
         return (
             f"taken out before anything is scored ({self.source}): "
             f"{counted(self.n_lines[Run], 'document')} of runs and {counted(self.n_lines[Qrels], 'judgment')}"
         )
 
     def warn_if_idle(self) -> None:
-        """Warn where neither a run nor a judgment had any of the documents."""
+        """Warn (`InputWarning`) if no run or judgment contains an excluded document."""
         if not any(self.n_lines.values()):
             warn_caller(f"{self.source}: no run and no judgment has a document to be taken out", InputWarning)
 
 
 def read_exclusion(source: Exclude | None, *, reading: Reading | None = None) -> Exclusion | None:
-    """Read what is taken out; None for nothing.
+    """Read the documents to exclude; None if there are none.
 
     Judgments, such as those of an earlier round, stand for all documents that they judge: a relevance of −1
     is none.
@@ -105,7 +105,7 @@ def read_exclusion(source: Exclude | None, *, reading: Reading | None = None) ->
 
 
 def _read_pairs(source: Any, reading: Reading) -> Qrels:
-    """Return pairs of topic and document of a file of two columns, of judgments, or of lists by topic."""
+    """Return the (topic, document) pairs in a two-column file, judgments or a mapping of lists."""
     if isinstance(source, Mapping) and not any(isinstance(value, Mapping) for value in source.values()):
         return _as_qrels((q, document) for q, ids in source.items() for document in ids)
     if isinstance(source, str | os.PathLike) and not irds_name(source):
@@ -118,7 +118,7 @@ def _read_pairs(source: Any, reading: Reading) -> Qrels:
 
 
 def _as_qrels(pairs: Iterable[tuple[Any, Any]]) -> Qrels:
-    """Return pairs as judgments, each once."""
+    """Return (topic, document) tuples as judgments, without duplicates."""
     documents: dict[Any, dict[Any, int]] = {}
     for query_id, doc_id in pairs:
         documents.setdefault(query_id, {})[doc_id] = 1
@@ -126,7 +126,7 @@ def _as_qrels(pairs: Iterable[tuple[Any, Any]]) -> Qrels:
 
 
 def select_lines(source: Lines, lines: OrderArray) -> Lines:
-    """Return some lines of a run or of judgments."""
+    """Return a run or judgments restricted to the given lines."""
     taken: dict[str, Any] = {}
     for f in dataclasses.fields(source):
         value = getattr(source, f.name)
@@ -140,7 +140,7 @@ def select_lines(source: Lines, lines: OrderArray) -> Lines:
 def select_topics(
     qrels: Qrels, topics: Topics, runs: Runs | None, *, reading: Reading | None = None
 ) -> tuple[Qrels, str]:
-    """Return judgments on the topics that count, and a note; ``runs`` are those to score."""
+    """Return judgments restricted to the selected topics, and a note on the selection."""
     judged = dict.fromkeys(qrels.query_id.unique().to_pylist())
     if topics == "qrels":
         return qrels, ""
@@ -170,7 +170,7 @@ def select_topics(
 
 
 def _run_topics(runs: Runs | None, judged: Mapping[str, None], reading: Reading) -> dict[str, None]:
-    """Return topics that the runs have in common with the qrels, in all of them the same."""
+    """Return the topics shared by runs and qrels, or raise `InputError` if the runs' topics differ."""
     (read,) = gather_runs(runs, reading=dataclasses.replace(reading, progress=None))
     if not read:
         hint = "name the runs to score, or give the topics in a file"
@@ -189,7 +189,7 @@ def _run_topics(runs: Runs | None, judged: Mapping[str, None], reading: Reading)
 
 
 def _read_topics(topics: Topics, reading: Reading) -> tuple[dict[str, None], str]:
-    """Return topics of a file, the first word of each line, or of a list."""
+    """Return the topics in a file (the first word on each line) or a list, and their source in words."""
     if not isinstance(topics, str | os.PathLike):
         return dict.fromkeys(map(str, topics)), "a list"
     lines = read_text(Path(topics), max_size=reading.max_file_size).decode().splitlines()
@@ -198,7 +198,7 @@ def _read_topics(topics: Topics, reading: Reading) -> tuple[dict[str, None], str
 
 @dataclass(frozen=True)
 class StrangeTopics:
-    """Topics of a run and of the qrels that have no counterpart.
+    """Topics found only in a run or only in the qrels.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ class StrangeTopics:
 
 
 def find_strange_topics(run: Run, query_ids: Sequence[str]) -> StrangeTopics | None:
-    """Return topics of a run that the qrels lack, and those it lacks; None unless there are both."""
+    """Return topics found only in the run and only in the qrels, or None unless there are both."""
     there, known = set(run.query_id.dictionary.to_pylist()), set(query_ids)
     run_topics, qrels_topics = sorted(there - known), [q for q in query_ids if q not in there]
     if not run_topics or not qrels_topics:
@@ -227,7 +227,7 @@ def find_strange_topics(run: Run, query_ids: Sequence[str]) -> StrangeTopics | N
 
 
 def strange_topic_note(strange: Sequence[StrangeTopics], n_runs: int) -> str:
-    """Return a note on runs whose topics are only in part those of the qrels, or ''."""
+    """Return a note on runs whose topics match the qrels only in part, or ''."""
     if not strange:
         return ""
     most = max(strange, key=lambda each: min(len(each.run_topics), len(each.qrels_topics)))
@@ -246,7 +246,7 @@ def _without_zeros(topic: str) -> str:
 
 
 def _number(topic: str) -> str:
-    """Return the rest of a topic from its first digit on."""
+    """Return a topic id from its first digit to its end."""
     return re.sub(r"^[^0-9]+", "", topic)
 
 
@@ -259,7 +259,7 @@ _FORMS: Mapping[str, Callable[[str], str]] = {
 
 
 def join_hint(run_topics: Iterable[str], qrels_topics: Iterable[str]) -> str:
-    """Say which difference in writing would join most topics; empty where none would.
+    """Return a hint on the spelling difference that prevents most topics from matching, or ''.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def join_hint(run_topics: Iterable[str], qrels_topics: Iterable[str]) -> str:
 
 
 def _by_form(topics: Iterable[str], form: Callable[[str], str]) -> dict[str, str]:
-    """Return topics by their form, without those that share one."""
+    """Return a mapping from normalized to original topic id, without ambiguous ones."""
     together: dict[str, list[str]] = {}
     for topic in topics:
         together.setdefault(form(topic), []).append(topic)

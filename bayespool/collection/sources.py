@@ -1,4 +1,4 @@
-"""Runs, judgments, labels and organizations from files, objects in memory and ir_datasets."""
+"""Gather runs, judgments, labels and organizations from files, objects in memory and ir_datasets."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _BETWEEN = re.compile(rb"[\s,;\"']+")
 
 
 def join_qrels(parts: Sequence[Qrels]) -> Qrels:
-    """Join judgments in their order; what several say alike counts once.
+    """Concatenate judgments from several sources, and drop duplicates that agree.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def join_qrels(parts: Sequence[Qrels]) -> Qrels:
 
 
 def join_organizations(parts: Sequence[tuple[Path | None, Mapping[str, str]]]) -> dict[str, str]:
-    """Join lists of organizations by run; a run with two organizations is an `InputError`."""
+    """Merge lists of organizations, or raise `InputError` if a run has two organizations."""
     joined: dict[str, str] = {}
     path_of: dict[str, Path | None] = {}
     for path, organizations in parts:
@@ -116,13 +116,13 @@ def join_organizations(parts: Sequence[tuple[Path | None, Mapping[str, str]]]) -
 
 
 def _place(path: Path | None, *ids: str) -> str:
-    """Return a file and the line that has the ids, for a message."""
+    """Return the file, and the line that contains the ids, as text for a message."""
     line = _line(path, *ids)
     return f"{path or 'another source'}{'' if line is None else f', line {line}'}"
 
 
 def _line(path: Path | None, *ids: str) -> int | None:
-    """Return the first line of a file that has all ids; None where none has."""
+    """Return the number of the first line in a file that contains all ids, or None."""
     if path is None:
         return None
     wanted = {each.encode() for each in ids}
@@ -136,7 +136,7 @@ IRDS = "irds:"
 
 
 def irds_name(source: object) -> str:
-    """Return the name of the data set in a string or path ``irds:NAME``; empty for anything else."""
+    """Return the data set name in a string or path ``irds:NAME``, or '' for anything else."""
     if not isinstance(source, str | os.PathLike):
         return ""
     text = os.fsdecode(source).replace(os.sep, "/")
@@ -144,9 +144,7 @@ def irds_name(source: object) -> str:
 
 
 def irds_rows(name: str, kind: str) -> list[Any]:
-    """Return named tuples of a data set of ir_datasets: its judgments (``qrels``) or its run
-    (``scoreddocs``).
-    """
+    """Return rows from an ir_datasets data set: judgments (``qrels``) or a run (``scoreddocs``)."""
     try:
         import ir_datasets
     except ImportError:
@@ -168,18 +166,18 @@ def irds_rows(name: str, kind: str) -> list[Any]:
 
 
 class Frame(Protocol):
-    """Object with named columns: a data frame of pandas or polars, a table of Arrow."""
+    """Object with named columns, such as a pandas or polars data frame or an Arrow table."""
 
     @property
     def columns(self) -> Any:
-        """Names of the columns."""
+        """Column names."""
 
 
 class RanxObject(Protocol):
-    """A run or judgments of ranx."""
+    """Run or qrels object from ranx."""
 
     def to_dataframe(self) -> Any:
-        """Data frame with columns ``q_id, doc_id, score``."""
+        """Return a data frame with columns ``q_id, doc_id, score``."""
 
 
 _ByTopic = Mapping[Any, Mapping[Any, float]]
@@ -199,9 +197,9 @@ Runs = (
     # one alternative for all lists, so that a type checker can infer the type of a mixed one
     | Iterable[_Path | Run | Frame | RanxObject | _Row | Iterable[_Row]]
 )
-"""A run or several: paths, globs, folders, ``irds:`` names, frames, ``{query_id: {doc_id: score}}``,
-``{query_id: [doc_id, …]}``, rows, objects of ranx, `Run`; a mapping from names to them, or an iterable of
-them."""
+"""One or several runs: paths, globs, folders, ``irds:`` names, data frames, dictionaries, rows, ranx objects
+or `Run` objects, a mapping from run names to these, or an iterable over them.
+"""
 Judgments = (
     _Path
     | Qrels
@@ -210,14 +208,16 @@ Judgments = (
     | _ByTopic
     | Iterable[_Path | Qrels | Frame | RanxObject | _ByTopic | _Row]
 )
-"""Judgments: a path, an ``irds:`` name, a frame, ``{query_id: {doc_id: relevance}}``, rows, an object of
-ranx, `Qrels`; or a list of these, which are joined."""
+"""Judgments: a path, an ``irds:`` name, a data frame, a dictionary, rows, a ranx object or `Qrels`, or a list
+of these to join.
+"""
 _Labels = _Path | Labels | Frame | RanxObject | _ByTopic | Iterable[_Row]
 Judges = _Path | Iterable[_Path] | Mapping[str, _Labels]
-"""Labels of second judges: paths, or a mapping from names to paths, frames, dictionaries, rows, `Labels`."""
+"""Labels from second judges: paths, or a mapping from judge name to path, frame, dictionary or rows."""
 Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Path | _Row]
-"""Organization of each run: a path or several, a mapping, or a frame or rows with ``run_id`` and
-``organization``."""
+"""Organization for each run: one or several paths, a mapping, or a data frame or rows with ``run_id`` and
+``organization``.
+"""
 
 
 def gather_runs(
@@ -226,7 +226,10 @@ def gather_runs(
     reading: Reading | None = None,
     take: Callable[[Sequence[Run]], Sequence[Any]] | None = None,
 ) -> list[list[Any]]:
-    """Read the runs of each source once; ``take`` converts batches, ``names`` are of runs without one."""
+    """Read the runs from each source, reading shared files only once.
+
+    ``take`` converts batches of runs, and ``names`` are names for runs without one, one per source.
+    """
     reading = reading or Reading()
     seen: _Seen = {}
     items_of_sources: list[list[Path | Run]] = []
@@ -253,7 +256,7 @@ def gather_runs(
 
 
 def gather_qrels(source: Judgments, *, reading: Reading | None = None) -> Qrels:
-    """Read judgments from any source.
+    """Read judgments from a file, an object in memory or ir_datasets, or join a list of these.
 
     Parameters
     ----------
@@ -284,13 +287,13 @@ def gather_qrels(source: Judgments, *, reading: Reading | None = None) -> Qrels:
 
 
 def _is_source(item: object) -> bool:
-    """Return whether an item of a list is a source of its own, and no row."""
+    """Return whether a list item is a complete source, such as a file or frame, rather than a row."""
     is_whole = isinstance(item, str | os.PathLike | Qrels) or is_frame(item) or hasattr(item, "to_dataframe")
     return is_whole or (isinstance(item, Mapping) and not is_row(item))
 
 
 def gather_judges(source: Judges | None, *, reading: Reading | None = None) -> dict[str, Labels]:
-    """Read labels of second judges by name; judges given as paths alone are named by their files."""
+    """Read labels from second judges into a mapping by judge name (the file name if none is given)."""
     reading = reading or Reading()
     if source is None:
         return {}
@@ -316,7 +319,7 @@ def _gather_labels(source: Any, reading: Reading) -> Labels:
 
 
 def gather_organizations(source: Organizations, *, reading: Reading | None = None) -> dict[str, str]:
-    """Read the organization of each run."""
+    """Return a mapping from run id to organization, read from a file, mapping, frame or rows."""
     reading = reading or Reading()
     if isinstance(source, Mapping):
         return dict(source)
@@ -331,13 +334,11 @@ def gather_organizations(source: Organizations, *, reading: Reading | None = Non
 
 
 _Seen = dict[int, tuple[object, list[Run]]]
-"""Runs of objects by identity; keeping the objects keeps their identities unique."""
+"""Runs already read from objects in memory, keyed by object identity."""
 
 
 def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
-    """Return files and runs of a source, unnamed ones with an empty id; an object seen before has the same
-    runs.
-    """
+    """Return the files and runs in a source; unnamed runs have an empty id."""
     if source is None:
         return []
     if name := irds_name(source):
@@ -368,7 +369,7 @@ def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
 
 
 def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping is from topics to documents, and not from names to runs."""
+    """Return whether a mapping is a single run keyed by topic, rather than several runs keyed by name."""
     values = list(mapping.values())
     if are_id_lists(mapping):
         return True
@@ -379,7 +380,7 @@ def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
 
 
 def _read_named_run(name: str, source: Any, reading: Reading, seen: _Seen) -> Run:
-    """Read the single run of a name."""
+    """Read a run under the given name, or raise `InputError` if the source holds several."""
     items = _items(source, reading, seen)
     if len(items) != 1:
         raise InputError(f"run {name}: {len(items)} runs where one is expected", hint="one name for each")
@@ -391,7 +392,7 @@ def _read_named_run(name: str, source: Any, reading: Reading, seen: _Seen) -> Ru
 
 
 def _object_runs(source: Any) -> list[Run]:
-    """Return runs of a frame, an object of ranx, a nested dictionary or rows."""
+    """Return the runs in a data frame, ranx object, nested dictionary or rows."""
     name = "" if is_frame(source) else getattr(source, "name", None)
     if name and isinstance(name, str):
         return [run_from_frame(source, name)]
@@ -412,7 +413,7 @@ def _object_runs(source: Any) -> list[Run]:
 
 
 def _has_run_ids(source: Any) -> bool:
-    """Return whether a frame or rows have a column of run ids."""
+    """Return whether a data frame or rows have a run id column."""
     if is_frame(source):
         fields = column_names(source)
     else:

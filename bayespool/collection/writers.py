@@ -23,7 +23,7 @@ _UNWRITABLE_TOPIC = re.compile("[\0\t\n\v\f\r \ufeff\xa0\u2007\u202f]|^$")
 
 
 def write_run(run: Run, path: PathLike) -> None:
-    """Write a run as a TREC file, in the order of its lines.
+    """Write a run as a TREC run file, in line order.
 
     Scores are read back bit for bit. Ranks are the run's, or else those of the scores within a topic, from 1,
     equal scores in the order of their lines. The run's id becomes the tag.
@@ -47,12 +47,15 @@ def write_run(run: Run, path: PathLike) -> None:
 
 
 def write_qrels(qrels: Qrels, path: PathLike) -> None:
-    """Write judgments as a TREC qrels file, in the order of their lines; errors are those of `write_run`."""
+    """Write judgments as a TREC qrels file, in line order.
+
+    Raises the errors of `write_run`.
+    """
     atomic_write(path, qrels_content(qrels, path))
 
 
 def qrels_content(qrels: Qrels, path: PathLike, *, second: Sequence[str] | None = None) -> bytes:
-    """Return the content of the file that `write_qrels` writes, with given texts in its second column."""
+    """Return the bytes that `write_qrels` writes, optionally with custom text in the second column."""
     queries, documents = _topics(qrels.query_id, path), _documents(qrels.doc_id, path)
     columns = queries, second or ["0"] * len(queries), documents, qrels.relevance.tolist()
     return _content("".join(f"{q} {s} {d} {r}\n" for q, s, d, r in zip(*columns, strict=True)), path)
@@ -99,9 +102,7 @@ def _refuse_unwritable(names: list[str], kind: str, path: PathLike) -> None:
 
 
 def _ranks_within_topic(run: Run) -> list[int]:
-    """Return the rank of each line by score among those of its topic, from 1, equal scores in the order of
-    the lines.
-    """
+    """Return each line's rank by score within its topic, from 1; ties keep line order."""
     topic = run.query_id.indices.to_numpy()
     order = np.lexsort((-run.score, topic))
     ranks = np.empty(len(order), dtype=np.intp)
@@ -114,7 +115,7 @@ def _write(path: PathLike, text: str) -> None:
 
 
 def _content(text: str, path: PathLike) -> bytes:
-    """Return the text as the file of this name has it, compressed in ``.gz``."""
+    """Return the encoded text, gzip-compressed if the file name ends in ``.gz``."""
     suffix = Path(path).suffix.lower()
     if suffix in (".xz", ".zst"):
         raise OutputError(f"{path}: cannot be written: plain text or .gz, not {suffix}")

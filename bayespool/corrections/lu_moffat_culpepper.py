@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -44,7 +44,7 @@ _LOG_SCALE_AND_SHAPE = (
 
 
 def gain_curves(observed: FloatArray, n_ranks: int, shape: Shape) -> FloatArray:
-    """Return curves of one shape with the least squared distance to mean gains.
+    """Fit curves of one shape to mean gains by least squares, shape (topic, rank).
 
     Shape (topic, rank), cut to 0 and 1.
 
@@ -90,10 +90,7 @@ def _fit_curves(
     form: Callable[[FloatArray, FloatArray], FloatArray],
     axes: tuple[FloatArray, ...],
 ) -> FloatArray:
-    """Return form times height, with least-squares parameters and height for each topic.
-
-    Shape (topic, rank).
-    """
+    """Return least-squares fits of a parametric curve for each topic, shape (topic, rank)."""
     within = rank[: observed.shape[1]]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
     least, greatest = zip(*((axis[0], axis[-1]) for axis in axes), strict=True)
@@ -101,7 +98,7 @@ def _fit_curves(
     best = points[_explained(observed @ forms.T, forms).argmax(axis=1)]
 
     def distance(parameters: FloatArray) -> FloatArray:
-        """Return from the form at its best height to what was observed, shape (topic, rank)."""
+        """Return residuals of the curves at their best height, shape (topic, rank)."""
         forms = form(parameters, within)
         return _height(observed, forms)[:, None] * forms - observed
 
@@ -134,13 +131,13 @@ SHAPES: dict[Shape, Callable[[FloatArray, FloatArray], FloatArray]] = {
 
 
 def _height(observed: FloatArray, forms: FloatArray) -> FloatArray:
-    """Return best height of each topic's form, shape (topic,)."""
+    """Return the least-squares height for each topic's curve, shape (topic,)."""
     squares = np.maximum(np.square(forms).sum(axis=1), _MIN_SUM_OF_SQUARES)
     return np.asarray((observed * forms).sum(axis=1) / squares)
 
 
 def _explained(products: FloatArray, forms: FloatArray) -> FloatArray:
-    """Return decrease of the sum of squares by a form at its best height."""
+    """Return the reduction in the sum of squares from fitting each curve at its best height."""
     squares = np.square(forms).sum(axis=-1)
     return np.asarray(
         np.where(squares > _MIN_SUM_OF_SQUARES, products**2 / np.maximum(squares, _MIN_SUM_OF_SQUARES), -1.0)
@@ -150,13 +147,6 @@ def _explained(products: FloatArray, forms: FloatArray) -> FloatArray:
 Loss = Literal["a", "b"]
 
 
-class _Expected(NamedTuple):
-    """Gains as shares of the greatest, and which are estimated, shape (run, topic, rank)."""
-
-    gain: FloatArray
-    opened: BoolArray
-
-
 _COMBINED_SHAPES: tuple[Shape, ...] = ("linear", "zipf", "weibull")
 _LAST_RANK = 1000  # of a document that a run does not return
 _MISSING_LEVEL = -2  # of a rank below the end of a run
@@ -164,7 +154,7 @@ _MIN_FITTED_RANKS = 10  # with fewer, a note says that data are few
 
 
 def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
-    """Return the nonnegative weights of sum 1 of a table's columns that come closest to a target (row,)."""
+    """Return nonnegative column weights with sum 1 that best fit a target of shape (row,)."""
     from scipy.optimize import nnls
 
     n_columns = table.shape[1]
@@ -184,7 +174,7 @@ def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
 )
 @dataclass(frozen=True, kw_only=True)
 class LuMoffatCulpepper(SharedCorrection):
-    """Add expected gains of unjudged documents by their ranks in the pooled runs (Lu et al. 2017).
+    """Measure with unjudged documents' gains expected from their pooled ranks (Lu et al. 2017).
 
     On each topic the method fits a curve g to the mean gain at each rank of the pooled runs, down to the
     pool depth, and extrapolates it below (`gain_curves`). The expected gain of a document is Σ w_s g(rank
@@ -238,9 +228,9 @@ class LuMoffatCulpepper(SharedCorrection):
             raise InputError(f"persistence {self.persistence} is not between 0 and 1")
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Correct for several measures; those with equal gains of levels share the estimates."""
+        """Return corrected per-topic scores, sharing estimates between measures with equal gains."""
         deepest = max(bounds.measure.cutoff for bounds in all_bounds)
-        shared: dict[bytes, _Expected] = {}
+        shared: dict[bytes, tuple[FloatArray, BoolArray]] = {}
         corrected = []
         for bounds in all_bounds:
             top = relevance_levels(collection, bounds.measure)[-1]
@@ -255,20 +245,23 @@ class LuMoffatCulpepper(SharedCorrection):
                 shares = gains / gains.max()
                 if (key := shares.tobytes()) not in shared:
                     shared[key] = self._expected(collection, bounds.run_ids, deepest, shares)
-                corrected.append(_correct_measure(collection, bounds, shared[key], float(gains.max())))
+                corrected.append(_correct_measure(collection, bounds, *shared[key], float(gains.max())))
         return corrected
 
     def _expected(
         self, collection: Collection, run_ids: tuple[str, ...], depth: int, shares: FloatArray
-    ) -> _Expected:
-        """Return gains of the first ``depth`` documents of runs, known or estimated."""
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return relative gains for each run's top ``depth`` documents, with a mask for estimated ones.
+
+        Both have the shape (run, topic, rank).
+        """
         index = collection.run_index(run_ids)
         level, opened, _ = self.opened_ranks(collection, run_ids, depth)
         gain = np.where(level >= 0, shares[np.maximum(level, 0)], 0.0)
         pooled = np.flatnonzero(collection.pooled)
         topics = np.flatnonzero(opened.any(axis=(0, 2)))
         if not len(pooled) or not len(topics):
-            return _Expected(gain, opened)
+            return gain, opened
         pool_level = ranked_levels(collection, pooled, collection.document.shape[2])
         last = max(_LAST_RANK, pool_level.shape[2])
         observed = _mean_gains(pool_level[:, topics], collection.run_depths(pooled), shares)
@@ -283,12 +276,12 @@ class LuMoffatCulpepper(SharedCorrection):
             judged_gain = shares[collection.relevance[judged]]
             by_shape = [np.append(curve[row], curve[row, -1]) for curve in curves]
             gain[run, t, rank] = self._topic_gains(ranks, judged_gain, by_shape, last)
-        return _Expected(gain, opened)
+        return gain, opened
 
     def _topic_gains(
         self, ranks: IntArray, judged_gain: FloatArray, curves: Sequence[FloatArray], last: int
     ) -> FloatArray:
-        """Return expected gains of the documents after the judged ones, shape (document,)."""
+        """Return expected gains for one topic's unjudged documents, shape (document,)."""
         n_judged = len(judged_gain)
         weight = np.append(self.persistence ** np.arange(last), 0.0)[ranks[:n_judged]]
         estimates = np.empty((len(ranks), len(curves)))
@@ -299,7 +292,7 @@ class LuMoffatCulpepper(SharedCorrection):
         return combined[n_judged:]
 
     def _weights(self, weight: FloatArray, gains: FloatArray, target: FloatArray) -> FloatArray:
-        """Return weights of the columns of expected gains (judged document, column), shape (column,)."""
+        """Fit weights for columns of expected gains to the judged documents' gains, shape (column,)."""
         if self.loss == "a":
             return simplex_weights(weight.T @ gains, weight.T @ target)
         # the rows of one document differ by factors only, and are one row of their root sum of squares
@@ -308,12 +301,11 @@ class LuMoffatCulpepper(SharedCorrection):
 
 
 def _correct_measure(
-    collection: Collection, bounds: Bounds, expected: _Expected, greatest: float
+    collection: Collection, bounds: Bounds, gain: FloatArray, opened: BoolArray, greatest: float
 ) -> Corrected:
-    """Return values with expected gains of unjudged documents; B without any."""
+    """Return corrected scores with expected gains for unjudged documents."""
     measure = bounds.measure
-    gain = expected.gain[:, :, : measure.cutoff]
-    opened = expected.opened[:, :, : measure.cutoff]
+    gain, opened = gain[:, :, : measure.cutoff], opened[:, :, : measure.cutoff]
     values = normalize_expected(collection, bounds, expected_amounts(measure, gain * greatest))
     per_topic = np.where(opened.any(axis=2), values, bounds.lower)
     per_topic[lacks_pool(collection, bounds)] = np.nan
@@ -325,7 +317,7 @@ def _correct_measure(
 
 
 def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> FloatArray:
-    """Return the mean gain at each rank of pooled runs, each down to its depth, shape (topic, rank).
+    """Return the pooled runs' mean gain at each rank down to their depths, shape (topic, rank).
 
     A missing rank gains 0, an unjudged document does not count.
     """
@@ -340,7 +332,7 @@ def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> Floa
 
 
 def _ranks_in_runs(pairs: IntArray, document: IntArray, lacking: int) -> IntArray:
-    """Return ranks of documents in runs, from 0, shape (pair, run).
+    """Return each document's rank (from 0) in each run, shape (pair, run).
 
     ``lacking`` where a run does not return one.
     """

@@ -335,8 +335,5 @@ def unjudged_documents(
     """
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)
-    reach = run_reach(collection, index, cutoff, estimand)
-    document = collection.document[index, :, : int(reach.max(initial=0))]
-    unjudged = np.append(collection.may_be_relevant, False)[document]
-    run, topic, rank = np.nonzero(unjudged & (np.arange(document.shape[2]) < reach[:, None, None]))
-    return run, topic, rank + 1, document[run, topic, rank]
+    run, topic, rank = np.nonzero(open_ranks(collection, index, cutoff, estimand))
+    return run, topic, rank + 1, collection.document[index, :, :cutoff][run, topic, rank]

@@ -13,10 +13,18 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection, rows
-from bayespool.collection.rankings import blocks, ranked
+from bayespool.collection.rankings import blocks
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
-from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, check_cutoffs, count_within, states
+from bayespool.evidence.ideals import (
+    MISSING,
+    NONRELEVANT,
+    RELEVANT,
+    check_cutoffs,
+    count_within,
+    rank_tables,
+    states,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +78,10 @@ def composition_effects(
     uncomposed = [_split(table[document[:, :, : max(cutoffs)]], cutoffs) for _, document in parts]
     shape = (len(index), len(collection.query_ids), len(cutoffs))
     delta_precision, delta_antiprecision = np.zeros(shape), np.zeros(shape)
-    rank_in_run = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
-    for row, u in enumerate(index):
+    for row, (u, rank_in_run) in enumerate(rank_tables(collection, index)):
         n_others = np.count_nonzero(pooled != u)
         if n_others == 0:
             continue
-        own, rank = ranked(collection.document, u)
-        rank_in_run[own] = rank + 1
-        rank_in_run[-1] = 0
         for (topics, document), before_parts in zip(parts, uncomposed, strict=True):
             state = (
                 _composed_at_whole_ranks(document, rank_in_run, table, max(cutoffs))
@@ -89,7 +93,6 @@ def composition_effects(
             ):
                 changed = (after - before).sum(axis=0)  # composed with itself a run does not change
                 delta[row, topics] = changed / n_others
-        rank_in_run[own] = 0
     divisor = np.array(cutoffs)
     return CompositionEffects(
         tuple(collection.run_ids[i] for i in index),

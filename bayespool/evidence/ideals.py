@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.rankings import Rankings
+from bayespool.collection.rankings import Rankings, ranked
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.base import MISSING_RANK
@@ -212,6 +212,20 @@ def ranked_levels(collection: Collection, index: OrderArray, depth: int) -> Leve
     −1 if unjudged, `MISSING_RANK` after the last.
     """
     return relevance_table(collection)[collection.document[index, :, :depth]]
+
+
+def rank_tables(collection: Collection, runs: OrderArray) -> Iterator[tuple[int, IntArray]]:
+    """Yield each run with the ranks of all documents in it, from 1, and 0 for those that it lacks.
+
+    One array, of shape (pair + 1,), serves all runs.
+    """
+    rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
+    for run in runs.tolist():
+        document, ranks = ranked(collection.document, run)
+        rank_of[document] = ranks + 1
+        rank_of[-1] = 0
+        yield run, rank_of
+        rank_of[document] = 0
 
 
 def relevance_table(collection: Collection) -> LevelArray:

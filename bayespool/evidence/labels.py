@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray
 from bayespool.collection import Collection, Judge
 from bayespool.collection.judges import MOST_GRADES
 from bayespool.collection.pools import sole_contributor
@@ -125,12 +125,19 @@ def topic_grades(
     state = states(collection.relevance, rel, given)
     counted = is_other(collection) & (judge.grade >= 0)
     shape = len(collection.query_ids), len(judge.thresholds) + 1
-    relevant, nonrelevant = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for table, kind in ((relevant, RELEVANT), (nonrelevant, NONRELEVANT)):
-        pair = np.flatnonzero(counted & (state == kind))
-        np.add.at(table, (collection.pair_topic[pair], judge.grade[pair]), 1)
-        table.flags.writeable = False
+    relevant, nonrelevant = (
+        _cross_table(collection.pair_topic[pair], judge.grade[pair], shape)
+        for pair in (np.flatnonzero(counted & (state == kind)) for kind in (RELEVANT, NONRELEVANT))
+    )
+    relevant.flags.writeable = nonrelevant.flags.writeable = False
     return relevant, nonrelevant
+
+
+def _cross_table(row: AnyArray, column: AnyArray, shape: tuple[int, int]) -> IndexArray:
+    """Return numbers of pairs of a row and a column."""
+    table = np.zeros(shape, dtype=np.int64)
+    np.add.at(table, (row, column), 1)
+    return table
 
 
 def is_other(collection: Collection) -> BoolArray:
@@ -198,9 +205,7 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
 
     def counted(pair: IntArray) -> IndexArray:
         """Return numbers of documents by relevance and grade, shape (2, grade)."""
-        table = np.zeros(shape, dtype=np.int64)
-        np.add.at(table, (is_relevant[pair].astype(np.intp), grade[pair]), 1)
-        return table
+        return _cross_table(is_relevant[pair].astype(np.intp), grade[pair], shape)
 
     everyone = counted(_known_documents(top, known))
     n_organizations = len(collection.organizations)
@@ -303,14 +308,12 @@ class LabelConfusion:
         pair = held_out_documents(collection, cutoff=cutoff)[3]
         level = np.searchsorted(np.array(levels), collection.relevance, side="right")
 
-        def count(pairs: OrderArray) -> IndexArray:
-            table = np.zeros((len(judge.thresholds) + 2, len(levels) + 1), dtype=np.int64)
-            np.add.at(table, (judge.grade[pairs], level[pairs]), 1)  # −1, no label, is the last row
-            return table
-
-        return cls(
-            judge, tuple(levels), count(pair.astype(np.intp)), count(np.flatnonzero(is_other(collection)))
+        shape = len(judge.thresholds) + 2, len(levels) + 1
+        hidden, other = (  # −1, no label, is the last row
+            _cross_table(judge.grade[pairs], level[pairs], shape)
+            for pairs in (pair, np.flatnonzero(is_other(collection)))
         )
+        return cls(judge, tuple(levels), hidden, other)
 
     def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
         """Return numbers of relevant and nonrelevant labeled documents by grade.

@@ -28,8 +28,9 @@ import numpy.typing as npt
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
-from bayespool.collection.rankings import ranked, within
+from bayespool.collection.rankings import within
 from bayespool.compiled import compiled, one_thread
+from bayespool.evidence.ideals import rank_tables
 
 TOP_OF_RUNS = 30
 """Maximum rank in a pooled run for training documents."""
@@ -215,14 +216,9 @@ def rank_worths(
 
     ``worth`` is by rank from 1; its first value is that of a document that a run lacks.
     """
-    rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
     worths = np.empty((len(pair), len(runs)))
-    for column, run in enumerate(runs):
-        document, ranks = ranked(collection.document, run)
-        rank_of[document] = ranks + 1
-        rank_of[-1] = 0
+    for column, (_, rank_of) in enumerate(rank_tables(collection, runs)):
         worths[:, column] = worth[rank_of[pair]]
-        rank_of[document] = 0
     return worths
 
 
@@ -233,9 +229,8 @@ def _training_documents(
     for depth in _DEPTHS:
         is_training = np.zeros(len(collection.relevance) + 1, dtype=bool)
         is_training[within(collection.document, pooled, depth)] = True
-        if np.count_nonzero(is_training[:-1] & collection.judged) <= MOST_TRAINING_DOCUMENTS * len(
-            collection.query_ids
-        ):
+        n_training = np.count_nonzero(is_training[:-1] & collection.judged)
+        if n_training <= MOST_TRAINING_DOCUMENTS * len(collection.query_ids):
             break
     pair = np.flatnonzero(is_training[:-1] & (collection.relevance >= given))
     topic = collection.pair_topic[pair].astype(np.intp)
@@ -270,15 +265,8 @@ def _learn(collection: Collection, rel: int, given: int) -> LearnedFusion:
         weight, center, ridge_values = regression.without(o, kept[o], shares[o])
         rows, n_having, best = kept[o], *training.support_without(o)
         n_runs = np.full(rows.sum(), float((training.organization != o).sum()))
-        design = _logit_features(
-            shares[o].base_without[rows],
-            n_having[rows],
-            n_runs,
-            best[rows],
-            longest,
-            ridge_values[rows],
-            process_values[rows],
-        )
+        columns = (n_having[rows], n_runs, best[rows], longest, ridge_values[rows], process_values[rows])
+        design = _logit_features(shares[o].base_without[rows], *columns)
         coefficients = _logistic(design, training.relevant[rows])
         left_out = np.full(len(training.pair), np.nan)
         left_out[rows] = np.round(design @ coefficients, _DIGITS)
@@ -329,7 +317,9 @@ class _Regression:
 
     @classmethod
     def of(cls, training: TrainingDocuments) -> _Regression:
-        return cls(training, _by_topic(training, training.gain), training.gain.T @ training.gain)
+        total = np.zeros((training.n_topics, training.gain.shape[1]))
+        np.add.at(total, training.topic, training.gain)
+        return cls(training, total, training.gain.T @ training.gain)
 
     def without(
         self, organization: int, kept: BoolArray, shares: _Shares
@@ -383,9 +373,8 @@ def _processes(
         process = _Process.of(np.hstack([gain / length, scale * gain]))
         for o, (cosine, dot, left_out) in processes.items():
             columns = np.flatnonzero(organization == o)
-            weights, left_out[rows] = process.without(
-                columns, kept[o][rows], shares[o].centered[rows], shares[o].change[rows]
-            )
+            centered, change = shares[o].centered[rows], shares[o].change[rows]
+            weights, left_out[rows] = process.without(columns, kept[o][rows], centered, change)
             cosine[t], dot[t] = weights[:n_runs], scale * weights[n_runs:]
     return processes
 
@@ -437,14 +426,6 @@ class _Process:
         # what others predict of z is z − (z − fitted)/(1 − leverage), for z = centered + change
         left_out = centered + change - (centered - fitted + change * (1 - ones)) / free
         return weights[:, 0], np.where(kept, left_out, 0.0)
-
-
-def _by_topic(training: TrainingDocuments, values: FloatArray) -> FloatArray:
-    """Return sums over each topic's training documents, shape (topic, …)."""
-    total = np.zeros((training.n_topics, values.shape[1]))
-    for t in range(training.n_topics):
-        total[t] = values[training.start[t] : training.start[t + 1]].sum(axis=0)
-    return total
 
 
 def _times_of_topic(values: FloatArray, topic_values: FloatArray, training: TrainingDocuments) -> FloatArray:

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.rankings import ranked
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
-from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
+from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE, rank_tables
 from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
@@ -123,18 +122,13 @@ class DocumentContext:
         pooled = np.flatnonzero(collection.pooled)
         top = dict(zip(pooled.tolist(), collection.run_depths(pooled).tolist(), strict=True))
         state = np.append(collection.relevance, np.int16(-1))
-        rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
         n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))
         longest = max(1, int(collection.length[pooled].max(initial=0)))
         fusion, best = np.zeros(len(pair)), np.full(len(pair), float(_ABSENT_RANK_FACTOR * longest))
         gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
-        for run in pooled:
-            document, ranks = ranked(collection.document, run)
-            rank_of[document] = ranks + 1
-            rank_of[-1] = 0
+        for run, rank_of in rank_tables(collection, pooled):
             rank = np.where(own == collection.organization[run], 0, rank_of[pair])
-            rank_of[document] = 0
-            judged = state[collection.document[run, :, : min(_TOP_DEPTH_RANGE[1], top[int(run)])]]
+            judged = state[collection.document[run, :, : min(_TOP_DEPTH_RANGE[1], top[run])]]
             precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= self.given).sum(axis=1) + 1)
             n_runs += own != collection.organization[run]
             n_retrieving += rank > 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,18 +11,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
-from bayespool.arrays import BoolArray, FloatArray, OrderArray
+from bayespool.arrays import FloatArray, OrderArray
 from bayespool.collection import Collection, Judge
 from bayespool.evidence.ideals import UNJUDGED_STATE
 from bayespool.evidence.labels import (
     GradeCounts,
-    favored_organizations,
     grade_counts,
     hidden_grades,
+    label_lift,
     submitters,
     topic_grades,
 )
-from bayespool.evidence.predictors import DocumentContext, Predictor
+from bayespool.evidence.predictors import DocumentContext, Per, Predictor
 from bayespool.randomness import key_of, normals
 
 _TRANSFER_SD = 0.5  # of a grade's log odds ratio between hidden and other judged documents
@@ -41,34 +41,26 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
 
     Grades reached, no label, labels of the run and on the topic.
     """
-    predictors = {}  # NaN without a label, or where the judge favors the run's organization
+    predictors: dict[str, Predictor] = {}  # NaN without a label, or where the judge favors the organization
+
+    def add(name: str, description: str, per: Per, compute: Callable[[DocumentContext], FloatArray]) -> None:
+        predictors[name] = Predictor(name=name, description=description, per=per, compute=compute)
+
     for judge in collection.judges:
+        by = f"judge {judge.name}"
         for place, threshold in enumerate(judge.thresholds):
-            predictors[_label_name(judge, threshold)] = Predictor(
-                name=_label_name(judge, threshold),
-                description=f"whether judge {judge.name} labels it {threshold:g} or more",
-                per="label",
-                compute=partial(_reaches, judge=judge, place=place),
-            )
+            text, reaches = f"whether {by} labels it {threshold:g} or more", partial(_reaches, place=place)
+            add(_label_name(judge, threshold), text, "label", partial(reaches, judge=judge))
         if judge.thresholds:
-            predictors[_run_name(judge)] = Predictor(
-                name=_run_name(judge),
-                description=f"log odds of relevant documents among the unjudged ones of the run, by labels "
-                f"of judge {judge.name}",
-                per="ranking",
-                compute=partial(_run_labels, judge=judge),
-            )
-            predictors[_topic_name(judge)] = Predictor(
-                name=_topic_name(judge),
-                description=f"how much more a label by judge {judge.name} is worth on the topic than on all",
-                per="label",
-                compute=partial(_topic_ratio, judge=judge),
-            )
-            predictors[_label_name(judge)] = Predictor(
-                name=_label_name(judge),
-                description=f"whether judge {judge.name} does not label it",
-                per="label",
-                compute=partial(_is_missing, judge=judge),
+            text = f"log odds of relevant documents among the unjudged ones of the run, by labels of {by}"
+            add(_run_name(judge), text, "ranking", partial(_run_labels, judge=judge))
+            text = f"how much more a label by {by} is worth on the topic than on all"
+            add(_topic_name(judge), text, "label", partial(_topic_ratio, judge=judge))
+            add(
+                _label_name(judge),
+                f"whether {by} does not label it",
+                "label",
+                partial(_is_missing, judge=judge),
             )
     return predictors
 
@@ -213,16 +205,8 @@ def _grades(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], pair: npt.NDArray[Any], rel: int, given: int
 ) -> npt.NDArray[np.int8]:
     """Return each document's grade, −1 without a usable label, shape (document,)."""
-    favored = favored_organizations(collection, judge, rel=rel, given=given)
-    return np.where(_belongs_to(collection, judge, run, favored), np.int8(-1), judge.grade[pair])
-
-
-def _belongs_to(
-    collection: Collection, judge: Judge, run: npt.NDArray[Any], organizations: Iterable[str]
-) -> BoolArray:
-    """Return whether each run belongs to one of the named organizations, in the shape of ``run``."""
-    named = np.isin(np.array(collection.organizations), list(organizations))
-    return np.asarray(named[submitters(collection, judge)[run]])
+    is_favored = label_lift(collection, judge, rel=rel, given=given).is_favored
+    return np.where(is_favored[submitters(collection, judge)[run]], np.int8(-1), judge.grade[pair])
 
 
 def _reaches(documents: DocumentContext, *, judge: Judge, place: int) -> FloatArray:
@@ -241,8 +225,8 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     document = collection.document[documents.runs, :, :top]
     unjudged = documents.state[:, :, : document.shape[2]] == UNJUDGED_STATE
     grade = np.where(unjudged, np.append(judge.grade, np.int8(-1))[document], np.int8(-1))
-    favored = favored_organizations(collection, judge, rel=documents.rel, given=documents.given)
-    grade[_belongs_to(collection, judge, documents.runs, favored)] = -1
+    is_favored = label_lift(collection, judge, rel=documents.rel, given=documents.given).is_favored
+    grade[is_favored[submitters(collection, judge)[documents.runs]]] = -1
     expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
     n = (grade >= 0).sum(axis=(1, 2))
     log_odds = np.log(

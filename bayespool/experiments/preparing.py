@@ -163,7 +163,7 @@ def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str], engi
             hint = known_names(name, sorted(names), before="these models have ")
             raise InputError(f"no prior {name!r}", hint=hint)
         if engine != "laplace":
-            refuse_no_density(name, parse_prior(text), engine)
+            refuse_no_density(name, parse_prior(text))
     if engine == "laplace":
         for model in models or MODELS:
             model_named(model).refuse_priors(priors)

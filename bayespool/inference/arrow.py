@@ -50,17 +50,6 @@ class Arrow:
     layout: Layout
     outer: FloatArray
 
-    def dense(self) -> FloatArray:
-        """Return the full matrix, shape (parameter, parameter), for small problems."""
-        at = self.layout
-        full = np.zeros((at.size, at.size))
-        full[:, : at.n_global] = self.outer[:, : at.n_global]
-        full[: at.n_global] = full[:, : at.n_global].T
-        for t in range(at.n_groups):
-            own = slice(at.n_global + t * at.width, at.n_global + (t + 1) * at.width)
-            full[own, own] = self.outer[own, at.n_global :]
-        return full
-
     def trace_with(self, other: FloatArray) -> float:
         """Return the trace of the product with another arrow matrix."""
         n, products = self.layout.n_global, self.outer * other

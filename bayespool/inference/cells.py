@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from math import exp, log, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray
 from bayespool.compiled import compiled
 
 
@@ -277,8 +276,8 @@ def integrate(
 
 def draw_effects(
     log_odds: FloatArray,
-    successes: npt.NDArray[Any],
-    trials: npt.NDArray[Any],
+    successes: AnyArray,
+    trials: AnyArray,
     cell: IndexArray,
     tau: FloatArray,
     rng: np.random.Generator,
@@ -292,8 +291,8 @@ def draw_effects(
 
 def draw_row_effects(
     log_odds: FloatArray,
-    successes: npt.NDArray[Any],
-    trials: npt.NDArray[Any],
+    successes: AnyArray,
+    trials: AnyArray,
     cell: IndexArray,
     tau: FloatArray,
     rng: np.random.Generator,

@@ -11,13 +11,12 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray, OrderArray
 from bayespool.inference.arrow import Arrow, Factor, Layout
 from bayespool.inference.cells import normal_nodes
 from bayespool.models.confusion import INTERCEPT_SD, SCALES_SD, SLOPE_SD
@@ -44,7 +43,7 @@ class Features:
     of_run: FloatArray
     of_organization: FloatArray
 
-    def at(self, rows: npt.NDArray[Any]) -> Features:
+    def at(self, rows: AnyArray) -> Features:
         """Return the features of the selected documents."""
         return Features(self.free[rows], self.of_run[rows], self.of_organization[rows])
 
@@ -102,7 +101,7 @@ class ConfusionDraws:
         topic: int,
         level: IndexArray,
         features: FloatArray,
-        draws: npt.NDArray[np.intp],
+        draws: OrderArray,
         drawn: FloatArray | None = None,
     ) -> FloatArray:
         """Return log odds that documents on a topic reach a threshold, shape (draw, document).
@@ -199,10 +198,10 @@ def _best_first_peaks(density: _ThresholdDensity) -> list[Peak]:
     """Find the peaks at all scales with notable weight, by best-first search from the middle of the grid."""
     peaks: dict[tuple[int, ...], Peak] = {}
     middle = tuple(len(values) // 2 for values in _SCALES)
-    waiting = [(-math.inf, middle)]  # negative height of a neighbor, and the point
+    pending = [(-math.inf, middle)]  # negative height of a neighbor, and the point
     near, best = {middle: np.zeros(density.layout.size)}, -math.inf
-    while waiting and -waiting[0][0] > best - _LOWEST:
-        _, point = heapq.heappop(waiting)
+    while pending and -pending[0][0] > best - _LOWEST:
+        _, point = heapq.heappop(pending)
         scales = tuple(values[i] for values, i in zip(_SCALES, point, strict=True))
         peaks[point] = peak = density.peak(scales, near[point])
         best = max(best, peak.height)
@@ -210,7 +209,7 @@ def _best_first_peaks(density: _ThresholdDensity) -> list[Peak]:
             beside = (*point[:axis], point[axis] + step, *point[axis + 1 :])
             if 0 <= beside[axis] < len(_SCALES[axis]) and beside not in near:
                 near[beside] = peak.mode
-                heapq.heappush(waiting, (-peak.height, beside))
+                heapq.heappush(pending, (-peak.height, beside))
     return [peaks[point] for point in sorted(peaks)]
 
 

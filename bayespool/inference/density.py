@@ -6,28 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import FloatArray, IndexArray, OrderArray
 from bayespool.errors import InputError
-from bayespool.inference.arrow import (
-    Arrow,
-    Design,
-    Factor,
-    Layout,
-    ParameterPositions,
-    add_own,
-    add_product,
-    add_slope,
-    add_weights,
-    covariances,
-    linear_predictor,
-    owners_covariances,
-    product_terms,
-    sum_chances,
-    variances,
-)
+from bayespool.inference import arrow
+from bayespool.inference.arrow import Arrow, Design, Factor, Layout, ParameterPositions
 from bayespool.inference.cells import NODES, SHARES, IntegratedLikelihood, add_cells, draw_effects, integrate
 from bayespool.models.formulas import Block, LinearPredictor, Structure
 from bayespool.models.priors import coefficient_log_density, scale_log_density
@@ -48,14 +32,12 @@ class Rows:
         Rows of the predictor, in this order.
     """
 
-    def __init__(
-        self, places: ParameterPositions, predictor: LinearPredictor, rows: npt.NDArray[np.intp]
-    ) -> None:
+    def __init__(self, places: ParameterPositions, predictor: LinearPredictor, rows: OrderArray) -> None:
         self._design, self._layout = _design(predictor, rows, places), places.layout
 
     def predict(self, x: FloatArray, gaussian: Factor) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the log odds under a Gaussian about x, two arrays of shape (row,)."""
-        return linear_predictor(self._design, x), _variances(
+        return arrow.linear_predictor(self._design, x), _variances(
             self._design, gaussian.covariance(), self._layout
         )
 
@@ -65,8 +47,8 @@ class Rows:
         root: FloatArray,
         trials: FloatArray,
         shifts: FloatArray,
-        start: npt.NDArray[np.intp],
-        run: npt.NDArray[np.intp],
+        start: OrderArray,
+        run: OrderArray,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return expected totals by run for shifts in all log odds, with their derivatives.
 
@@ -91,7 +73,7 @@ class Rows:
             Derivatives of totals, but for ``root``.
         """
         design, ranking = self._design, np.repeat(np.arange(len(start)), np.diff(start, append=len(log_odds)))
-        totals, variances, of_columns = sum_chances(
+        totals, variances, of_columns = arrow.sum_chances(
             design.matrix, log_odds, root, trials, shifts, ranking, run
         )
         slopes = np.zeros((self._layout.size, *totals.shape))
@@ -137,18 +119,18 @@ class PreparedBlock:
 
     def predictors(self, x: FloatArray) -> FloatArray:
         """Return the linear predictors at x, shape (predictor, observation)."""
-        return np.array([linear_predictor(design, x) for design in self.designs])
+        return np.array([arrow.linear_predictor(design, x) for design in self.designs])
 
     def total(self, x: FloatArray, tau: float) -> FloatArray:
         """Return the gradient of the expected number of successes, shape (parameter,)."""
         z, gradient = self.predictors(x), np.zeros(self.layout.size)
         eta, first = z[0], np.ones_like(z)
         if self.is_product:
-            eta, first, _ = product_terms(z, self.residual)
+            eta, first, _ = arrow.product_terms(z, self.residual)
         nodes = eta[:, None] + tau * NODES
         weight = self.trials * ((expit(nodes) * expit(-nodes)) @ SHARES)
         for design, slope in zip(self.designs, first, strict=True):
-            add_slope(design, weight * slope, gradient)
+            arrow.add_slope(design, weight * slope, gradient)
         return gradient
 
     def log_likelihood(self, x: FloatArray, tau: float) -> float:
@@ -156,7 +138,7 @@ class PreparedBlock:
         z = self.predictors(x)
         if self.cell is not None:
             return self._integrate(z[0], tau).log_likelihood
-        eta = product_terms(z, self.residual)[0] if self.is_product else z[0]
+        eta = arrow.product_terms(z, self.residual)[0] if self.is_product else z[0]
         return _binomial_terms(eta, self.successes, self.trials)[0]
 
     def draw_cells(
@@ -174,7 +156,7 @@ class PreparedBlock:
         )
         for first in range(0, len(x) if len(rows) else 0, step := max(1, _MAX_LOG_ODDS // max(len(rows), 1))):
             some = slice(first, first + step)
-            log_odds = np.array([linear_predictor(design, point) for point in x[some]])
+            log_odds = np.array([arrow.linear_predictor(design, point) for point in x[some]])
             cells, effects_of_cells = draw_effects(
                 log_odds, self.successes[rows], self.trials[rows], self.cell[rows], tau[some], rng
             )
@@ -187,7 +169,7 @@ class PreparedBlock:
         variance = np.empty((z.shape[1], n_predictors, n_predictors))
         for k in range(n_predictors):
             for m in range(k):
-                both = covariances(self.designs[k], self.designs[m], covariance, at.n_global)
+                both = arrow.covariances(self.designs[k], self.designs[m], covariance, at.n_global)
                 variance[:, k, m] = variance[:, m, k] = both
             variance[:, k, k] = _variances(self.designs[k], covariance, at) + 1e-10
         if n_predictors == 1:
@@ -210,12 +192,16 @@ class PreparedBlock:
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for weight, z in nodes:
             if self.cell is not None:
-                value += weight * self._add_cells(z[0], tau, weight, gradient, outer, expected)
+                integrated, design = self._integrate(z[0], tau, expected), self.designs[0]
+                to = design.columns, self.effects, self.places, self.owner, design.own, design.own_places
+                slopes, bends, slope_of, bend_of, mixed = (weight * part for part in integrated[1:])
+                add_cells(*to, slopes, bends, slope_of, bend_of, mixed, gradient, outer, at.n_global)
+                value += weight * integrated.log_likelihood
                 continue
             if self.is_product:
-                eta, first, second = product_terms(z, self.residual)
+                eta, first, second = arrow.product_terms(z, self.residual)
                 log_likelihood, score, information = _binomial_terms(eta, self.successes, self.trials)
-                add_weights(weight, score, information, first, second, expected, slope, bend)
+                arrow.add_weights(weight, score, information, first, second, expected, slope, bend)
             else:
                 log_likelihood, score, information = _binomial_terms(z[0], self.successes, self.trials)
                 slope[0] += weight * score
@@ -224,9 +210,9 @@ class PreparedBlock:
         if self.cell is not None:
             return value
         for m, design in enumerate(self.designs):
-            add_own(design, slope[m], bend[m, m], gradient, outer, at.n_global)
+            arrow.add_own(design, slope[m], bend[m, m], gradient, outer, at.n_global)
             for k in range(m):
-                add_product(self.designs[k], design, bend[k, m], outer, at.n_global)
+                arrow.add_product(self.designs[k], design, bend[k, m], outer, at.n_global)
         return value
 
     def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool = False) -> IntegratedLikelihood:
@@ -234,28 +220,11 @@ class PreparedBlock:
         own = design.matrix, self.owner, len(design.own)
         return integrate(log_odds, *counts, tau, *own, self.modes, at_modes=at_modes)
 
-    def _add_cells(
-        self,
-        log_odds: FloatArray,
-        tau: float,
-        weight: float,
-        gradient: FloatArray,
-        outer: FloatArray,
-        at_modes: bool,
-    ) -> float:
-        """Add weighted derivatives with cell effects integrated out, and return the log likelihood."""
-        integrated = self._integrate(log_odds, tau, at_modes)
-        slopes, bends, slope_of, bend_of, mixed = (weight * part for part in integrated[1:])
-        design = self.designs[0]
-        to = design.columns, self.effects, self.places, self.owner, design.own, design.own_places
-        add_cells(*to, slopes, bends, slope_of, bend_of, mixed, gradient, outer, self.layout.n_global)
-        return integrated.log_likelihood
-
 
 def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatArray:
     """Return the variance of each row's linear predictor, shape (observation,)."""
-    of_owners = owners_covariances(design, covariance)
-    return np.asarray(variances(design, covariance, of_owners, layout.n_global))
+    of_owners = arrow.owners_covariances(design, covariance)
+    return np.asarray(arrow.variances(design, covariance, of_owners, layout.n_global))
 
 
 def _binomial_terms(

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.measures import Diagnostics
 
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ class Fit:
         Model and evidence; None where an engine was called without them.
     """
 
-    variables: Mapping[str, npt.NDArray[np.float64]]
+    variables: Mapping[str, FloatArray]
     dims: Mapping[str, tuple[str, ...]]
     coords: Mapping[str, Any]
-    sample_stats: Mapping[str, npt.NDArray[Any]]
+    sample_stats: Mapping[str, AnyArray]
     diagnostics: Diagnostics
     source: Source | None = None
 
@@ -116,7 +116,7 @@ class Fit:
         n_chains, n_draws = next(iter(self.variables.values())).shape[:2]
         return n_chains, n_draws
 
-    def draws(self) -> dict[str, npt.NDArray[np.float64]]:
+    def draws(self) -> dict[str, FloatArray]:
         """Return draws by variable, chains concatenated, each of shape (draw, ...)."""
         return {
             name: values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import LinAlgError
 from scipy.special import expit, ndtri
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, OrderArray
 from bayespool.compiled import one_thread
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
@@ -72,7 +71,7 @@ def standardize_skew(theta: FloatArray, mode: FloatArray, spread: FloatArray) ->
     return 2 * np.log1p(np.expm1(theta - mode) / 2) / spread
 
 
-def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
+def choose_points(points: FloatArray, n: int) -> OrderArray:
     """Return indices of up to n points far from zero and each other, farthest first, shape (point,)."""
     distance: FloatArray = (points**2).sum(axis=1)
     chosen: list[int] = []
@@ -372,11 +371,11 @@ class Approximation:
     many: FloatArray  # points that θ is drawn from, shape (draw, scale)
     chance: FloatArray  # their weights, which sum to 1, shape (draw,)
     many_shares: FloatArray  # shape (draw, node)
-    nearest: npt.NDArray[np.intp]  # point of the nearest Gaussian, shape (draw,)
+    nearest: OrderArray  # point of the nearest Gaussian, shape (draw,)
     converged: bool  # every mode was found and every curvature is positive
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
-        """Draw x, shape (draw, parameter), log scales θ, (draw, scale), and mixture component, (draw,)."""
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, OrderArray]:
+        """Draw x, (draw, parameter), log scales θ, (draw, scale), and the component, (draw,)."""
         # θ by systematic draws, the deviation of x from its mean there by the nearest Gaussian
         position = (rng.permutation(n) + rng.random()) / n
         drawn = np.searchsorted(np.cumsum(self.chance), position).clip(max=len(self.chance) - 1)
@@ -399,16 +398,12 @@ class Approximation:
             curvature = self.likelihood[n] + density.prior_curvature(self.nodes[n])
             return Arrow(density.layout, curvature).factor(density.sums)
 
-    @property
-    def best(self) -> int:
-        """Index of the point with the largest weight."""
-        return int(np.argmax(self.weight))
-
     def interval_error(self) -> float:
         """Return the largest error in a total's 95 % interval, relative to its width; NaN if unknown."""
         # the density of a total: height of its ridge over the curvature across it (Tierney & Kadane 1986)
-        density, theta = self.density, self.theta[self.best]
-        mean, gaussian = find_center(density, theta, self.mean[self.best], self.gaussian_at(self.best), 1)[:2]
+        density, best = self.density, int(np.argmax(self.weight))
+        theta = self.theta[best]
+        mean, gaussian = find_center(density, theta, self.mean[best], self.gaussian_at(best), 1)[:2]
         worst = 0.0
         for direction in density.totals(mean, theta):
             toward = gaussian.solve(direction)

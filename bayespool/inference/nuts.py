@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy.typing as npt
-
+from bayespool.arrays import AnyArray
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.fit import Fit, diagnose
 from bayespool.measures import Diagnostics
@@ -98,8 +97,8 @@ class CompiledModel:
         self,
         *,
         random_seed: int,
-        data: Mapping[str, npt.NDArray[Any]] | None = None,
-        kept: Mapping[str, npt.NDArray[Any]] | None = None,
+        data: Mapping[str, AnyArray] | None = None,
+        kept: Mapping[str, AnyArray] | None = None,
         called: str | None = None,
     ) -> Fit:
         """Return posterior draws as a `Fit`.
@@ -160,7 +159,11 @@ class CompiledModel:
                     ) from error
                 raise
             tree = trace if isinstance(trace, xr.DataTree) else arviz_base.convert_to_datatree(trace)
-            own = [name for name in tree["posterior"].data_vars if _is_samplers_own(str(name))]
+            own = [
+                name
+                for name in tree["posterior"].data_vars
+                if str(name).endswith("__") or str(name).startswith("standard_")
+            ]
             draws = tree["posterior"].to_dataset().drop_vars(own).isel(dict(kept or {}))
             empty = [dim for dim, index in (kept or {}).items() if not len(index)]
             tree["posterior"] = xr.DataTree(draws.drop_dims(empty))
@@ -179,11 +182,6 @@ def _data_names(compiled: Any) -> list[str]:
     if hasattr(compiled, "shared_var_keys"):  # nutpie 0.16.11, whose shared_data goes by other keys
         return [variable.name for variable in compiled.shared_var_keys]
     return list(compiled.shared_data)
-
-
-def _is_samplers_own(name: str) -> bool:
-    """Return whether a variable was added by the sampler and is not part of the model."""
-    return name.endswith("__") or name.startswith("standard_")
 
 
 def _fit(tree: Any, diagnostics: Diagnostics) -> Fit:

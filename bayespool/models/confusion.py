@@ -28,8 +28,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from bayespool.arrays import FloatArray
 from bayespool.errors import InputError
 
 PRIOR_COUNT = 0.5
@@ -68,7 +68,7 @@ def parse_confusion(given: str | Sequence[Sequence[float]] | None) -> Confusion:
     return counts
 
 
-def prior_counts(stated: Confusion, levels: Sequence[int]) -> npt.NDArray[np.float64]:
+def prior_counts(stated: Confusion, levels: Sequence[int]) -> FloatArray:
     """Return the prior's numbers of pseudo-documents, shape (level, level).
 
     Raises `InputError` if the stated ones have another number of levels.

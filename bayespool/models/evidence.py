@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray
 from bayespool.collection import Collection
 from bayespool.errors import renamed_attributes
 from bayespool.evidence import PREDICTORS, DocumentTable, HeldOutCounts, JudgmentCounts
@@ -50,7 +49,7 @@ class ModelEvidence:
         """Whether topics and runs have at least 20 judged documents on average."""
         return int(self.n_judged.sum()) >= 20 * max(len(self.query_ids), len(self.run_ids))
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, AnyArray]:
         """Return all arrays by name, which become the model's ``pm.Data`` and can be replaced in a refit."""
         return {
             f.name: value
@@ -58,19 +57,13 @@ class ModelEvidence:
             if isinstance(value := getattr(self, f.name), np.ndarray)
         }
 
-    def select_organizations(self, kept: npt.NDArray[np.bool_]) -> ModelEvidence:
+    def select_organizations(self, kept: BoolArray) -> ModelEvidence:
         """Return evidence with hidden documents of selected organizations only, from a mask (organization,).
 
         Judgments of other runs stay, as those of a run to score do.
         """
-        rows = kept[self.hidden_organization]
         names = ("hidden_topic", "hidden_run", "n_hidden", "n_hidden_relevant", "hidden_residual")
-        return dataclasses.replace(
-            self,
-            organizations=tuple(o for o, keep in zip(self.organizations, kept, strict=True) if keep),
-            hidden_organization=(np.cumsum(kept) - 1)[self.hidden_organization[rows]],
-            **{name: getattr(self, name)[rows] for name in names},
-        )
+        return _select_organizations(self, kept, "hidden_organization", names)
 
 
 def gather_evidence(
@@ -184,7 +177,7 @@ class LinearEvidence:
         relevant, n = int(self.n_hidden_relevant.sum()), int(self.n_hidden.sum())
         return min(relevant, n - relevant) >= 10 * len(self.query_ids)
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, AnyArray]:
         """Return arrays by name, which become the model's ``pm.Data`` and can be replaced in a refit."""
         names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
         arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
@@ -206,20 +199,24 @@ class LinearEvidence:
         standard[np.isnan(standard)] = 0.0  # without a label: an average document
         return standard
 
-    def select_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
+    def select_organizations(self, kept: BoolArray) -> LinearEvidence:
         """Return the evidence from selected organizations, given a mask of shape (organization,)."""
-        rows = kept[self.organization]
-        names = tuple(name for name, keep in zip(self.organizations, kept, strict=True) if keep)
-        return dataclasses.replace(
-            self,
-            organizations=names,
-            run=self.run[rows],
-            topic=self.topic[rows],
-            organization=(np.cumsum(kept) - 1)[self.organization[rows]],
-            predictors=self.predictors[rows],
-            n_hidden=self.n_hidden[rows],
-            n_hidden_relevant=self.n_hidden_relevant[rows],
-        )
+        names = ("run", "topic", "predictors", "n_hidden", "n_hidden_relevant")
+        return _select_organizations(self, kept, "organization", names)
+
+
+Selected = TypeVar("Selected", ModelEvidence, LinearEvidence)
+
+
+def _select_organizations(
+    evidence: Selected, kept: BoolArray, organization: str, names: tuple[str, ...]
+) -> Selected:
+    """Select rows of organizations in a mask: of the array ``organization`` and of those with ``names``."""
+    rows = kept[getattr(evidence, organization)]
+    arrays = {name: getattr(evidence, name)[rows] for name in (organization, *names)}
+    arrays[organization] = (np.cumsum(kept) - 1)[arrays[organization]]
+    present = tuple(name for name, keep in zip(evidence.organizations, kept, strict=True) if keep)
+    return dataclasses.replace(evidence, organizations=present, **arrays)
 
 
 def gather_documents(

@@ -143,7 +143,9 @@ def evaluate(
             total = total + draws[name][source][:, None]
         for name in formula.effects:
             if name in effects:
-                total = total + _group_effects(draws[f"{name}_effect"], at[effects[name]], source)
+                values, group = draws[f"{name}_effect"], at[effects[name]]
+                alone = np.ndim(group) == 0  # the group of all documents
+                total = total + (values[source, group][:, None] if alone else values[source][:, group])
         if formula.slopes is None:
             return total
         assert predictors is not None
@@ -159,11 +161,6 @@ def evaluate(
         p = (1 - residual) * factor / (1 + np.exp(-of(formula.precision)))
         p = p + residual / (1 + np.exp(-of(formula.background)))
     return np.asarray(np.log(p) - np.log1p(-p) + of(formula.effect))
-
-
-def _group_effects(values: FloatArray, group: Any, source: Any) -> FloatArray:
-    """Return effects for one or several groups, shape (draw, 1 or observation)."""
-    return np.asarray(values[source, group][:, None] if np.ndim(group) == 0 else values[source][:, group])
 
 
 def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import betaln, expit
@@ -266,26 +266,13 @@ def coefficient_log_density(
 
     The prior is of the coefficient less ``shift``; the function's argument may be its logit.
     """
-    family = FAMILIES.get(prior.distribution)
-    density = None if family is None else family.logit_density if logit else family.coefficient
-    if density is None:
-        kinds = [n for n, f in FAMILIES.items() if (f.logit_density if logit else f.coefficient) is not None]
-        raise _unknown(name, prior, sorted(kinds, reverse=True))
-    args = _checked(name, prior)
-    if logit:
-        return lambda x: density(x, *args)
-    return lambda x: density(x - shift, *args)
+    density = _density(name, prior, "logit_density" if logit else "coefficient")
+    return density if logit else lambda x: density(x - shift)
 
 
 def scale_log_density(name: str, prior: Prior) -> Callable[[float], float]:
     """Return a function for the log density of log σ, up to a constant, given the prior on σ."""
-    family = FAMILIES.get(prior.distribution)
-    density = None if family is None else family.log_scale
-    if density is None:
-        kinds = [n for n, f in FAMILIES.items() if f.log_scale is not None]
-        raise _unknown(name, prior, sorted(kinds, reverse=True))
-    args = _checked(name, prior)
-    return lambda theta: density(theta, *args)
+    return _density(name, prior, "log_scale")
 
 
 _DISTRIBUTIONS_BELOW_ZERO = (
@@ -314,32 +301,27 @@ def refuse_negative_scale(name: str, prior: Prior) -> None:
         )
 
 
-def refuse_no_density(name: str, prior: Prior, engine: str) -> None:
-    """Raise `InputError` if an engine cannot use the prior on a coefficient or a scale ``sigma_…``."""
+def refuse_no_density(name: str, prior: Prior) -> None:
+    """Refuse a prior of a coefficient, or of a scale ``sigma_…``, that PyMC cannot take."""
     if name.startswith("sigma_"):
         refuse_negative_scale(name, prior)
-    if engine != "laplace":
-        if prior.distribution not in FAMILIES:
-            prior.check_distribution(name)
-    elif name.startswith("sigma_"):
-        scale_log_density(name, prior)
-    elif (family := FAMILIES.get(prior.distribution)) is not None and family.logit_density is not None:
-        coefficient_log_density(name, prior, logit=True)
-    else:
-        coefficient_log_density(name, prior)
+    if prior.distribution not in FAMILIES:
+        prior.check_distribution(name)
 
 
-def _unknown(name: str, prior: Prior, kinds: list[str]) -> InputError:
-    slip = "" if prior.distribution in FAMILIES else did_you_mean(prior.distribution, FAMILIES)
-    return InputError(
-        f"prior of {name}: the laplace engine takes {' or '.join(kinds)}, not {prior}",
-        hint=slip or "use the nuts engine",
-    )
-
-
-def _checked(name: str, prior: Prior) -> tuple[float, ...]:
-    """Return a density's parameters, or raise `InputError` if their number or range is wrong."""
-    family = FAMILIES[prior.distribution]
+def _density(
+    name: str, prior: Prior, kind: Literal["coefficient", "logit_density", "log_scale"]
+) -> Callable[..., Any]:
+    """Return a density of a prior's family at its parameters; refuse a prior without one (`InputError`)."""
+    family = FAMILIES.get(prior.distribution)
+    density = getattr(family, kind, None)
+    if family is None or density is None:
+        kinds = sorted((n for n, f in FAMILIES.items() if getattr(f, kind) is not None), reverse=True)
+        slip = did_you_mean(prior.distribution, FAMILIES) if family is None else ""
+        raise InputError(
+            f"prior of {name}: the laplace engine takes {' or '.join(kinds)}, not {prior}",
+            hint=slip or "use the nuts engine",
+        )
     values = dict(zip(family.parameters, prior.args, strict=False))
     if len(prior.args) != len(family.parameters) or not all(values[p] > 0 for p in family.positive):
         form = f"{prior.distribution}({', '.join(family.parameters)})"
@@ -347,4 +329,4 @@ def _checked(name: str, prior: Prior) -> tuple[float, ...]:
         raise InputError(
             f"prior of {name}: {prior} is not a density", hint=f"write {form}, {positive} positive"
         )
-    return prior.args
+    return lambda x: density(x, *prior.args)

@@ -11,9 +11,8 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
 from bayespool.models.evidence import LinearEvidence, ModelEvidence
 from bayespool.models.formulas import (
@@ -287,7 +286,7 @@ class ModelSpec:
             kept = (np.array(sorted(known), dtype=np.int64)[:, None] * n_topics + np.arange(n_topics)).ravel()
         return Group(effect.scale, size, effect.dim, is_cell=True, kept=kept)
 
-    def _block(self, of: str, formula: Formula, arrays: Mapping[str, npt.NDArray[Any]]) -> Block:
+    def _block(self, of: str, formula: Formula, arrays: Mapping[str, AnyArray]) -> Block:
         successes, trials = (arrays[name] for name in OBSERVED[of])
         ones = np.ones(len(trials))
 

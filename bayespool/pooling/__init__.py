@@ -1,4 +1,4 @@
-"""Pooling strategies: which documents of the contributing runs are judged."""
+"""Pooling strategies, which choose the documents to judge from the contributing runs."""
 
 import lazy_loader
 

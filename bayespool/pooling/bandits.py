@@ -1,4 +1,4 @@
-"""Strategies that treat runs as the arms of a bandit."""
+"""Bandit, hedge and move-to-front pooling strategies."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _MAX_MEAN, _THOMPSON, _EPSILON_GREEDY, _UCB1_TUNED = range(4)
 
 
 class Bandit(Adaptive):
-    """Strategy that draws the next document from the run of the largest value, and learns the run's yield."""
+    """Base class for bandit strategies, which read the next document from the run with the largest value."""
 
     @abstractmethod
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Return the number of the rule, whether counts are over whole lists, epsilon (or −1), c and d."""
+        """Return the policy code, whether whole rankings are counted, epsilon (−1 if unset), c and d."""
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Return the first ``n`` documents in the order of their first draws."""
+        """Return the first ``n`` documents in the order in which the bandit first selects them."""
         start, run, _ = topic.postings
         return _draw(topic.document, start, run, relevant, n, *self.policy(), rng)
 
@@ -34,7 +34,7 @@ class Bandit(Adaptive):
 @register_strategy("max-mean", citations=("losada-parapar-barreiro-2016",))
 @dataclass(frozen=True, kw_only=True)
 class MaxMean(Bandit):
-    """Draw from the run of the largest (1 + relevant) / (2 + judged).
+    """Bandit strategy that selects the run with the largest posterior mean (1 + relevant) / (2 + judged).
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ class MaxMean(Bandit):
     counts: Literal["list", "drawn"] = "list"
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Return the rule of the posterior mean."""
+        """Return the settings for the max-mean policy."""
         return _MAX_MEAN, self.counts == "list", -1.0, 0.0, 1.0
 
 
 @register_strategy("thompson", citations=("losada-parapar-barreiro-2017",))
 @dataclass(frozen=True, kw_only=True)
 class Thompson(Bandit):
-    """Draw from the run of the largest number drawn from Beta(1 + relevant, 1 + not relevant).
+    """Bandit strategy that samples each run's value from Beta(1 + relevant, 1 + nonrelevant).
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Thompson(Bandit):
     counts: Literal["list", "drawn"] = "list"
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Return the rule of a draw from the posterior."""
+        """Return the settings for the Thompson sampling policy."""
         return _THOMPSON, self.counts == "list", -1.0, 0.0, 1.0
 
 
@@ -85,7 +85,7 @@ class Thompson(Bandit):
 )
 @dataclass(frozen=True, kw_only=True)
 class EpsilonGreedy(Bandit):
-    """Draw from the run of the largest mean relevance, or with probability ε from any run.
+    """Bandit strategy that selects the run with the largest mean relevance, or any run with probability ε.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class EpsilonGreedy(Bandit):
     d: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse settings out of range."""
+        """Raise `InputError` if a setting is out of range."""
         if self.epsilon is not None and not 0 <= self.epsilon <= 1:
             raise InputError(f"epsilon-greedy: epsilon is {self.epsilon}", hint="give 0 to 1")
         if not (self.c > 0 and 0 < self.d <= 1):
@@ -121,7 +121,7 @@ class EpsilonGreedy(Bandit):
             )
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Return the rule of the mean of the draws."""
+        """Return the settings for the epsilon-greedy policy."""
         epsilon = -1.0 if self.epsilon is None else float(self.epsilon)
         return _EPSILON_GREEDY, False, epsilon, float(self.c), float(self.d)
 
@@ -133,7 +133,7 @@ class EpsilonGreedy(Bandit):
 )
 @dataclass(frozen=True, kw_only=True)
 class Ucb1Tuned(Bandit):
-    """Draw from the run of the largest upper confidence bound of mean relevance.
+    """Bandit strategy that selects the run with the largest upper confidence bound on mean relevance.
 
     Notes
     -----
@@ -147,7 +147,7 @@ class Ucb1Tuned(Bandit):
     """
 
     def policy(self) -> tuple[int, bool, float, float, float]:
-        """Return the rule of the upper confidence bound."""
+        """Return the settings for the UCB1-tuned policy."""
         return _UCB1_TUNED, False, -1.0, 0.0, 1.0
 
 
@@ -165,7 +165,7 @@ def _draw(
     d: float,
     rng: np.random.Generator,
 ) -> IntArray:
-    """Return documents by a bandit's policy, shape (n,)."""
+    """Return the first n documents selected by a bandit policy, shape (n,)."""
     # A document that another run has brought is drawn again, but not judged again. Exhausted runs leave; ties
     # are broken at random.
     n_runs, depth = document.shape
@@ -229,7 +229,7 @@ def _draw(
 @register_strategy("hedge", citations=("aslam-pavlu-savell-2003",))
 @dataclass(frozen=True, kw_only=True)
 class Hedge(Adaptive):
-    """The document of the largest gain, each run's weighted by its loss so far.
+    """Strategy that selects the document with the largest gain, with runs weighted by past losses.
 
     Parameters
     ----------
@@ -252,12 +252,12 @@ class Hedge(Adaptive):
     beta: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse a beta outside (0, 1)."""
+        """Raise `InputError` if ``beta`` is outside (0, 1)."""
         if not 0 < self.beta < 1:
             raise InputError(f"hedge: beta is {self.beta}", hint="give a number above 0 and below 1")
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Return the first ``n`` documents by gain, each given the judgments before."""
+        """Return the first ``n`` documents by weighted gain, updated after each judgment."""
         start, run, rank = topic.postings
         missing = _gain_of_missing((topic.document >= 0).sum(axis=1), len(topic))
         extra = np.log(max(len(topic), 1)) - np.log(rank) - missing[run]
@@ -270,9 +270,9 @@ class Hedge(Adaptive):
 
 
 def _gain_of_missing(length: npt.NDArray[np.integer], n_documents: int) -> FloatArray:
-    """Return each run's gain from a document that it does not retrieve, 0 where it retrieves all.
+    """Return the gain each run gives a document it does not retrieve, shape (run,).
 
-    Shape (run,).
+    The gain is 0 where a run retrieves all documents.
     """
     logs = np.append(0.0, np.cumsum(np.log(np.arange(1, n_documents + 1))))
     n_left = n_documents - length
@@ -290,7 +290,7 @@ def _follow(
     n: int,
     log_beta: float,
 ) -> IntArray:
-    """Return documents by hedge, shape (n,), the first of equal values."""
+    """Return the first n documents selected by hedge, shape (n,)."""
     # ``more`` is the gain above ``missing``, which adds the same to all documents, so that a value sums only
     # over the runs that retrieve the document
     order = np.empty(n, dtype=np.int32)
@@ -319,7 +319,7 @@ def _follow(
 @register_strategy("move-to-front", citations=("cormack-palmer-clarke-1998",))
 @dataclass(frozen=True, kw_only=True)
 class MoveToFront(Adaptive):
-    """Documents from the top of one run after the other.
+    """Strategy that reads one run until a nonrelevant document, then switches to another run.
 
     A run is read from its first rank down until it yields a document that is not relevant. The next run is
     the one of which the fewest documents read were not relevant. Ties are broken at random.
@@ -335,13 +335,13 @@ class MoveToFront(Adaptive):
     """
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Return the first ``n`` documents in the order in which runs yield them."""
+        """Return the first ``n`` documents in the order in which runs are read."""
         return _read_runs(topic.document, relevant, n, rng)
 
 
 @compiled
 def _read_runs(document: IntArray, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-    """Return documents by move-to-front, shape (n,)."""
+    """Return the first n documents selected by move-to-front, shape (n,)."""
     n_runs, depth = document.shape
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(len(relevant), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Strategies by the best ranks of documents (Take@N, Depth@k) and by sums of rank weights (DCG, RRF)."""
+"""Strategies that sort documents by best rank (Take@N, Depth@k) or summed rank weights (DCG, RRF)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from bayespool.pooling.strategy import FixedOrder, TopicRankings
 @register_strategy("take", citations=("lipani-etal-2017",))
 @dataclass(frozen=True, kw_only=True)
 class Take(FixedOrder):
-    """Documents by their best rank in any run (Take@N)."""
+    """Strategy that judges documents by their best rank in any run (Take@N)."""
 
     topics_compare = True
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Return negative best ranks, shape (document,)."""
+        """Return the negative best rank for each document, shape (document,)."""
         return -topic.best_rank.astype(float)
 
 
 @register_strategy("depth", citations=("sparck-jones-van-rijsbergen-1975",))
 @dataclass(frozen=True, kw_only=True)
 class Depth(Take):
-    """The first k documents of each run (Depth@k), those of the best ranks first.
+    """Strategy that judges the top k documents from each run (Depth@k), best ranks first.
 
     Its size is that of the pool, so that it needs no budget. A smaller budget may end within a depth.
 
@@ -44,26 +44,26 @@ class Depth(Take):
             raise InputError(f"a depth of {self.k}", hint="give 1 or more")
 
     def size(self, topic: TopicRankings) -> int:
-        """Return the number of documents within the first k ranks of any run."""
+        """Return the number of documents in the top k ranks of any run."""
         return int((topic.best_rank <= self.k).sum())
 
 
 @register_strategy("dcg", source="Lipani et al. 2017 (ECIR)", citations=("lipani-etal-2017-ecir",))
 @dataclass(frozen=True, kw_only=True)
 class DiscountedGain(FixedOrder):
-    """Documents by the sum over runs of 1 / log₂(rank + 1), their contribution to DCG if relevant."""
+    """Strategy that sorts documents by Σ 1 / log₂(rank + 1) over runs, their possible DCG contribution."""
 
     topics_compare = True
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Return sums of discounts, shape (document,)."""
+        """Return the sum of rank discounts for each document, shape (document,)."""
         return topic.total(1 / np.log2(np.arange(2, topic.document.shape[1] + 2)))
 
 
 @register_strategy("rrf", citations=("cormack-clarke-buttcher-2009",))
 @dataclass(frozen=True, kw_only=True)
 class RRF(FixedOrder):
-    """Documents by the sum over runs of 1 / (k + rank), as in reciprocal rank fusion.
+    """Strategy that sorts documents by Σ 1 / (k + rank) over runs (reciprocal rank fusion).
 
     Parameters
     ----------
@@ -80,5 +80,5 @@ class RRF(FixedOrder):
             raise InputError(f"reciprocal rank fusion with k = {self.k}", hint="give 0 or more")
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Return sums of reciprocals, shape (document,)."""
+        """Return the reciprocal rank fusion score for each document, shape (document,)."""
         return topic.total(1 / (self.k + np.arange(1.0, topic.document.shape[1] + 1)))

@@ -1,4 +1,4 @@
-"""Candidate pools, and how well each explains the judgments."""
+"""Candidate pools, and measures for how well each explains the judgments."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bayespool.collection.rankings import blocks, ranked
 from bayespool.tables.formatting import counted, percent
 
 SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
-"""Shares of a run's documents that may be unjudged, one for each group of candidates."""
+"""Maximum shares of unjudged documents in a pooled run, one for each group of candidate pools."""
 
 COST = 3
-"""Judgments that a pool has to explain for each of its documents that is unjudged."""
+"""Number of explained judgments needed to offset one unjudged document in a candidate pool."""
 
 _LEAST_RANKS = 64  # that are looked at
 _N_STARTS = 2  # depths from which each share begins
@@ -27,7 +27,7 @@ _NEAR, _ANOTHER = 0.9, 0.1  # of the best pool's balance; of its runs, and of it
 
 @dataclass(frozen=True, slots=True)
 class CandidatePool:
-    """Runs that may have been pooled, and a depth.
+    """Set of possibly pooled runs and a pool depth.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class CandidatePool:
 
     @property
     def score(self) -> int:
-        """Judgments explained, less three for each unjudged document, by which pools are chosen."""
+        """Number of explained judgments minus `COST` times the number of unjudged documents."""
         return self.n_explained - COST * self.n_holes
 
     def __str__(self) -> str:
@@ -56,13 +56,13 @@ class CandidatePool:
         return f"{counted(len(self.runs), 'run')} to depth {self.depth} with {unjudged} unjudged"
 
     def of(self, collection: Collection) -> Collection:
-        """Return the collection with this pool."""
+        """Return the collection with this candidate as its pool."""
         pooled = np.zeros(len(collection.run_ids), dtype=bool)
         pooled[list(self.runs)] = True
         return collection.with_pool(pooled, self.depth)
 
     def held_out(self, collection: Collection) -> tuple[int, float]:
-        """Count documents that one organization alone brought, with their relevant share or NaN."""
+        """Return the number of documents from one organization only, and their relevant share (or NaN)."""
         pooled = self.of(collection)
         alone = pooled.judged & (sole_contributor(pooled) >= 0)
         return int(alone.sum()), float(np.mean(collection.relevance[alone] > 0)) if alone.any() else np.nan
@@ -71,7 +71,7 @@ class CandidatePool:
 def candidate_pools(
     collection: Collection, index: OrderArray, *, depth: int | None = None, shares: Sequence[float] = SHARES
 ) -> list[CandidatePool]:
-    """Return candidate pools of some runs, the best first; empty if none explains three judgments per hole.
+    """Return candidate pools with a positive score for the given runs, best first.
 
     For each share the search goes in turns: runs that keep to the share down to a depth, then the depth at
     which those runs' pool is best, until neither changes.
@@ -99,7 +99,7 @@ def candidate_pools(
 
     @cache
     def explained_and_holes(runs: tuple[int, ...]) -> tuple[OrderArray, OrderArray]:
-        """Return judged and unjudged pairs that runs have down to each rank, two arrays of shape (rank,)."""
+        """Return the numbers of judged and unjudged documents down to each rank, shape (rank,) each."""
         among = np.isin(row, runs)
         best = np.full(len(missing), n_ranks, dtype=np.int32)
         best[pair[among]] = rank[among]  # of a pair's ranks the last, which is its best, stays
@@ -132,7 +132,7 @@ def candidate_pools(
 
 
 def find_alternative(candidates: Sequence[CandidatePool]) -> CandidatePool | None:
-    """Return the best candidate of another depth or number of runs, if it is nearly as good.
+    """Return the best candidate pool with another depth or number of runs and a similar score, or None.
 
     Another one differs by more than a tenth. Nothing is as good as a pool without an unjudged document.
     """
@@ -148,15 +148,15 @@ def find_alternative(candidates: Sequence[CandidatePool]) -> CandidatePool | Non
 
 
 def missing_pairs(collection: Collection) -> BoolArray:
-    """Return pairs outside the pool by the judgments, shape (pair + 1,).
+    """Return a mask of unjudged documents not listed in the qrels, shape (pair + 1,).
 
-    The last is that of −1, no document.
+    The last entry is False, for document code −1.
     """
     return np.append(collection.relevance == UNJUDGED, False)
 
 
 def _starts(within: BoolArray, common_depth: int) -> list[int]:
-    """Return commonest deepest ranks down to which runs keep to a share, and the best depth of all runs."""
+    """Return depths to start the search from, most common among runs first."""
     n_ranks = within.shape[1]
     deepest = np.where(within.any(axis=1), n_ranks - within[:, ::-1].argmax(axis=1), 0)
     depths, n_runs = np.unique(deepest[deepest > 0], return_counts=True)
@@ -167,9 +167,9 @@ def _starts(within: BoolArray, common_depth: int) -> list[int]:
 def _counts(
     collection: Collection, index: OrderArray, missing: BoolArray, share: float, depth: int
 ) -> tuple[OrderArray, OrderArray]:
-    """Return documents and missing ones down to each rank.
+    """Return the numbers of documents and of unjudged documents down to each rank, shape (run, rank) each.
 
-    Shape (run, rank), to where no run keeps to a share.
+    Ranks end where no run keeps to a share.
     """
     n_ranks, asked = collection.document.shape[2], max(_LEAST_RANKS, 2 * depth)
     while True:
@@ -188,7 +188,7 @@ def _counts(
 
 
 def _entries(collection: Collection, index: OrderArray, n_ranks: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return pairs, ranks and rows of the documents of runs, from the lowest rank to the highest."""
+    """Return the pair code, rank and row index for each ranked document, deepest rank first."""
     parts = []
     for row, run in enumerate(index):
         document, rank = ranked(collection.document, run)
@@ -201,10 +201,10 @@ def _entries(collection: Collection, index: OrderArray, n_ranks: int) -> tuple[I
 
 
 MOST_LONE_UNJUDGED = 0.15
-"""Share of a pool's lone documents that may be unjudged, relative to lone documents below the pool."""
+"""Maximum unjudged share among documents from one organization, relative to that below the pool depth."""
 
 LEAST_EXPLAINED, LEAST_JUDGED = 0.05, 0.9
-"""Share of the judgments that a pool explains, or else share of all candidates' ranks that are judged."""
+"""Minimum share of judgments explained by a pool, or of candidates' documents judged down to its depth."""
 
 _FEW = 50  # lone documents that say nothing
 _USUAL_BELOW = 0.4  # share of lone documents below the pool that is unjudged, where these are few
@@ -212,7 +212,7 @@ _USUAL_BELOW = 0.4  # share of lone documents below the pool that is unjudged, w
 
 @dataclass(frozen=True, kw_only=True)
 class PoolPlausibility:
-    """Evidence for a pool and against it.
+    """Evidence for and against a candidate pool.
 
     A document that one organization alone retrieved down to the pool depth is judged because of that
     organization. Where runs were not pooled, it is judged hardly more often than one below the depth.
@@ -242,7 +242,7 @@ class PoolPlausibility:
 
     @property
     def objections(self) -> tuple[str, ...]:
-        """Reasons why the runs are not the pool of the judgments; none for a pool."""
+        """Reasons to reject the pool; empty if it is plausible."""
         reasons = []
         if self.n_lone >= _FEW and self.n_organizations == 1 < self.n_candidates:
             reasons.append("its runs are of one organization")
@@ -260,7 +260,7 @@ class PoolPlausibility:
 
     @classmethod
     def of(cls, collection: Collection, candidates: OrderArray) -> PoolPlausibility:
-        """Return the plausibility of a collection's pool, that of runs to a depth, among candidates."""
+        """Return the plausibility of a collection's depth pool, given the candidate runs."""
         missing, inside = collection.relevance == UNJUDGED, collection.in_pool()
         pooled, depth = np.flatnonzero(collection.pooled), collection.pool_depth
         depths = np.zeros(len(collection.run_ids), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Documents that a strategy chooses within a budget, their contributors, and their list for assessors."""
+"""Choose documents to judge within a budget, count contributions, and list documents for assessors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Shares = Literal["equal", "global"]
 
 @dataclass(frozen=True, eq=False)
 class PoolSelection:
-    """Documents to judge.
+    """Documents selected for judging by a strategy.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class PoolSelection:
 
 
 def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> IndexArray:
-    """Share a budget among topics, as equally as their documents allow.
+    """Divide a budget among topics as evenly as their numbers of documents allow.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> IndexArra
 
 
 def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | None = None) -> None:
-    """Raise `InputError` for a budget below 1, a lacking budget, or a stopping rule for a sample."""
+    """Raise `InputError` if a strategy's budget is missing or below 1, or its sample has a stopping rule."""
     if stop is not None and isinstance(strategy, Sampling):
         raise InputError(
             f"{strategy.name!r} is a random sample; a stopping rule would bias it", hint="give a budget alone"
@@ -105,7 +105,7 @@ def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | No
 def _global_shares(
     strategy: Strategy, topics: list[TopicRankings], n_documents: npt.NDArray[np.integer], budget: int
 ) -> IndexArray:
-    """Return documents of each topic, of those with the largest values over all topics, shape (topic,)."""
+    """Return the number of documents per topic among those with the largest values, shape (topic,)."""
     if not (isinstance(strategy, FixedOrder) and strategy.topics_compare):
         raise InputError(
             f"values of {strategy.name!r} are not comparable across topics", hint="give topics equal shares"
@@ -123,7 +123,7 @@ def _global_shares(
 def topic_shares(
     strategy: Strategy, topics: list[TopicRankings], budget: int | None, shares: Shares = "equal"
 ) -> IndexArray:
-    """Return the number of documents of each topic that a strategy judges, shape (topic,)."""
+    """Return the number of documents that a strategy judges for each topic, shape (topic,)."""
     sizes = [(strategy.size(topic), len(topic)) for topic in topics]
     n = np.array([n_there if size is None else min(size, n_there) for size, n_there in sizes])
     if budget is None:
@@ -140,7 +140,7 @@ def judging_order(
     rel: int = 1,
     random_seed: int = 1,
 ) -> IntArray:
-    """Return pair codes of the first n documents of a topic in the order of judging, shape (n,).
+    """Return the first n documents to judge for a topic, as pair codes in judging order, shape (n,).
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def judging_order(
 
 
 def _check_order(order: npt.NDArray[np.generic], strategy: Strategy, topic: TopicRankings, n: int) -> None:
-    """Refuse what is not an order of n documents of a topic, as strategies may be a user's own."""
+    """Raise `InputError` if a strategy's order is not n distinct document numbers."""
     if order.shape != (n,) or (n and order.dtype.kind not in "iu"):
         problem = f"an array of {order.dtype} of shape {order.shape}"
     elif n and not (order.min() >= 0 and order.max() < len(topic)):
@@ -198,7 +198,7 @@ def inclusion_probabilities(
     rel: int = 1,
     random_seed: int = 1,
 ) -> FloatArray:
-    """Return inclusion probability of each chosen document, 1 if the strategy is not a sample, shape (n,).
+    """Return each chosen document's inclusion probability, shape (n,); 1 if the strategy does not sample.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def choose(
     labels: LevelArray | None = None,
     stop: str | StoppingRule | None = None,
 ) -> PoolSelection:
-    """Choose the documents that a strategy judges, for a budget or its own size.
+    """Choose the documents that a strategy judges for a given budget or for its own size.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def choose(
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Contributions to a pool; a document of several contributors counts for each.
+    """Number of pool documents from each contributor, with shared documents counted for each.
 
     Attributes
     ----------
@@ -322,7 +322,7 @@ class Contributions:
 
 @dataclass(frozen=True, eq=False)
 class Membership:
-    """Documents that each contributor retrieves, among those that any of them retrieves.
+    """Documents retrieved by each contributor.
 
     Attributes
     ----------
@@ -341,7 +341,7 @@ class Membership:
     def of(
         cls, collection: Collection, run_index: OrderArray, names: Sequence[str], depth: int | None = None
     ) -> Membership:
-        """Return the membership of runs down to a depth, each under the name of its contributor."""
+        """Return the documents in the top ``depth`` ranks of runs, grouped by contributor name."""
         distinct = tuple(dict.fromkeys(names))
         has = np.zeros((len(distinct), len(collection.relevance) + 1), dtype=bool)
         for run, name in zip(run_index, names, strict=True):
@@ -351,7 +351,7 @@ class Membership:
         return cls(distinct, n_runs, pair, has[:, pair])
 
     def contributions(self, collection: Collection, pooled: BoolArray) -> Contributions:
-        """Return contributions to the documents that are pooled, a mask of shape (pair,)."""
+        """Return the contributions to the documents in ``pooled``, a mask of shape (pair,)."""
         inside = pooled[self.pair]
         has = self.has[:, inside]
         return Contributions(
@@ -368,7 +368,7 @@ class Membership:
 def count_contributions(
     collection: Collection, chosen: PoolSelection, *, depth: int | None = None
 ) -> Contributions:
-    """Count what each organization has among the chosen documents, in the order of names.
+    """Count the chosen documents that each organization retrieves, in order of organization name.
 
     Parameters
     ----------
@@ -397,7 +397,7 @@ def count_contributions(
 
 
 def restrict_judgments(collection: Collection, chosen: PoolSelection) -> Collection:
-    """Return the collection with only the chosen documents judged.
+    """Return the collection with judgments on the chosen documents only.
 
     Examples
     --------
@@ -413,7 +413,7 @@ def restrict_judgments(collection: Collection, chosen: PoolSelection) -> Collect
 
 
 def selection_qrels(collection: Collection, chosen: PoolSelection) -> Qrels:
-    """Return chosen documents in the order of judging, topic by topic, with the collection's judgments.
+    """Return the chosen documents as qrels in judging order, with relevance from the collection.
 
     A document without a judgment has relevance −1: in the pool and not judged.
 
@@ -434,7 +434,7 @@ def selection_qrels(collection: Collection, chosen: PoolSelection) -> Qrels:
 
 
 def selection_frame(collection: Collection, chosen: PoolSelection, *, relevance: bool = True) -> pd.DataFrame:
-    """Return chosen documents with their inclusion probabilities.
+    """Return a data frame with the chosen documents and their inclusion probabilities.
 
     Parameters
     ----------

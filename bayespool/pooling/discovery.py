@@ -1,4 +1,4 @@
-"""Discover which runs were pooled and how deep, and whether judgments are those of a stated strategy."""
+"""Discover which runs were pooled and how deep, and compare judgments with a stated pooling strategy."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MIN_RUNS_PER_TIER = 2
 @renamed_attributes(doubt="warning_text")
 @dataclass(frozen=True, slots=True)
 class PoolReport:
-    """Summary of the pool of a collection.
+    """Summary of a collection's pool.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class PoolReport:
 
     @property
     def warning_text(self) -> str:
-        """Reasons to doubt the pool in one text, or ''."""
+        """Reasons to doubt the pool as a warning text, or ''."""
         return f"the pool is in doubt: {'; '.join(self.doubts)}" if self.doubts else ""
 
     @property
@@ -134,7 +134,7 @@ class PoolReport:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes to read before quoting a result: doubt of the pool, another possible pool, audits."""
+        """Notes to read before quoting a result, such as doubts about the pool."""
         return (
             *[self.warning_text] * bool(self.warning_text),
             *[self._alternative_text] * bool(self.alternative),
@@ -146,12 +146,12 @@ class PoolReport:
         )
 
     def text(self) -> str:
-        """Return the report and another possible pool: everything of which reading does not warn."""
+        """Return the report with notes on scope and any alternative pool."""
         return "\n  ".join([str(self), *self.scope, *[self._alternative_text] * bool(self.alternative)])
 
 
 def describe_pool(collection: Collection) -> PoolReport:
-    """Summarize the pool of a collection.
+    """Summarize a collection's pool.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def discover_pool(
     pooled_run_ids: Iterable[str] | None = None,
     rule: PoolRule = "leading",
 ) -> Collection:
-    """Discover the pooled runs and their depths.
+    """Discover which runs were pooled and their pool depths.
 
     The collection that comes back shares all arrays with the input.
 
@@ -302,7 +302,7 @@ def discover_pool(
 def _plausible_pools(
     pools: list[CandidatePool], collection: Collection, index: OrderArray
 ) -> list[CandidatePool]:
-    """Return candidates from the best one on that is a pool, if it is half as good as the best of all."""
+    """Return candidate pools from the first plausible one on, if it scores at least half the best score."""
     for i, pool in enumerate(pools):
         if 2 * pool.score < pools[0].score:
             break
@@ -312,25 +312,25 @@ def _plausible_pools(
 
 
 def _objection_text(pool: CandidatePool, collection: Collection, index: OrderArray) -> str:
-    """Return the best candidate, and why it is no pool."""
+    """Return a candidate pool and the objections to it as text."""
     reasons = "; ".join(PoolPlausibility.of(pool.of(collection), index).objections)
     return f"the best candidate is {counted(len(pool.runs), 'run')} to depth {pool.depth}, but {reasons}"
 
 
 def means_all(pooled_run_ids: Iterable[str]) -> bool:
-    """Return whether all candidates are meant, in place of names of runs."""
+    """Return whether ``pooled_run_ids`` is ``"all"``, meaning all candidates."""
     return pooled_run_ids in ("all", ("all",), ["all"])
 
 
 def warn_of_doubt(report: PoolReport) -> None:
-    """Warn (`PoolWarning`) of reasons to doubt a pool."""
+    """Warn (`PoolWarning`) if there are reasons to doubt a pool."""
     if report.warning_text:
         hint = "are runs of the campaign missing, or is its depth another one? bayespool pool --describe"
         warn_caller(f"{report.warning_text} ({report}); {hint} compares pools", PoolWarning)
 
 
 def _with_other_depths(collection: Collection, candidates: OrderArray, share: float) -> Collection:
-    """Add runs with depths of their own (step 4 of docs/files.md)."""
+    """Return the collection with run-specific depths where judgments show them (step 4 of docs/files.md)."""
     common = collection.pool_depth
     depths = np.full(len(collection.run_ids), common, dtype=np.int32)
     missing, n_ranks = missing_pairs(collection), collection.document.shape[2]
@@ -364,7 +364,7 @@ def _with_other_depths(collection: Collection, candidates: OrderArray, share: fl
 
 
 def _option_text(pool: CandidatePool, collection: Collection) -> str:
-    """Return another pool in words, with what it explains and how to choose it."""
+    """Return an alternative pool as text, with its explained judgments and the options that select it."""
     n_judged = int((~missing_pairs(collection)[:-1]).sum())
     return (
         f"{pool} explain {percent(pool.n_explained / n_judged)} of the judgments: "
@@ -375,7 +375,7 @@ def _option_text(pool: CandidatePool, collection: Collection) -> str:
 def unpool_runs(
     collection: Collection, names: str | Iterable[str], *, by: Literal["organization", "run"] = "organization"
 ) -> tuple[Collection, dict[str, str]]:
-    """Return the collection without some runs or organizations in its pool; what left, by run to score."""
+    """Return the collection with runs or organizations unpooled, and what was unpooled per run to score."""
     if by not in ("organization", "run"):
         raise InputError(f"cannot take out by {by!r}", hint="organization or run")
     members: dict[str, list[str]] = {}
@@ -416,7 +416,7 @@ def unpool_runs(
 
 
 def _find_depth(collection: Collection, index: OrderArray, rule: PoolRule) -> int:
-    """Return the depth of a pool of some of these runs, or of all that are named.
+    """Return the pool depth suggested by the judgments.
 
     0 if judgments do not show it.
     """
@@ -447,9 +447,9 @@ def _is_pooled(
 def _count_leading(
     collection: Collection, index: OrderArray, max_holes: float, *, present_only: bool = False
 ) -> IntArray:
-    """Return documents, or those in the pool, before one is missing after ``max_holes``.
+    """Return the number of top ranks with at most ``max_holes`` gaps, shape (run, topic).
 
-    Shape (run, topic).
+    A gap is an unjudged document that the qrels do not list. ``present_only`` leaves gaps out of the length.
     """
     missing = missing_pairs(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
@@ -469,7 +469,7 @@ _MAX_MISFIT_SHARE = 0.01  # of the documents chosen
 
 @dataclass(frozen=True, kw_only=True)
 class Misfit:
-    """Differences between judgments and a strategy's pool, as numbers of documents."""
+    """Number of documents in which judgments differ from the pool that a strategy would choose."""
 
     n_chosen: int  # by the strategy
     n_unjudged: int  # of those chosen
@@ -478,7 +478,7 @@ class Misfit:
 
     @property
     def is_large(self) -> bool:
-        """Return whether either number is above 1 % of the documents chosen, and above 1."""
+        """Whether either number of differing documents exceeds 1 % of the chosen documents, and exceeds 1."""
         return max(self.n_unjudged, self.n_others) > max(1, _MAX_MISFIT_SHARE * self.n_chosen)
 
     def __str__(self) -> str:
@@ -491,10 +491,7 @@ class Misfit:
 
 
 def strategy_misfit(collection: Collection) -> Misfit | None:
-    """Return differences between a collection's judgments and its pool.
-
-    None where no strategy made the pool.
-    """
+    """Return the differences between judgments and the collection's strategy pool; None for other pools."""
     pool = collection.pool
     if not isinstance(pool, StrategyPool):
         return None
@@ -510,7 +507,7 @@ def strategy_misfit(collection: Collection) -> Misfit | None:
 
 
 def warn_of_misfit(collection: Collection) -> bool:
-    """Warn the caller's caller (`StatedPoolWarning`) if the misfit is large, and return whether it is."""
+    """Warn (`StatedPoolWarning`) if the misfit is large, and return whether it is."""
     misfit = strategy_misfit(collection)
     if misfit is None or not misfit.is_large:
         return False

@@ -1,4 +1,4 @@
-"""Strategies by fused scores of the runs: CombMAX, MIN, MED, SUM, ANZ and MNZ."""
+"""Strategies based on fused run scores (CombMAX, MIN, MED, SUM, ANZ, MNZ) and on ranks (Borda, Condorcet)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayespool.pooling.strategy import FixedOrder, TopicRankings
 
 @dataclass(frozen=True, kw_only=True)
 class Fusion(FixedOrder):
-    """Documents by a combination of their scores, normalized by run and topic.
+    """Base class for strategies that sort documents by combined run scores, normalized per run and topic.
 
     Only scores of ranks that may be judged are read: with a depth, the last of these gets the smallest one.
 
@@ -43,15 +43,15 @@ class Fusion(FixedOrder):
 
     @property
     def needs_scores(self) -> bool:
-        """Return whether it reads the scores of the runs."""
+        """Whether the strategy reads run scores."""
         return self.normalization != "rank"
 
     @abstractmethod
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Return the value of each document, shape (document,)."""
+        """Return the combined score for each document, shape (document,)."""
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Return combined scores, shape (document,)."""
+        """Return the combined normalized score for each document, shape (document,)."""
         is_ranked = topic.document >= 0
         document, score = topic.document[is_ranked], self._normalized(topic)[is_ranked]
         # by score within a document: sums do not depend on the order of runs
@@ -62,7 +62,7 @@ class Fusion(FixedOrder):
         )
 
     def _normalized(self, topic: TopicRankings) -> FloatArray:
-        """Return scores from 0 to 1 where a run retrieves a document, shape (run, rank)."""
+        """Return scores normalized to [0, 1] for each run, shape (run, rank)."""
         is_ranked = topic.document >= 0
         if self.normalization == "rank":
             lower = np.arange(is_ranked.shape[1]) / np.maximum(topic.length, 1)[:, None]
@@ -80,7 +80,7 @@ class Fusion(FixedOrder):
 
 @dataclass(frozen=True, eq=False)
 class DocumentScores:
-    """Nonnegative scores of a topic's documents, ascending for each document."""
+    """Normalized scores for one topic's documents, sorted in ascending order for each document."""
 
     document: IntArray  # shape (entry,), ascending
     score: FloatArray  # shape (entry,)
@@ -88,24 +88,27 @@ class DocumentScores:
     n_runs: int
 
     def total(self) -> FloatArray:
-        """Return the sum of the scores of each document, shape (document,)."""
+        """Return the sum of scores for each document, shape (document,)."""
         total = np.bincount(self.document, weights=self.score, minlength=len(self.n))
         return np.asarray(total, dtype=np.float64)
 
     def n_positive(self) -> IntArray:
-        """Return the number of positive scores of each document, shape (document,)."""
+        """Return the number of positive scores for each document, shape (document,)."""
         return np.bincount(self.document[self.score > 0], minlength=len(self.n)).astype(np.int32)
 
     def at(self, place: IntArray, n: IntArray) -> FloatArray:
-        """Score at a position among n, ascending, missing ones as leading zeros, shape (document,)."""
+        """Return each document's score at index ``place`` of ``n`` ascending scores, shape (document,).
+
+        Missing scores are zeros at the start.
+        """
         start = np.cumsum(self.n) - self.n
         behind = place - (n - self.n)
         return np.where(behind < 0, 0, self.score[start + np.maximum(behind, 0)])
 
     def counted(self, missing: Literal["left out", "zero"]) -> IntArray:
-        """Return the number of scores of each document.
+        """Return the number of scores to combine for each document, shape (document,).
 
-        Shape (document,), those of missing runs left out or zero.
+        Runs without the document are left out or count as zero.
         """
         return self.n if missing == "left out" else np.full_like(self.n, self.n_runs)
 
@@ -113,17 +116,17 @@ class DocumentScores:
 @register_strategy("combmax", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombMax(Fusion):
-    """Documents by the largest of their scores; settings are those of `Fusion`."""
+    """Strategy that sorts documents by their largest normalized score (settings: `Fusion`)."""
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Return the largest scores."""
+        """Return the largest score for each document, shape (document,)."""
         return scores.at(scores.n - 1, scores.n)
 
 
 @register_strategy("combmin", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombMin(Fusion):
-    """Documents by their smallest score, the largest of these first; see `Fusion` for other settings.
+    """Strategy that sorts documents by their smallest normalized score (other settings: `Fusion`).
 
     Parameters
     ----------
@@ -135,14 +138,14 @@ class CombMin(Fusion):
     missing: Literal["left out", "zero"] = "left out"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Return the smallest scores."""
+        """Return the smallest score for each document, shape (document,)."""
         return scores.at(np.zeros_like(scores.n), scores.counted(self.missing))
 
 
 @register_strategy("combmed", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombMed(Fusion):
-    """Documents by their median score, the mean of the middle two if even; see `Fusion` for other settings.
+    """Strategy that sorts documents by their median normalized score (other settings: `Fusion`).
 
     Parameters
     ----------
@@ -155,7 +158,7 @@ class CombMed(Fusion):
     missing: Literal["left out", "zero"] = "left out"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Return the median scores."""
+        """Return the median score for each document, shape (document,)."""
         n = scores.counted(self.missing)
         return (scores.at((n - 1) // 2, n) + scores.at(n // 2, n)) / 2
 
@@ -163,17 +166,17 @@ class CombMed(Fusion):
 @register_strategy("combsum", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombSum(Fusion):
-    """Documents by the sum of their scores; settings are those of `Fusion`."""
+    """Strategy that sorts documents by the sum of their normalized scores (settings: `Fusion`)."""
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Return sums of scores."""
+        """Return the sum of scores for each document, shape (document,)."""
         return scores.total()
 
 
 @register_strategy("combanz", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombAnz(Fusion):
-    """Documents by the mean of their scores, 0 where none counts; see `Fusion` for other settings.
+    """Strategy that sorts documents by the mean of their normalized scores (other settings: `Fusion`).
 
     Parameters
     ----------
@@ -185,7 +188,7 @@ class CombAnz(Fusion):
     count: Literal["positive", "retrieved"] = "positive"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Return the mean scores."""
+        """Return the mean score for each document, shape (document,)."""
         n = scores.n_positive() if self.count == "positive" else scores.n
         return scores.total() / np.maximum(n, 1)
 
@@ -193,7 +196,7 @@ class CombAnz(Fusion):
 @register_strategy("combmnz", citations=("fox-shaw-1994",))
 @dataclass(frozen=True, kw_only=True)
 class CombMnz(Fusion):
-    """Documents by the sum of their scores times their number; see `Fusion` for other settings.
+    """Strategy that sorts documents by the sum of their scores times the number of scores.
 
     Parameters
     ----------
@@ -205,7 +208,7 @@ class CombMnz(Fusion):
     count: Literal["retrieved", "positive"] = "retrieved"
 
     def combined(self, scores: DocumentScores) -> FloatArray:
-        """Return sums of scores times their number."""
+        """Return the sum of scores times the number of scores for each document, shape (document,)."""
         return scores.total() * (scores.n_positive() if self.count == "positive" else scores.n)
 
 
@@ -215,7 +218,7 @@ _ABSENT = np.iinfo(np.int32).max  # rank in a run that lacks a document
 @register_strategy("borda", citations=("aslam-montague-2001",))
 @dataclass(frozen=True, kw_only=True)
 class Borda(FixedOrder):
-    """Documents by the sum of their ranks over all runs, the smallest first.
+    """Strategy that sorts documents by the sum of their ranks over all runs, smallest sum first.
 
     Parameters
     ----------
@@ -237,7 +240,7 @@ class Borda(FixedOrder):
             raise InputError(f"{self.n_candidates} candidates", hint="give 0 for as many as are retrieved")
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Return negative sums of ranks, shape (document,)."""
+        """Return the negative sum of ranks for each document, shape (document,)."""
         length = topic.length.astype(float)
         n = max(self.n_candidates, len(topic))
         absent = {"mean": (n + length + 1) / 2, "next": length + 1, "nothing": 0 * length}[self.missing]
@@ -253,7 +256,7 @@ class Borda(FixedOrder):
 @register_strategy("condorcet", citations=("montague-aslam-2002",))
 @dataclass(frozen=True, kw_only=True)
 class Condorcet(FixedOrder):
-    """Documents sorted by majorities: x goes before y when more runs rank x above y than y above x.
+    """Strategy that puts document x before y if more runs rank x above y than y above x.
 
     Majorities may be cyclic (x before y before z before x). As in the paper, documents are then still sorted
     with about n log n comparisons: no document is directly below one that loses to it, so a document that
@@ -276,7 +279,7 @@ class Condorcet(FixedOrder):
     ties: Literal["best rank", "lot"] = "best rank"
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Return negative positions in the sorted order, shape (document,)."""
+        """Return the negative index of each document in the sorted order, shape (document,)."""
         rank = np.ascontiguousarray(np.where(topic.rank > 0, topic.rank, _ABSENT).T)
         by_lot = np.argsort(topic.lot, kind="stable").astype(np.int32)
         first = topic.by_best_rank if self.ties == "best rank" else by_lot
@@ -287,7 +290,7 @@ class Condorcet(FixedOrder):
 
 @compiled
 def _by_majority(rank: IntArray, order: IntArray, missing_loses: bool) -> IntArray:
-    """Return documents merge-sorted by majorities of ``rank`` (document, run) from a first order, stable."""
+    """Return documents merge-sorted by majority vote, given ranks of shape (document, run)."""
     n, n_runs = rank.shape
     now, then = order.copy(), np.empty_like(order)
     width = 1

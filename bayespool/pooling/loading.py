@@ -1,4 +1,4 @@
-"""Collections from runs and judgments, in files or in memory, whose pool is known; TOML files of them."""
+"""Read collections with their pools from runs and judgments, or from TOML files that name them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
 
 
 class ReadOptions(TypedDict, total=False):
-    """Arguments of `read_collection` that `bayespool.score` takes with runs and judgments."""
+    """Keyword arguments that `bayespool.score` passes on to `read_collection`."""
 
     pool: Runs | None
     organizations: Organizations | None
@@ -121,7 +121,7 @@ def read_collection(
     max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
-    """Read a collection from runs and judgments, in files or in memory, whose pool is known.
+    """Read runs and judgments, and determine which runs were pooled and how deep.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def read_contributors(
     max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
-    """Read the runs that a pool is to be made from, all of them pooled, to an unknown depth.
+    """Read runs to make a pool from, all marked as pooled with unknown depth.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def read_contributors(
 
 
 def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], source: Path | str) -> None:
-    """Refuse judgments and labels that are swapped (`InputError`)."""
+    """Raise `InputError` if judgments and judge labels appear to be swapped."""
     # They are swapped where the judge's documents are those of a pool of the campaign's runs, and either it
     # has no label without a judgment, and lacks labels at the top of runs to score that the qrels judge in
     # full; or no document has both, and all at that top have one.
@@ -377,7 +377,7 @@ def _plan(
     excludes: Mapping[str, float | None],
     **options: Unpack[PlanOptions],
 ) -> PoolPlan | None:
-    """Return the plan of a pool if a strategy is given; refuse options that have no effect."""
+    """Return the pool plan for a strategy, or None; options without effect are an `InputError`."""
     if strategy is not None:
         for idle in (name for name, value in excludes.items() if value is not None):
             raise InputError(
@@ -429,7 +429,7 @@ def _read_organizations(
 
 
 def _replace_file_names(organization_of: Mapping[str, str], run_ids: list[str]) -> dict[str, str]:
-    """Return organizations with names of files, such as ``final.txt``, replaced by ids of runs.
+    """Return organizations keyed by run id, with file names such as ``final.txt`` converted to run ids.
 
     A name stays where a run has that very name, or the list has the id itself.
     """
@@ -466,7 +466,7 @@ def read_collections(
     settings: ReadingSettings | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Collection]:
-    """Read the collections that TOML files describe, one in each.
+    """Read the collections described by TOML files, one per file.
 
     Parameters
     ----------
@@ -528,7 +528,7 @@ def read_collections(
 
 
 def check_collection_names(names: Iterable[str]) -> None:
-    """Raise `InputError` for names of collections that no folders can have, or of which two are alike."""
+    """Raise `InputError` if a collection name is a duplicate or cannot be a folder name."""
     known: set[str] = set()
     for name in names:
         if not _NAME.fullmatch(name):
@@ -543,7 +543,7 @@ def check_collection_names(names: Iterable[str]) -> None:
 
 
 def _read_description(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the name and arguments in a file."""
+    """Return the collection name and the `read_collection` arguments from a TOML file."""
     given, line_of = read_toml(path)
     for key, example in _NEEDED.items():
         if key not in given:
@@ -558,7 +558,7 @@ def _read_description(path: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _argument(key: str, value: Any, folder: Path) -> Any:
-    """Return the argument of `read_collection` of a key's value."""
+    """Return the `read_collection` argument for a TOML key and its value."""
     if key not in _OPTIONS:
         raise InputError(f"unknown key {key!r}", hint=known_names(key, _OPTIONS))
     option = _OPTIONS[key]
@@ -584,7 +584,7 @@ def _argument(key: str, value: Any, folder: Path) -> Any:
 
 
 def _path(key: str, value: str, folder: Path) -> str:
-    """Return the path of a file, folder or pattern, relative to a folder; the name of a data set as it is."""
+    """Return a path or pattern resolved against a folder; data set names and keywords stay unchanged."""
     if irds_name(value) or value in _WORDS.get(key, ()):
         return value
     path = str(folder / Path(value).expanduser())

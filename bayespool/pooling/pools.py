@@ -1,4 +1,4 @@
-"""The plan of a pool that a strategy makes, and the pool made by it."""
+"""Pools made by a pooling strategy, and the plans that describe them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bayespool.pooling.strategy import Strategy, retrieved_by
 
 
 class PlanOptions(TypedDict, total=False):
-    """Fields of a `PoolPlan` with a default, except the budget."""
+    """Optional settings of a `PoolPlan` other than the budget."""
 
     run_depth: int | None
     shares: Shares
@@ -34,7 +34,7 @@ class PlanOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class PoolPlan:
-    """Settings that decide which documents of some runs are judged.
+    """Strategy, budget and other settings that determine which documents are judged.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class PoolPlan:
     def of(
         cls, strategy: str | Strategy | PoolPlan, budget: int | None = None, **options: Unpack[PlanOptions]
     ) -> PoolPlan:
-        """Make a plan from a strategy, its text, or another plan, whose budget and options are replaced.
+        """Return a plan made from a strategy, a strategy name or another plan.
 
         An unknown strategy, or a value that an option cannot have, is an `InputError`.
         """
@@ -91,7 +91,7 @@ class PoolPlan:
         return dataclasses.replace(plan, **options)
 
     def __str__(self) -> str:
-        """Return the settings that differ from their defaults."""
+        """Return the strategy and all non-default settings as text."""
         return ", ".join(
             [
                 strategy_text(self.strategy),
@@ -103,7 +103,7 @@ class PoolPlan:
         )
 
     def choose(self, collection: Collection, runs: OrderArray, labels: LevelArray) -> PoolSelection:
-        """Choose documents of some runs, given ``labels`` of assessors (`bayespool.pooling.choose`)."""
+        """Choose documents from the given runs, with ``labels`` as the assessors' judgments."""
         return choose(
             collection,
             self.strategy,
@@ -125,7 +125,7 @@ Runs = npt.NDArray[np.integer] | Sequence[int]
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class StrategyPool:
-    """A pool of the documents that a strategy judges for a budget.
+    """Pool made from the documents that a strategy judges within a budget.
 
     Without some of its runs the strategy chooses again, for the same budget: other documents then replace
     theirs, and a sample has other inclusion probabilities. Equal settings and judgments have an equal
@@ -159,7 +159,7 @@ class StrategyPool:
         labels: LevelArray | None = None,
         **options: Unpack[PlanOptions],
     ) -> StrategyPool:
-        """Return the pool that a strategy makes of some runs of a collection.
+        """Return the pool that a strategy makes from the given runs.
 
         Parameters
         ----------
@@ -194,29 +194,29 @@ class StrategyPool:
         return {**self.__dict__, "_choices": {}}
 
     def __str__(self) -> str:
-        """Return the plan's text."""
+        """Return the pool plan as text."""
         return str(self.plan)
 
     @property
     def looks_at_judgments(self) -> bool:
-        """Return whether the strategy is adaptive."""
+        """Whether earlier judgments determine which documents are judged next (adaptive strategy)."""
         return self.plan.strategy.is_adaptive
 
     @property
     def is_sample(self) -> bool:
-        """Return whether documents are judged with known probabilities."""
+        """Whether documents are judged with known probabilities."""
         return isinstance(self.plan.strategy, Sampling)
 
     def run_depths(self, runs: Runs) -> IntArray:
-        """Return the equivalent depth for each run, shape (run,)."""
+        """Return the equivalent pool depth for each run, shape (run,), the same for all."""
         return np.full(len(np.asarray(runs)), self.depth, dtype=np.int32)
 
     def judged(self, collection: Collection, runs: Runs) -> BoolArray:
-        """Return documents that the strategy judges of these runs, shape (pair,); none without a run."""
+        """Return a mask of documents the strategy judges if only these runs contribute, shape (pair,)."""
         return self._choose_once(collection, runs)[0]
 
     def inclusion(self, collection: Collection, runs: Runs) -> FloatArray:
-        """Return inclusion probability of each judgment, shape (pair,), had exactly these runs contributed.
+        """Return each judgment's inclusion probability if only these runs contribute, shape (pair,).
 
         `Sampling.inclusion` for a document of the sample. 1 for a judgment outside the sample (an added one,
         or one that these runs do not explain) and where the strategy is not a sample. NaN for documents
@@ -229,14 +229,12 @@ class StrategyPool:
         return inclusion
 
     def candidates(self, collection: Collection, runs: Runs) -> BoolArray:
-        """Return documents that these runs retrieve within ``run_depth``, shape (pair,)."""
+        """Return a mask of documents in the top ``run_depth`` ranks of these runs, shape (pair,)."""
         depth = self.plan.run_depth or collection.document.shape[2]
         return DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs)
 
     def strata(self, collection: Collection, runs: Runs) -> IntArray | None:
-        """Return the stratum of each document in the sample from 0.
-
-        Shape (pair,), had exactly these runs contributed.
+        """Return each document's sampling stratum from 0 if only these runs contribute, shape (pair,).
 
         −1 for a document that none of these runs retrieves within ``run_depth``; None where the strategy
         samples no strata.
@@ -251,7 +249,7 @@ class StrategyPool:
         return stratum
 
     def sample(self, collection: Collection, runs: Runs) -> Sample:
-        """Return the sample that the strategy draws, had exactly these runs contributed."""
+        """Return the sample that the strategy would select if only these runs contributed."""
         inclusion = np.where(
             self.judged(collection, runs) & collection.judged, self.inclusion(collection, runs), np.nan
         )
@@ -265,7 +263,7 @@ class StrategyPool:
         )
 
     def _choose_once(self, collection: Collection, runs: Runs) -> tuple[BoolArray, PoolSelection | None]:
-        """Return documents that the strategy judges of some runs, chosen once for each set of runs."""
+        """Return the judged documents for a set of runs, cached for each set."""
         index = np.unique(np.asarray(runs, dtype=np.intp))
         key = hashlib.blake2b(
             repr((tuple(collection.run_ids[r] for r in index), collection.query_ids)).encode(), digest_size=16
@@ -280,18 +278,18 @@ class StrategyPool:
         return self._choices[key]
 
     def known_relevance(self, collection: Collection) -> LevelArray:
-        """Return known relevance of each document, shape (pair,)."""
+        """Return the known relevance for each document, shape (pair,); negative if unknown."""
         return self.labels
 
     def truncate(self, depth: int) -> StrategyPool:
-        """Refuse to cut the pool at a depth (`InputError`), since it has none."""
+        """Raise `InputError`, since a strategy pool has no depth to truncate."""
         raise InputError(
             f"a pool by {self.plan.strategy.name} cannot be cut at a depth",
             hint="make one of a smaller budget",
         )
 
     def select_runs(self, runs: Runs) -> StrategyPool:
-        """Return the same pool, since runs are known by their names."""
+        """Return the same pool, which identifies runs by name."""
         return self
 
 
@@ -303,7 +301,7 @@ def pool_of_strategy(
     pooled_run_ids: Iterable[str] | None = None,
     **options: Unpack[PlanOptions],
 ) -> Collection:
-    """State that a strategy made the pool of a collection, whose judgments stay the same.
+    """Declare that a collection's pool was made by a strategy, without changing judgments.
 
     Parameters
     ----------
@@ -342,9 +340,9 @@ def with_strategy_pool(
     labels: LevelArray | None = None,
     **options: Unpack[PlanOptions],
 ) -> Collection:
-    """Return the collection with a pool that a strategy makes of its pooled runs.
+    """Return the collection judged as if a strategy had made the pool from its pooled runs.
 
-    ``labels`` of shape (pair,).
+    ``labels``, of shape (pair,), are the known relevance (default: the collection's judgments).
     """
     # Judgments of the former pool outside the new one go; unexplained and added ones stay. ``labels`` default
     # to all judgments, so that an experiment can choose again without some runs.
@@ -358,7 +356,7 @@ def with_strategy_pool(
 
 
 def _equal_depth(collection: Collection, runs: Runs, size: int) -> int:
-    """Return the depth of the deepest depth pool of runs that has no more documents than ``size``."""
+    """Return the largest depth at which a depth pool from these runs has at most ``size`` documents."""
 
     def n_documents(depth: int) -> int:
         return int(DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs).sum())

@@ -1,4 +1,4 @@
-"""Strategies by expected effects on rank-biased precision: methods A, B and C of Moffat et al. 2007."""
+"""Strategies based on rank-biased precision: methods A, B and C of Moffat et al. (2007)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CITATIONS = ("moffat-webber-zobel-2007",)
 @register_strategy("rbp-a", citations=_CITATIONS)
 @dataclass(frozen=True, kw_only=True)
 class RBPA(FixedOrder):
-    """Documents by the sum over runs of w = (1 − p) p^(rank − 1), their weight in rank-biased precision.
+    """Strategy that sorts documents by Σ w over runs, with RBP weight w = (1 − p) p^(rank − 1).
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ class RBPA(FixedOrder):
         _check(self.p)
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Return sums of weights, shape (document,)."""
+        """Return the sum of rank-biased precision weights for each document, shape (document,)."""
         return topic.total(_weight(topic, self.p))
 
 
 @register_strategy("rbp-b", citations=_CITATIONS)
 @dataclass(frozen=True, kw_only=True)
 class RBPB(FixedOrder):
-    """Documents by the sum over runs of w × R, where R is the unjudged weight of a run.
+    """Strategy that sorts documents by Σ w R over runs, with RBP weight w and unjudged run weight R.
 
     Each chosen document takes its weight from R of the runs that retrieve it, whatever its relevance.
 
@@ -59,9 +59,9 @@ class RBPB(FixedOrder):
         _check(self.p)
 
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Return sums when documents are chosen, shape (document,).
+        """Return the weighted sum for each document at the time it is chosen, shape (document,).
 
-        They only fall, so that they give the order.
+        Sums only fall, so that they give the order.
         """
         order, value_when_chosen = _one_by_one(
             topic, self.p, np.zeros(len(topic), dtype=bool), len(topic), False
@@ -71,17 +71,18 @@ class RBPB(FixedOrder):
         return value
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Return the first ``n`` documents, without the values of the others."""
+        """Return the first ``n`` documents in judging order, without computing all values."""
         return _one_by_one(topic, self.p, relevant, n, False)[0]
 
 
 @register_strategy("rbp-c", citations=_CITATIONS)
 @dataclass(frozen=True, kw_only=True)
 class RBPC(Adaptive):
-    """Documents by the sum over runs of w × R × (B + R / 2)³.
+    """Adaptive strategy that favors documents from effective, little-judged runs by rank-biased precision.
 
-    R is the unjudged weight of a run, B that of its documents judged relevant. B + R / 2 is the middle of the
-    range of its rank-biased precision, so that runs that seem good are judged deeper.
+    Documents go by the sum over runs of w × R × (B + R / 2)³, where w is the weight of `RBPA`, R the unjudged
+    weight of a run, and B the weight of its documents judged relevant. B + R / 2 is the middle of the range
+    of its rank-biased precision, so that runs that seem good are judged deeper.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class RBPC(Adaptive):
         _check(self.p)
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Choose ``n`` documents one by one, each time that of the largest sum given the judgments so far."""
+        """Return ``n`` documents, each with the largest weighted sum given all earlier judgments."""
         return _one_by_one(topic, self.p, relevant, n, True)[0]
 
 
@@ -111,7 +112,7 @@ def _weight(topic: TopicRankings, p: float) -> FloatArray:
 def _one_by_one(
     topic: TopicRankings, p: float, relevant: BoolArray, n: int, by_effectiveness: bool
 ) -> tuple[IntArray, FloatArray]:
-    """Return the first n documents of method B or C, and their sums when chosen, two arrays of shape (n,)."""
+    """Return the first n documents by method B or C and their sums when chosen, shape (n,) each."""
     by_best_rank = topic.by_best_rank
     place = np.full(len(topic) + 1, -1, dtype=np.int32)  # the last is that of no document
     place[by_best_rank] = np.arange(len(topic), dtype=np.int32)
@@ -147,7 +148,7 @@ def _fill_one_by_one(
     order: IntArray,
     gain: FloatArray,
 ) -> None:
-    """Fill ``order`` and ``gain`` with documents, numbered by best rank and lot, by weight × factor."""
+    """Fill ``order`` with documents chosen one by one and ``gain`` with their weighted sums, in place."""
     # A chosen document changes the factors of its runs, and so the sums of their documents. Most sums fall,
     # so that old sums are bounds, and only the largest is updated. Bounds are leaves of a tree, in which a
     # node has the larger of its children's, the left of equals; that of a chosen document is −1. R and B are

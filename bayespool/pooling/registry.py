@@ -1,4 +1,4 @@
-"""Pooling strategies by name, and rules that end the judging of a topic before the budget does."""
+"""Registry for pooling strategies, and stopping rules for judging a topic."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Class = TypeVar("Class", bound=type[Strategy])
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyEntry:
-    """A registered strategy: its class, a line on what it does, author and year of its source, citations."""
+    """Registered strategy with its class, one-line description, source and citations."""
 
     name: str
     make: type[Strategy]
@@ -33,13 +33,13 @@ class StrategyEntry:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings by name, with their defaults (`dataclasses.MISSING` if required)."""
+        """Default value for each setting, by name (`dataclasses.MISSING` if required)."""
         fields = dataclasses.fields(self.make)  # type: ignore[arg-type]
         return {field.name: field.default for field in fields if field.init}
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Inputs besides rankings: ``"judgments"``, ``"scores"``."""
+        """Inputs required in addition to rankings: ``"judgments"``, ``"scores"``."""
         needs = ["judgments"] * self.make.is_adaptive
         if dataclasses.MISSING not in self.settings.values() and self.make().needs_scores:
             needs.append("scores")
@@ -47,7 +47,7 @@ class StrategyEntry:
 
 
 STRATEGIES: dict[str, StrategyEntry] = {}
-"""Registered strategies by name, all of them once `bayespool.pooling` is imported."""
+"""Registered strategies by name, complete once `bayespool.pooling` is imported."""
 
 _RESERVED = ("all", "paper")  # each is several strategies
 
@@ -55,7 +55,7 @@ _RESERVED = ("all", "paper")  # each is several strategies
 def register_strategy(
     name: str, *, description: str | None = None, source: str | None = None, citations: tuple[str, ...] = ()
 ) -> Callable[[Class], Class]:
-    """Return class decorator that registers a strategy under a name, which becomes the class's ``name``.
+    """Return a class decorator that registers a pooling strategy under a name.
 
     Place it above ``@dataclass(frozen=True, kw_only=True)``. A subclass of `FixedOrder` defines ``value``,
     one of `Strategy` or `Adaptive` ``order``, and one of `Sampling` ``order`` and ``inclusion``.
@@ -122,7 +122,7 @@ def register_strategy(
 
 
 def parse_strategy(text: str | Strategy) -> Strategy:
-    """Make a strategy from a string such as ``rrf(k=60)`` or ``take``.
+    """Return the strategy described by a string such as ``rrf(k=60)`` or ``take``.
 
     Parameters
     ----------
@@ -169,11 +169,14 @@ PAPER_STRATEGIES = (
     "combanz",
     "combmnz",
 )
-"""Strategies of Lipani et al. (2017): Take@N, which is Depth@k with a budget, and eight others."""
+"""Names of the strategies compared by Lipani et al. (2017)."""
 
 
 def parse_strategies(strategies: str | Strategy | Iterable[str | Strategy]) -> tuple[Strategy, ...]:
-    """Parse strategies, each once; ``paper`` means `PAPER_STRATEGIES`, ``all`` every registered one."""
+    """Return strategies parsed from strings, without duplicates.
+
+    ``paper`` means `PAPER_STRATEGIES`, ``all`` every registered strategy.
+    """
     sets = {"paper": PAPER_STRATEGIES, "all": tuple(STRATEGIES)}
     texts: list[str | Strategy] = []
     for each in [strategies] if isinstance(strategies, str | Strategy) else strategies:
@@ -184,7 +187,7 @@ def parse_strategies(strategies: str | Strategy | Iterable[str | Strategy]) -> t
 
 
 def strategy_text(strategy: Strategy) -> str:
-    """Return the text of a strategy, with the settings that differ from their defaults."""
+    """Return a strategy's name and non-default settings as text."""
     fields = dataclasses.fields(strategy)  # type: ignore[arg-type]
     set_ = [
         f"{f.name}={getattr(strategy, f.name)!r}" for f in fields if getattr(strategy, f.name) != f.default
@@ -193,17 +196,17 @@ def strategy_text(strategy: Strategy) -> str:
 
 
 WINDOW = 50
-"""Documents judged last whose share of relevant ones stands for those still to come."""
+"""Number of most recently judged documents used to estimate the relevant share among the rest."""
 
 
 class StoppingRule(ABC):
-    """A rule that ends the judging of a topic; a frozen settings object."""
+    """Base class for rules that end the judging of a topic."""
 
     name: ClassVar[str]
 
     @abstractmethod
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
-        """Return whether to stop after each judgment, shape (judged,).
+        """Return whether judging may stop after each judgment, shape (judged,).
 
         Takes the relevance of judged documents in the order of judging, and the number of documents that
         may be judged in all.
@@ -212,7 +215,7 @@ class StoppingRule(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class NonrelevantRun(StoppingRule):
-    """Stop after n nonrelevant documents in a row."""
+    """Rule that stops judging after n consecutive nonrelevant documents."""
 
     n: int = 50
 
@@ -222,13 +225,13 @@ class NonrelevantRun(StoppingRule):
         _check_whole("n", self.n)
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
-        """Return whether the last n documents are nonrelevant."""
+        """Return whether the last n documents are nonrelevant after each judgment, shape (judged,)."""
         return np.asarray(_count_among_last(relevant, self.n) == 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeastYield(StoppingRule):
-    """Stop when less than a share of the documents judged last are relevant."""
+    """Rule that stops judging when the relevant share among recently judged documents is below ``share``."""
 
     share: float = 0.05
     window: int = WINDOW
@@ -240,14 +243,14 @@ class LeastYield(StoppingRule):
         _check_whole("window", self.window)
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
-        """Return whether the share is less."""
+        """Return whether the relevant share is below ``share`` after each judgment, shape (judged,)."""
         n = _count_among_last(relevant, self.window)
         return (n >= 0) & (n < self.share * self.window)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TargetRecall(StoppingRule):
-    """Stop when the estimated recall (`estimated_recall`) reaches a target."""
+    """Rule that stops judging when estimated recall (`estimated_recall`) reaches a target."""
 
     target: float = 0.9
     window: int = WINDOW
@@ -259,20 +262,20 @@ class TargetRecall(StoppingRule):
         _check_whole("window", self.window)
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
-        """Return whether the estimate is as large."""
+        """Return whether estimated recall reaches the target after each judgment, shape (judged,)."""
         return estimated_recall(relevant, n_documents, self.window) >= self.target
 
 
 STOPPING_RULES: Mapping[str, type[StoppingRule]] = MappingProxyType(
     {rule.name: rule for rule in (NonrelevantRun, TargetRecall, LeastYield)}
 )
-"""Stopping rules by name."""
+"""Stopping rule classes by name."""
 
 
 def estimated_recall(relevant: BoolArray, n_documents: int, window: int = WINDOW) -> FloatArray:
-    """Return estimated recall after each judgment.
+    """Return the recall estimated after each judgment, shape (judged,).
 
-    Shape (judged,): found / (found + expected among the rest).
+    It is found / (found + expected among the rest).
 
     The rest is expected to hold as large a share of relevant documents as those judged last. As the yield of
     a good strategy falls, this is mostly less than the recall; it is 1 once the last ones hold none. NaN
@@ -295,7 +298,7 @@ def estimated_recall(relevant: BoolArray, n_documents: int, window: int = WINDOW
 
 
 def stops_at(rule: StoppingRule, relevance: LevelArray, n_documents: int, rel: int = 1) -> int:
-    """Return how many documents of a topic to judge by a rule, given relevance in the order of judging.
+    """Return the number of documents to judge for a topic before a stopping rule applies.
 
     A document without a judgment (negative relevance) ends what the rule knows: judging goes on to the last.
 
@@ -312,7 +315,7 @@ def stops_at(rule: StoppingRule, relevance: LevelArray, n_documents: int, rel: i
 
 
 def parse_stopping_rule(text: object) -> StoppingRule:
-    """Make a stopping rule from a text such as ``nonrelevant(n=30)``.
+    """Return the stopping rule described by a string such as ``nonrelevant(n=30)``.
 
     Examples
     --------
@@ -328,13 +331,13 @@ def parse_stopping_rule(text: object) -> StoppingRule:
 
 
 def stopping_text(rule: StoppingRule) -> str:
-    """Return the text of a rule with its settings."""
+    """Return a stopping rule's name and settings as text."""
     settings = ", ".join(f"{name}={value!r}" for name, value in vars(rule).items())
     return f"{rule.name}({settings})"
 
 
 def _count_among_last(relevant: BoolArray, n: int) -> IndexArray:
-    """Return relevant documents among the last n judged, −1 before there are so many; shape (judged,)."""
+    """Return the number of relevant documents among the last n judged, shape (judged,); −1 before n."""
     total = np.append(0, np.cumsum(relevant, dtype=np.int64))
     n_last = np.full(len(relevant), -1, dtype=np.int64)
     n_last[n - 1 :] = total[n:] - total[: len(total) - n] if len(relevant) >= n else -1

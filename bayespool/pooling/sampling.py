@@ -1,4 +1,4 @@
-"""Strategies that judge documents with known probabilities."""
+"""Strategies that judge a random sample of documents, and average precision estimated from samples."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from bayespool.pooling.strategy import Strategy, TopicRankings
 
 
 class Sampling(Strategy):
-    """A strategy whose documents are a random sample of those retrieved."""
+    """Base class for strategies that judge a random sample of retrieved documents."""
 
     @abstractmethod
     def inclusion(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Return the probability that each document is among the first ``n``, shape (document,).
+        """Return the inclusion probability for each document in a sample of size ``n``, shape (document,).
 
         Arguments are those of `order`; ``rng`` is a new one of the same seed, so that both describe the same
         sample.
         """
 
     def stratum(self, topic: TopicRankings) -> IntArray | None:
-        """Return the stratum of each document from 0, shape (document,); None if strata are not sampled."""
+        """Return the stratum of each document from 0, shape (document,); None without strata."""
         return None
 
 
 @register_strategy("uniform", citations=("yilmaz-aslam-2006",))
 @dataclass(frozen=True, kw_only=True)
 class Uniform(Sampling):
-    """Documents in the order of their lots, so that the first n are a sample without replacement.
+    """Strategy that judges a uniform random sample without replacement.
 
     A document keeps its lot whichever runs retrieve it: without a run the sample loses the documents that
     only it retrieved, and goes on to the next ones for the same budget.
@@ -48,24 +48,24 @@ class Uniform(Sampling):
     """
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Return the ``n`` documents of the smallest lots."""
+        """Return ``n`` documents in random order (ascending lots)."""
         return np.argsort(topic.lot, kind="stable")[:n].astype(np.int32)
 
     def inclusion(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Return the share of documents judged, shape (document,)."""
+        """Return the sampled share as inclusion probability for each document, shape (document,)."""
         return np.full(len(topic), n / max(len(topic), 1))
 
     def stratum(self, topic: TopicRankings) -> IntArray:
-        """Return one stratum of all documents, shape (document,)."""
+        """Return stratum 0 for every document, shape (document,)."""
         return np.zeros(len(topic), dtype=np.int32)
 
 
 @register_strategy("stratified", citations=("yilmaz-kanoulas-aslam-2008",))
 @dataclass(frozen=True, kw_only=True)
 class Stratified(Sampling):
-    """Random samples without replacement of strata, which are documents by best rank.
+    """Strategy that judges random samples from strata defined by best rank.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Stratified(Sampling):
     rates: tuple[float, ...] = (10.0, 1.0)
 
     def __post_init__(self) -> None:
-        """Refuse invalid depths and rates."""
+        """Raise `InputError` if depths or rates are invalid."""
         if not all(isinstance(values, tuple) for values in (self.depths, self.rates)):
             raise InputError("stratified: depths and rates are tuples", hint="write (10,) for one depth")
         if any(low >= high for low, high in pairwise((0, *self.depths))):
@@ -104,11 +104,11 @@ class Stratified(Sampling):
             )
 
     def stratum(self, topic: TopicRankings) -> IntArray:
-        """Return the number of each document's stratum from 0, shape (document,)."""
+        """Return the stratum of each document from 0, shape (document,)."""
         return np.searchsorted(self.depths, topic.best_rank).astype(np.int32)
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Return the first ``n`` documents, strata in turns, each in the order of its lots."""
+        """Return the first ``n`` documents, alternating between strata and in random order within each."""
         stratum = self.stratum(topic)
         by_stratum = np.lexsort((topic.lot, stratum))
         places = self._judging_order(stratum)
@@ -117,7 +117,7 @@ class Stratified(Sampling):
     def inclusion(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Return the share of each document's stratum that is judged, shape (document,)."""
+        """Return the judged share in each document's stratum, shape (document,)."""
         stratum = self.stratum(topic)
         size = np.bincount(stratum, minlength=len(self.rates))
         judged = np.sort(stratum)[self._judging_order(stratum)[:n]]
@@ -125,7 +125,7 @@ class Stratified(Sampling):
         return share[stratum]
 
     def _judging_order(self, stratum: IntArray) -> IndexArray:
-        """Return the order in which places of documents sorted by stratum are judged, shape (document,)."""
+        """Return the judging order as indices into documents sorted by stratum, shape (document,)."""
         size = np.bincount(stratum, minlength=len(self.rates))
         n_before = np.concatenate([np.arange(s) for s in size])
         place_stratum = np.repeat(np.arange(len(size)), size)
@@ -136,7 +136,7 @@ class Stratified(Sampling):
 StateArray = npt.NDArray[np.int8]
 
 RELEVANT, NONRELEVANT, NOT_JUDGED, NOT_POOLED = 1, 0, -1, -2
-"""States of a rank: judged either way, in the pool but not in the sample, outside the pool or no document."""
+"""Codes for a ranked document: relevant, nonrelevant, pooled but not sampled, or not pooled (or none)."""
 
 _EPSILON = 1e-5
 
@@ -144,7 +144,7 @@ _EPSILON = 1e-5
 def sampled_states(
     document: IntArray, relevant: BoolArray, judged: BoolArray, pooled: BoolArray
 ) -> StateArray:
-    """Return the state of each rank (`RELEVANT`, …), shape (..., rank).
+    """Return the judgment state at each rank (`RELEVANT`, …), shape (..., rank).
 
     Masks have the shape (document,).
     """
@@ -162,7 +162,7 @@ def sampled_ap(
     stratum: IntArray | None = None,
     pair_weight: FloatArray | None = None,
 ) -> FloatArray:
-    """Return average precision weighted by inclusion (statAP; Aslam & Pavlu 2007), shape (...)."""
+    """Return average precision estimated with inclusion weights (statAP; Aslam & Pavlu 2007), shape (...)."""
     # Average precision is the sum of x(i) x(j) / i over all ranks j ≤ i, divided by the number of relevant
     # documents, ``n_relevant``, which is the sum of 1 / inclusion over those judged relevant. A pair with j <
     # i is divided by its joint probability, one with j = i by the inclusion of i. The sum is unbiased, the
@@ -181,9 +181,9 @@ def sampled_ap(
 
 
 def infer_ap(state: StateArray, n_relevant: int | IntArray) -> FloatArray:
-    """Return average precision of a uniform sample as in trec_eval, shape (...).
+    """Return average precision inferred from a uniform sample as in trec_eval (infAP), shape (...).
 
-    infAP; Yilmaz & Aslam 2006.
+    Yilmaz & Aslam 2006.
     """
     # The mean over ``n_relevant`` judged relevant documents of the topic of the precision expected at their
     # rank k, 1/k + (pooled / k) (relevant + ε) / (relevant + not relevant + 2 ε), with counts of ranks above
@@ -202,9 +202,9 @@ def infer_stratified_ap(
     n_judged: npt.NDArray[np.integer],
     n_relevant: npt.NDArray[np.integer],
 ) -> FloatArray:
-    """Return average precision of a stratified sample, shape (...).
+    """Return average precision inferred from a stratified sample (xinfAP), shape (...).
 
-    xinfAP; Yilmaz, Kanoulas & Aslam 2008.
+    Yilmaz, Kanoulas & Aslam 2008.
     """
     # The mean over strata of the mean precision expected at their relevant documents, weighted by the
     # estimated number of relevant documents, n_pooled · n_relevant / n_judged; counts have the shape
@@ -228,12 +228,12 @@ def infer_stratified_ap(
 
 
 def _above(is_counted: BoolArray) -> IndexArray:
-    """Count of the ranks above each one, shape (..., rank)."""
+    """Return the number of true entries at smaller ranks, shape (..., rank)."""
     return np.cumsum(is_counted, axis=-1) - is_counted
 
 
 def _quotient(total: FloatArray, n: float | npt.NDArray[np.integer] | FloatArray) -> FloatArray:
-    """Return the quotient, 0 where the divisor is 0."""
+    """Return ``total / n``, or 0 where ``n`` is 0."""
     is_defined = np.asarray(n) > 0
     return np.where(is_defined, total / np.where(is_defined, n, 1), 0.0)
 
@@ -241,7 +241,7 @@ def _quotient(total: FloatArray, n: float | npt.NDArray[np.integer] | FloatArray
 @register_strategy("active-sampling", citations=("li-kanoulas-2017",))
 @dataclass(frozen=True, kw_only=True)
 class ActiveSampling(Sampling):
-    """Documents drawn with replacement, from a mixture of the runs' distributions over ranks.
+    """Strategy that samples documents with replacement, more often from runs that found relevant ones.
 
     Parameters
     ----------
@@ -275,20 +275,20 @@ class ActiveSampling(Sampling):
     even: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse a batch below 1 and a share outside (0, 1]."""
+        """Raise `InputError` if ``batch`` is below 1 or ``even`` is outside (0, 1]."""
         if self.batch < 1:
             raise InputError(f"active-sampling: a batch of {self.batch}", hint="give 1 or more")
         if not 0 < self.even <= 1:
             raise InputError(f"active-sampling: even is {self.even}", hint="give a share above 0, up to 1")
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Return the first ``n`` documents in the order of their first draws."""
+        """Return the first ``n`` distinct documents in the order in which they are sampled."""
         return self._sample(topic, relevant, n, rng)[0]
 
     def inclusion(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Return one minus the probability of no draw, shape (document,)."""
+        """Return the probability that each document is sampled at least once, shape (document,)."""
         if n == len(topic):
             return np.ones(n)
         return -np.expm1(self._sample(topic, relevant, n, rng)[1])
@@ -296,7 +296,7 @@ class ActiveSampling(Sampling):
     def _sample(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> tuple[IntArray, FloatArray]:
-        """Return documents in order, and the log probability that no draw brings each, shape (document,)."""
+        """Return sampled documents in order, and each document's log probability of never being sampled."""
         start, run, rank = topic.postings
         n_ranks = int(topic.length.max(initial=0))
         tail = np.cumsum(1.0 / np.arange(n_ranks, 0, -1))[::-1]
@@ -325,7 +325,7 @@ def _sample(
     share: float,
     lots: FloatArray,
 ) -> tuple[IntArray, FloatArray]:
-    """Return documents by first draw, and log probabilities that each is never drawn."""
+    """Return sampled documents in order, and each document's log probability of never being sampled."""
     n_documents = len(relevant)
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(n_documents, dtype=np.bool_)

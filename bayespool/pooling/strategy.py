@@ -1,4 +1,4 @@
-"""The contract of a pooling strategy, and what the contributing runs retrieved on a topic."""
+"""Base classes for pooling strategies, and the rankings they read for each topic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bayespool.randomness import document_keys
 
 @dataclass(frozen=True, eq=False)
 class TopicRankings:
-    """Rankings of one topic, its documents numbered from 0 in the order of their ids.
+    """Rankings from all contributing runs for one topic, with documents numbered from 0 in order of id.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class TopicRankings:
     lot: FloatArray
 
     def __post_init__(self) -> None:
-        """Refuse a gap in a ranking, since strategies read a run to its first −1."""
+        """Raise `InputError` if a ranking has a gap, since strategies read a run to its first −1."""
         if ((self.document[:, 1:] >= 0) & (self.document[:, :-1] < 0)).any():
             raise InputError(f"topic {self.query_id}: a ranking goes on after it has ended")
 
@@ -51,7 +51,7 @@ class TopicRankings:
 
     @cached_property
     def rank(self) -> IntArray:
-        """Rank of each document in each run, 1-based, or 0 if not retrieved; shape (run, document)."""
+        """Rank of each document in each run from 1, 0 if not retrieved, shape (run, document)."""
         rank = np.zeros((len(self.document), len(self) + 1), dtype=np.int32)
         ranks = np.arange(1, self.document.shape[1] + 1, dtype=np.int32)
         np.put_along_axis(rank, self.document, np.where(self.document >= 0, ranks, 0), axis=1)
@@ -59,7 +59,7 @@ class TopicRankings:
 
     @cached_property
     def best_rank(self) -> IntArray:
-        """Smallest rank of each document, shape (document,)."""
+        """Best (smallest) rank of each document in any run, shape (document,)."""
         best = np.empty(len(self) + 1, dtype=np.int32)
         n_runs, deepest = self.document.shape  # the last rank written stays, the smallest
         best[self.document.T[::-1].ravel()] = np.repeat(np.arange(deepest, 0, -1, dtype=np.int32), n_runs)
@@ -67,16 +67,16 @@ class TopicRankings:
 
     @cached_property
     def by_best_rank(self) -> IntArray:
-        """Documents by best rank, of equals the smaller lot first, shape (document,)."""
+        """Document numbers sorted by best rank, with ties broken by random lot, shape (document,)."""
         return np.lexsort((self.lot, self.best_rank)).astype(np.int32)
 
     @cached_property
     def length(self) -> IntArray:
-        """Number of documents that each run retrieves, shape (run,)."""
+        """Number of documents retrieved by each run, shape (run,)."""
         return np.asarray((self.document >= 0).sum(axis=1, dtype=np.int32))
 
     def scores(self) -> npt.NDArray[np.float32]:
-        """Return scores of the runs, shape (run, rank); an `InputError` where the collection has none."""
+        """Return the run scores, shape (run, rank), or raise `InputError` if scores were not read."""
         if self.score is None:
             raise InputError(
                 "this pooling strategy needs the scores of the runs",
@@ -85,7 +85,7 @@ class TopicRankings:
         return self.score
 
     def total(self, weight: FloatArray) -> FloatArray:
-        """Return the sum over the runs that retrieve a document of the weight of its rank, shape (document,).
+        """Return the sum of rank weights over runs for each document, shape (document,).
 
         Weights, shape (rank,), are added from the first rank down, so that documents of the same ranks have
         exactly the same total, whichever runs they are from.
@@ -97,7 +97,7 @@ class TopicRankings:
 
     @cached_property
     def postings(self) -> tuple[IndexArray, IntArray, IntArray]:
-        """Runs and ranks by document: ``start``, shape (document + 1,), ``run`` and ``rank``.
+        """Inverted index with the runs and ranks for each document: ``start``, ``run`` and ``rank``.
 
         Document d has the entries ``start[d]`` to ``start[d + 1]``, runs ascending, ranks from 1.
         """
@@ -111,7 +111,7 @@ class TopicRankings:
 def retrieved_by(
     collection: Collection, run_index: OrderArray, *, depth: int | None = None, random_seed: int = 1
 ) -> Iterator[TopicRankings]:
-    """Yield what runs retrieved on each topic of the collection, which may be nothing, down to a depth."""
+    """Yield the rankings from the given runs, down to ``depth``, for each topic in the collection."""
     last = longest(collection.document, run_index)
     for t, query_id in enumerate(collection.query_ids):
         top = slice(last[t] if depth is None else min(depth, last[t]))
@@ -131,7 +131,7 @@ def retrieved_by(
 
 
 class Strategy(ABC):
-    """A rule for choosing documents to judge; a frozen settings object, one for each registered name.
+    """Base class for pooling strategies, which choose documents to judge.
 
     The choice for a budget of n documents is the first n of those for a larger one.
 
@@ -148,24 +148,24 @@ class Strategy(ABC):
 
     @property
     def needs_scores(self) -> bool:
-        """Return whether it reads the scores of the runs."""
+        """Whether the strategy reads run scores."""
         return False
 
     @property
     def needs_budget(self) -> bool:
-        """Return whether it needs a budget, having no `size` of its own."""
+        """Whether the strategy needs a budget because it has no `size` of its own."""
         return type(self).size is Strategy.size
 
     def size(self, topic: TopicRankings) -> int | None:
-        """Return the number of documents of a topic to judge without a budget.
+        """Return the number of documents to judge for a topic if no budget is given.
 
-        None if the strategy needs one.
+        None if the strategy needs a budget.
         """
         return None
 
     @abstractmethod
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Return the first ``n`` documents in the order of judging.
+        """Return the first ``n`` documents in judging order.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class Strategy(ABC):
 
 
 class FixedOrder(Strategy):
-    """A strategy that orders documents by a value of each, before anything is judged.
+    """Base class for strategies that sort documents by a value computed before any judging.
 
     Of equal values the smaller best rank goes first, then the smaller lot.
 
@@ -200,21 +200,21 @@ class FixedOrder(Strategy):
 
     @abstractmethod
     def value(self, topic: TopicRankings) -> FloatArray:
-        """Return the value of each document, the largest judged first, shape (document,)."""
+        """Return a value for each document, largest to be judged first, shape (document,)."""
 
     def values_in_order(self, topic: TopicRankings) -> tuple[FloatArray, IntArray]:
-        """Return values, the largest first, and their documents, two arrays of shape (document,)."""
+        """Return values in descending order and their document numbers, shape (document,) each."""
         value = self.value(topic)
         order = topic.by_best_rank
         order = order[np.argsort(-value[order], kind="stable")]
         return value[order], order
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Return the ``n`` documents of the largest values."""
+        """Return the ``n`` documents with the largest values."""
         return self.values_in_order(topic)[1][:n]
 
 
 class Adaptive(Strategy):
-    """A strategy that learns from each judgment."""
+    """Base class for strategies that use each judgment to choose the next document."""
 
     is_adaptive = True

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.inference.cells import draw_row_effects
 from bayespool.measures import Estimates
@@ -27,20 +26,17 @@ if TYPE_CHECKING:
 _MAX_LOG_ODDS_PER_BLOCK = 2**23
 
 
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """Documents counted by run and topic: the axis, the position on it of each observation of the model, and
-    the variables.
-    """
+class _Table(NamedTuple):
+    """Document counts per (run, topic) pair, as variables on one dimension."""
 
     dim: str
     row: IndexArray
-    observed: dict[str, npt.NDArray[Any]]
-    constant: dict[str, npt.NDArray[Any]]
+    observed: dict[str, AnyArray]
+    constant: dict[str, AnyArray]
 
 
 def fit_container(estimates: Estimates, model: str | None = None) -> Any:
-    """Gather the parameters of one model behind estimates with their priors, the data and its likelihood.
+    """Return a container with the priors, posterior draws, data and log likelihood of one fitted model.
 
     A mixture has a container per model; its attribute ``weights`` has their shares of the mixture's draws.
 
@@ -128,8 +124,8 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     )
 
 
-def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, npt.NDArray[Any]]]:
-    """Return the groups of a container that every fit has, with draws (draw, ...) from its priors."""
+def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, AnyArray]]:
+    """Return the posterior, sampler statistics and prior groups of a fit's container."""
     return {
         "posterior": dict(fit.variables),
         "sample_stats": dict(fit.sample_stats),
@@ -138,45 +134,33 @@ def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str,
 
 
 def _tables(source: Source) -> list[_Table]:
-    """Return hidden documents, then judged ones where the model learns from them; empty without a hidden
-    document.
-    """
-    e = source.evidence
+    """Return tables of hidden documents and, if the model learns from them, judged ones."""
+    e, tables = source.evidence, []
     if not len(e.n_hidden):
         return []
     run, topic = (e.hidden_run, e.hidden_topic) if isinstance(e, ModelEvidence) else (e.run, e.topic)
-    tables = [_table(source, "cell", "hidden", run, topic, e.n_hidden, e.n_hidden_relevant)]
+    counts = [("cell", "hidden", run, topic, e.n_hidden, e.n_hidden_relevant)]
     if isinstance(e, ModelEvidence) and source.spec.judged is not None:
-        of_judged = (e.judged_run, e.judged_topic, e.n_judged, e.n_relevant)
-        tables.append(_table(source, "ranking", "judged", *of_judged))
+        counts.append(("ranking", "judged", e.judged_run, e.judged_topic, e.n_judged, e.n_relevant))
+    for dim, kind, run, topic, n, n_relevant in counts:
+        pairs, row = np.unique(np.column_stack([run, topic]), axis=0, return_inverse=True)
+        row = row.reshape(-1)
+        observed = {f"{kind}_relevant": np.bincount(row, n_relevant).astype(np.int32)}
+        constant = {
+            f"{dim}_n_{kind}": np.bincount(row, n).astype(np.int32),
+            f"{dim}_run": np.array([source.run_ids[r] for r in pairs[:, 0]]),
+            f"{dim}_topic": np.array([e.query_ids[t] for t in pairs[:, 1]]),
+        }
+        tables.append(_Table(dim, row, observed, constant))
     return tables
-
-
-def _table(
-    source: Source,
-    dim: str,
-    kind: str,
-    run: IndexArray,
-    topic: IndexArray,
-    n: IndexArray,
-    n_relevant: IndexArray,
-) -> _Table:
-    pairs, row = np.unique(np.column_stack([run, topic]), axis=0, return_inverse=True)
-    row = row.reshape(-1)
-    observed = {f"{kind}_relevant": np.bincount(row, n_relevant).astype(np.int32)}
-    constant = {
-        f"{dim}_n_{kind}": np.bincount(row, n).astype(np.int32),
-        f"{dim}_run": np.array([source.run_ids[r] for r in pairs[:, 0]]),
-        f"{dim}_topic": np.array([source.evidence.query_ids[t] for t in pairs[:, 1]]),
-    }
-    return _Table(dim, row, observed, constant)
 
 
 def _log_likelihood(
     fit: Fit, structure: Structure, cell: IndexArray, random_seed: int
 ) -> npt.NDArray[np.float32]:
-    """Return log chance of which documents of each cell are relevant, (chain, draw, cell), with effects of
-    organizations on topics drawn given the other parameters and the documents.
+    """Return the log likelihood of the relevant documents in each cell, shape (chain, draw, cell).
+
+    Effects of organizations on topics are drawn given the other parameters and the documents.
     """
     draws, block = fit.draws(), structure.blocks[-1]  # of hidden documents
     of_topics = block.predictors[0].groups.get("interaction")
@@ -200,8 +184,9 @@ def _log_likelihood(
 
 
 def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, FloatArray]) -> FloatArray:
-    """Return log odds of a block's observations, shape (draw, observation), given draws of shape (draw, ...);
-    missing effects are zero.
+    """Return log odds for the observations in a block, shape (draw, observation).
+
+    ``draws`` have shape (draw, ...); missing effects are zero.
     """
     predictors = []
     for predictor in block.predictors:

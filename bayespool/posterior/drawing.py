@@ -7,13 +7,12 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from bayespool.arrays import FloatArray, IntArray, Levels
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, LevelArray, Levels
 from bayespool.compiled import compiled
 from bayespool.measures import Additive, Measure
 from bayespool.measures.base import DrawnRankings
@@ -23,7 +22,7 @@ _NO_REST: FloatArray = np.zeros((0, 0))
 
 
 def chances(log_odds: FloatArray) -> FloatArray:
-    """Return chances of log odds, at least 1e-300."""
+    """Convert log odds to probabilities of at least 1e-300."""
     return np.maximum(expit(log_odds), 1e-300)
 
 
@@ -33,7 +32,7 @@ def draw_relevance(
     draws: npt.NDArray[np.uint64],
     rest: FloatArray = _NO_REST,
 ) -> Levels:
-    """Return whether each document is relevant in each draw, by its key and the draw's, (draw, document)."""
+    """Draw whether each document is relevant, using document and draw keys, shape (draw, document)."""
     # ``rest``, of the same shape or empty, gets the uniform number over the chance where a document is
     # relevant, uniform again, for `promote_relevance`
     relevant = np.zeros(log_odds.shape, dtype=np.uint8)
@@ -43,7 +42,7 @@ def draw_relevance(
 
 @compiled
 def promote_relevance(log_odds: FloatArray, threshold: int, rest: FloatArray, level: Levels) -> None:
-    """Promote documents that reached ``threshold`` thresholds where their number is below the chance."""
+    """Promote documents at a threshold to the next one with probabilities from log odds, in place."""
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
             if level[i, j] == threshold:
@@ -54,8 +53,8 @@ def promote_relevance(log_odds: FloatArray, threshold: int, rest: FloatArray, le
 
 
 @compiled
-def count_levels(level: Levels, within: npt.NDArray[np.bool_], tally: npt.NDArray[np.int64]) -> None:
-    """Add numbers of documents within reach by the last threshold reached to a tally (draw, threshold)."""
+def count_levels(level: Levels, within: BoolArray, tally: IndexArray) -> None:
+    """Add counts of documents within reach at each threshold to a tally (draw, threshold)."""
     for i in range(level.shape[0]):
         for j in range(level.shape[1]):
             if within[j] and level[i, j] > 0:
@@ -63,10 +62,8 @@ def count_levels(level: Levels, within: npt.NDArray[np.bool_], tally: npt.NDArra
 
 
 @compiled
-def count_levels_by_run(
-    level: Levels, run: npt.NDArray[np.int32], document: npt.NDArray[np.int32], tally: npt.NDArray[np.int64]
-) -> None:
-    """Add numbers of each run's documents by the last threshold reached to a tally (draw, run, threshold)."""
+def count_levels_by_run(level: Levels, run: IntArray, document: IntArray, tally: IndexArray) -> None:
+    """Add counts of each run's documents at each threshold to a tally (draw, run, threshold)."""
     for i in range(level.shape[0]):
         for j in range(len(run)):
             threshold = level[i, document[j]]
@@ -76,7 +73,7 @@ def count_levels_by_run(
 
 @cache
 def _table() -> FloatArray:
-    """Return chances of the log odds of the table."""
+    """Return the lookup table of probabilities on a grid of log odds."""
     return expit(
         np.arange(-_TABLE_END * _TABLE_STEPS_PER_LOGIT, _TABLE_END * _TABLE_STEPS_PER_LOGIT + 1)
         / _TABLE_STEPS_PER_LOGIT
@@ -94,7 +91,7 @@ def _draw(
     relevant: Levels,
     rest: FloatArray,
 ) -> None:
-    """Fill ``relevant`` and ``rest``; the table decides most documents without computing their chances."""
+    """Draw binary relevance into ``relevant`` and leftover uniform numbers into ``rest``."""
     last = len(table) - 2
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
@@ -120,7 +117,7 @@ def draw_levels(
     cumulative: FloatArray,
     level: Levels,
 ) -> None:
-    """Draw a level for each document by the cumulative chances of its class, shape (class, level)."""
+    """Draw a level for each document from the cumulative probabilities of its class, shape (class, level)."""
     last = cumulative.shape[1] - 1
     for i in range(of_class.shape[0]):
         for j in range(of_class.shape[1]):
@@ -136,10 +133,8 @@ def draw_levels(
 
 
 @compiled
-def add_effects(
-    log_odds: FloatArray, effect: FloatArray, cells: FloatArray, run: npt.NDArray[np.int64]
-) -> None:
-    """Add effects of runs' organizations, in all and on the topic, to log odds of shape (draw, document)."""
+def add_effects(log_odds: FloatArray, effect: FloatArray, cells: FloatArray, run: IndexArray) -> None:
+    """Add organization and organization × topic effects to log odds of shape (draw, document), in place."""
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
             log_odds[i, j] += effect[i, run[j]] + cells[i, run[j]]
@@ -149,11 +144,11 @@ def add_effects(
 def add_slopes(
     log_odds: FloatArray,
     slopes: FloatArray,
-    source: npt.NDArray[np.int64],
-    organization: npt.NDArray[np.int64],
+    source: IndexArray,
+    organization: IndexArray,
     predictors: FloatArray,
 ) -> None:
-    """Add slopes times predictors, shape (document, predictor), to log odds, shape (draw, document)."""
+    """Add slopes times predictors (document, predictor) to log odds of shape (draw, document), in place."""
     for i in range(log_odds.shape[0]):
         of_draw = slopes[source[i]]
         for j in range(log_odds.shape[1]):
@@ -166,31 +161,33 @@ def add_slopes(
 @compiled
 def add_gains(
     block: Levels,
-    gains: npt.NDArray[Any],
-    run: npt.NDArray[np.int32],
-    weight: npt.NDArray[Any],
-    unknown: npt.NDArray[np.int32],
-    amount: npt.NDArray[Any],
+    gains: AnyArray,
+    run: IntArray,
+    weight: AnyArray,
+    unknown: IntArray,
+    amount: AnyArray,
 ) -> None:
-    """Add weight × gain of each place to the amount of its run; amounts have the shape (draw, run)."""
+    """Add weight × gain for each drawn document to unnormalized run scores of shape (draw, run), in place."""
     for i in range(block.shape[0]):
         for j in range(len(run)):
             amount[i, run[j]] += weight[j] * gains[block[i, unknown[j]]]
 
 
 CELLS = 2**21
-"""Numbers (draw, document) or (draw, rank) that a thread holds at a time."""
+"""Largest number of array elements (draw, document) or (draw, rank) that a thread holds at once."""
 MAX_THREADS = 8
-"""Each thread holds some 50 MB."""
+"""Largest number of threads, each of which holds about 50 MB."""
 
 Places = tuple[IntArray, IntArray, IntArray]
-"""Run, rank from 0 and document of each place."""
+"""Run, rank (from 0) and document index for each retrieved document."""
 
 
 def make_gain_adder(
-    measure: Measure, ranked: npt.NDArray[np.int16], places: Places, levels: tuple[int, ...]
-) -> Callable[[npt.NDArray[Any], Levels], None]:
-    """Return a function that adds drawn documents, shape (draw, document), to amounts, shape (draw, run).
+    measure: Measure, ranked: LevelArray, places: Places, levels: tuple[int, ...]
+) -> Callable[[AnyArray, Levels], None]:
+    """Return a function that adds the gains of drawn documents to unnormalized run scores.
+
+    It is called with unnormalized scores of shape (draw, run) and draws of shape (draw, document).
 
     Parameters
     ----------
@@ -210,7 +207,7 @@ def make_gain_adder(
     if isinstance(measure, Additive):
         weights, gains = np.asarray(measure.weights()[rank]), np.asarray(measure.gains(np.array(levels)))
 
-        def add(amounts: npt.NDArray[Any], block: Levels) -> None:
+        def add(amounts: AnyArray, block: Levels) -> None:
             added, kind = np.zeros(amounts.shape, dtype=amounts.dtype), amounts.dtype
             add_gains(block, gains.astype(kind), run, weights.astype(kind), unknown, added)
             amounts += added
@@ -220,7 +217,7 @@ def make_gain_adder(
     touched, drawn = np.unique(run), np.array(levels, dtype=ranked.dtype)
     step = max(1, CELLS // (len(touched) * ranked.shape[1]))
 
-    def replace(amounts: npt.NDArray[Any], block: Levels) -> None:
+    def replace(amounts: AnyArray, block: Levels) -> None:
         if of_draws is not None:
             amounts[:] = of_draws(block)
             return
@@ -234,7 +231,7 @@ def make_gain_adder(
 
 
 def in_threads(work: Callable[[int], None], topics: Sequence[int]) -> None:
-    """Do the work of each topic in one thread per processor, or in one within a worker of an experiment."""
+    """Call a function for each topic, in parallel threads except in the worker of an experiment."""
     n_threads = 1  # the loops are compiled and release the GIL
     if multiprocessing.parent_process() is None:
         affinity = getattr(os, "sched_getaffinity", None)

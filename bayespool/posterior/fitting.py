@@ -12,9 +12,8 @@ from functools import partial
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection
 from bayespool.inference import Engine, Fit
 from bayespool.posterior.distance import (
@@ -28,7 +27,6 @@ from bayespool.posterior.mixtures import (
     FittedModel,
     HeldOut,
     Mixture,
-    MixtureWeights,
     NewKind,
     ThresholdPosterior,
     decide_weights,
@@ -44,7 +42,9 @@ def build_fitted_model(
     new: NewOrganizations,
     shift: FloatArray | float = 0.0,
 ) -> FittedModel:
-    """Build the fitted model of a problem's completion; runs of known organizations have their effects.
+    """Build the fitted model for a scoring problem, with organization effects for each run.
+
+    Runs of organizations in the evidence have the effects of these.
 
     At the first threshold ``shift``, of shape (draw, run), is added to these, and log odds below the pool
     have slopes on rank.
@@ -91,8 +91,8 @@ def build_fitted_model(
 
 def _slopes(
     prepared: PreparedModel, draws: Mapping[str, FloatArray], names: Sequence[str], new: NewOrganizations
-) -> tuple[FloatArray | None, npt.NDArray[np.int64]]:
-    """Return slopes less the common ones, (draw, organization, predictor), and whose they are, (run,)."""
+) -> tuple[FloatArray | None, IndexArray]:
+    """Return slope deviations (draw, organization, predictor) and each run's organization index (run,)."""
     if "sigma_slope" not in draws:
         return None, np.zeros(len(names), dtype=np.int64)
     keys = list(zip(names, prepared.organization.tolist(), strict=True))
@@ -108,14 +108,16 @@ def _slopes(
 # C runs from 0.05 to 0.65 over collections, to 0.8 for runs unlike the pool (research/decisions/diary.md);
 # published constants are 0.42 and 0.91. 95 % of Beta(1.2, 2.5) is between 0.02 and 0.79.
 NO_POOL_PRIORS: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
-"""Prior of the interpolated model where the pool hides no document."""
+"""Prior for the interpolated model if the pool hides no documents."""
 NO_POOL_PRIORS_ABOVE: Mapping[str, str] = MappingProxyType(
     {"c": "Beta(6, 2)", "log_ratio": "Normal(-0.8, 0.6)"}
 )
-"""Priors above the first threshold without a pool: the share of highly relevant documents is the same among
-unjudged and judged relevant ones."""
+"""Priors above the first threshold if the pool hides no documents.
+
+The share of highly relevant documents is the same among unjudged and judged relevant ones.
+"""
 HELD_OUT_KINDS_PRIORS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
-"""Priors where kinds are held out: kinds differ more than organizations."""
+"""Priors for fits to held-out kinds, which differ more than organizations."""
 _ORDER_SEED = 17  # of the order of draws, the same on all thresholds
 
 
@@ -132,7 +134,10 @@ def fit_threshold(
     kinds: Collection | None = None,
     below: ThresholdPosterior | None = None,
 ) -> tuple[ThresholdPosterior, list[float]]:
-    """Fit the models of a threshold, and again to ``kinds`` for runs that may be new; also their shares."""
+    """Fit and mix the models at one threshold; also return the model weights.
+
+    The models are fitted again to ``kinds`` for runs that may be of a new kind.
+    """
     threshold = problem.threshold
     if not problem.has_pool_evidence:
         priors = {**(NO_POOL_PRIORS if not threshold.given else NO_POOL_PRIORS_ABOVE), **priors}
@@ -160,7 +165,7 @@ def fit_prepared(
     new_kind: FloatArray | None = None,
     below: ThresholdPosterior | None = None,
 ) -> tuple[ThresholdPosterior, list[float]]:
-    """Do `fit_threshold` with prepared models by name, on the evidence of organizations and of kinds."""
+    """Fit and mix prepared models at one threshold; also return the model weights."""
     threshold = usual[0].threshold
     kind = next(iter(usual[1].values())).spec.evidence
     depth = max(usual[0].measure.cutoff, DEPTHS[kind])
@@ -171,8 +176,8 @@ def fit_prepared(
         prepared: Mapping[str, PreparedModel],
         lower: Mixture | None,
         near: Sequence[float] | None = None,
-    ) -> tuple[Mixture, MixtureWeights]:
-        """Fit models and mix them; for kinds the weights start from the shares ``near`` them."""
+    ) -> tuple[Mixture, list[float], HeldOut]:
+        """Fit models and mix them, with weights shrunk from ``near`` towards equal ones if given."""
         mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
         fits, keys = {}, []
         for (model, part), model_seed in zip(prepared.items(), model_seeds, strict=True):
@@ -180,38 +185,38 @@ def fit_prepared(
             keys.append((part.key, seed))
             fits[model] = problem.shared.once(("fit", *keys[-1]), partial(part.fit, engine, seed))
         if near is None:
-            stacking = problem.shared.once(("shares", *keys), partial(decide_weights, prepared, fits))
+            weigh = partial(decide_weights, prepared, fits)
+            weights, coverage = problem.shared.once(("shares", *keys), weigh)
         else:  # kinds are too few to choose a model by
-            stacking = MixtureWeights(tuple((share + 1 / len(prepared)) / 2 for share in near), HeldOut())
+            weights, coverage = [(share + 1 / len(prepared)) / 2 for share in near], HeldOut()
         of_models = {} if lower is None else {part.model: part.new for part in lower.components}
-        above, components = (threshold.above_floor,) if threshold.given else (), []
+        components = []
         for (model, part), key in zip(prepared.items(), keys, strict=True):
             below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
             new = problem.shared.once(
-                ("new organizations", *key, random_seed, above, below_it),
+                ("new organizations", *key, random_seed, threshold.stream, below_it),
                 partial(
                     learn_new_organizations,
                     effect,
                     fits[model].draws(),
                     part.evidence.organizations,
                     random_seed,
-                    above,
+                    threshold.stream,
                     below_it,
                 ),
             )
             components.append(build_fitted_model(problem, part, fits[model], new, shift))
-        member = draw_members(n_draws, np.array(stacking.shares), np.random.default_rng(mix_seed))
-        return Mixture(tuple(components), member, np.arange(n_draws)), stacking
+        member = draw_members(n_draws, np.array(weights), np.random.default_rng(mix_seed))
+        return Mixture(tuple(components), member, np.arange(n_draws)), weights, coverage
 
-    mixture, stacking = mixture_of(*usual, None if below is None else below.mixture)
-    shares, held_out = list(stacking.shares), stacking.held_out
+    mixture, shares, held_out = mixture_of(*usual, None if below is None else below.mixture)
     if new_kind is None or others is None:
         return ThresholdPosterior(threshold, mixture, held_out=held_out), shares
     lower_kinds = None if below is None or below.new_kind is None else below.new_kind.mixture
-    mixture_of_kinds, of_kinds = mixture_of(*others, lower_kinds, shares)
+    mixture_of_kinds, kind_shares, _ = mixture_of(*others, lower_kinds, shares)
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
-    weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_kinds.shares]
+    weights = [(1 - mean) * share for share in shares] + [mean * share for share in kind_shares]
     return ThresholdPosterior(
         threshold, mixture, NewKind(mixture_of_kinds, new_kind, order), held_out
     ), weights

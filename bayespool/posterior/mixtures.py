@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import logsumexp, ndtr
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.compiled import one_thread
 from bayespool.errors import renamed_attributes
 from bayespool.inference import Density, Fit, Rows
@@ -31,7 +30,7 @@ from bayespool.posterior.thresholds import Threshold
 @renamed_attributes(whose="organization_index")
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """One model of a completion, with the effects of its runs.
+    """Prepared model after fitting, with draws of the organization effects for the runs to score.
 
     Attributes
     ----------
@@ -60,25 +59,25 @@ class FittedModel:
 
     model: str
     fit: Fit
-    log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
+    log_odds: Callable[[OrderArray, int, slice], FloatArray]
     effect: FloatArray
     cell_scale: FloatArray | None = None
-    known: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    known: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     cells: Mapping[int, FloatArray] = field(default_factory=dict)
     slopes: FloatArray | None = None
-    organization_index: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    organization_index: IndexArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     predictors: FloatArray | None = None
     new: NewOrganizations | None = None
 
     def with_effects(
         self,
-        source: npt.NDArray[np.intp],
+        source: OrderArray,
         topic: int,
         documents: slice,
-        run: npt.NDArray[np.int64],
+        run: IndexArray,
         cells: FloatArray,
     ) -> FloatArray:
-        """Return log odds with all effects, shape (draw, document).
+        """Return log odds for a topic's documents with all effects, shape (draw, document).
 
         Parameters
         ----------
@@ -103,7 +102,7 @@ class FittedModel:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Models, and the model of each draw.
+    """Mixture of fitted models at one threshold, with the model used in each draw.
 
     Attributes
     ----------
@@ -115,22 +114,22 @@ class Mixture:
     """
 
     components: tuple[FittedModel, ...]
-    component: npt.NDArray[np.intp]
-    source: npt.NDArray[np.intp]
+    component: OrderArray
+    source: OrderArray
 
-    def select_draws(self, draws: npt.NDArray[np.intp]) -> Self:
-        """Return the mixture with some of its draws."""
+    def select_draws(self, draws: OrderArray) -> Self:
+        """Return a copy restricted to the given draws."""
         return dataclasses.replace(self, component=self.component[draws], source=self.source[draws])
 
     def shares(self, weight: FloatArray) -> list[float]:
-        """Return the share of each model in draws with weights, shape (draw,), relative to their number."""
+        """Return each model's weighted share of the draws, given draw weights of shape (draw,)."""
         total = np.bincount(self.component, weight, len(self.components))
         return [float(of_model) for of_model in total / len(weight)]
 
 
 @dataclass(frozen=True, eq=False)
 class NewKind:
-    """Models of a run in the draws in which it is of a kind outside the pool.
+    """Second mixture, for draws in which a run is of a kind outside the pool.
 
     Attributes
     ----------
@@ -147,12 +146,12 @@ class NewKind:
     chance: FloatArray
     order: FloatArray
 
-    def select_draws(self, draws: npt.NDArray[np.intp]) -> NewKind:
-        """Return the new kind with some of its draws."""
+    def select_draws(self, draws: OrderArray) -> NewKind:
+        """Return a copy restricted to the given draws."""
         return NewKind(self.mixture.select_draws(draws), self.chance, self.order[draws])
 
-    def is_new(self, draws: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        """Return whether each run is of a new kind in some draws, shape (draw, run)."""
+    def is_new(self, draws: OrderArray) -> BoolArray:
+        """Return whether each run is of a new kind in each given draw, shape (draw, run)."""
         return self.order[draws, None] < self.chance
 
 
@@ -160,7 +159,7 @@ _UNLIKELY = 0.01
 
 
 class HeldOut(NamedTuple):
-    """Held-out coverage: organizations inside their 95 % predictive interval.
+    """Held-out coverage: share of organizations inside their 95 % predictive interval.
 
     Attributes
     ----------
@@ -174,12 +173,12 @@ class HeldOut(NamedTuple):
 
     @property
     def n_held(self) -> int:
-        """Organizations held, rounded where some of an organization's runs are."""
+        """Number of organizations inside their predictive interval, rounded."""
         return round(self.share * self.n_organizations) if self.n_organizations else 0
 
     @property
     def is_bad(self) -> bool:
-        """Coverage so low that its probability is below 0.01 under nominal coverage."""
+        """Whether coverage this low has a probability below 0.01 under nominal coverage."""
         from scipy.special import bdtr  # of a binomial distribution; scipy.stats takes a second to import
 
         return bool(bdtr(self.n_held, self.n_organizations, 0.95) < _UNLIKELY)
@@ -190,7 +189,7 @@ _TOO_FEW = HeldOut()
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPosterior:
-    """Mixture of fitted models at one threshold: whether a document of relevance ``given`` has ``rel``.
+    """Fitted models at one relevance threshold: their mixture and, if needed, the one for new kinds.
 
     Attributes
     ----------
@@ -210,12 +209,12 @@ class ThresholdPosterior:
 
     @property
     def components(self) -> tuple[FittedModel, ...]:
-        """All models, those for runs of a new kind last."""
+        """All fitted models, ending with the models for runs of a new kind."""
         return self.mixture.components + (self.new_kind.mixture.components if self.new_kind else ())
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all models, above the first threshold with the threshold."""
+        """Names of all fitted models, including the threshold above the first one."""
         above = f", {self.threshold.rel} of {self.threshold.given}" if self.threshold.given else ""
         n_usual = len(self.mixture.components)
         return tuple(
@@ -224,32 +223,32 @@ class ThresholdPosterior:
 
     @property
     def fits(self) -> dict[str, Fit]:
-        """Fits of all models by name."""
+        """Fits of all models, by model name."""
         return {name: c.fit for name, c in zip(self.names, self.components, strict=True)}
 
     @property
     def shares(self) -> list[float]:
-        """Share of each model in the draws, mean over runs."""
+        """Share of each model in the draws, averaged over runs."""
         every = np.arange(len(self.mixture.source))
         if self.new_kind is None:
             return self.mixture.shares(np.ones(len(every)))
         new = self.new_kind.is_new(every).mean(axis=1)
         return self.mixture.shares(1 - new) + self.new_kind.mixture.shares(new)
 
-    def select_draws(self, draws: npt.NDArray[np.intp]) -> ThresholdPosterior:
-        """Return the posterior with some of its draws."""
+    def select_draws(self, draws: OrderArray) -> ThresholdPosterior:
+        """Return a copy restricted to the given draws."""
         new_kind = None if self.new_kind is None else self.new_kind.select_draws(draws)
         return ThresholdPosterior(self.threshold, self.mixture.select_draws(draws), new_kind)
 
     def log_odds(
         self,
-        draws: npt.NDArray[np.intp],
+        draws: OrderArray,
         topic: int,
         documents: slice,
-        run: npt.NDArray[np.int64],
+        run: IndexArray,
         cells: Sequence[FloatArray],
     ) -> FloatArray:
-        """Return log odds of a topic's documents in some draws, shape (draw, document).
+        """Return log odds for a topic's documents in the given draws, shape (draw, document).
 
         ``cells`` has the effects of organization × topic for each of ``components``.
         """
@@ -266,10 +265,8 @@ class ThresholdPosterior:
                     )
         return log_odds
 
-    def _parts(
-        self, draws: npt.NDArray[np.intp], run: npt.NDArray[np.int64]
-    ) -> list[tuple[Mixture, npt.NDArray[np.bool_] | None]]:
-        """Return mixtures, and whether each applies, (draw, document), or None where it applies to all."""
+    def _parts(self, draws: OrderArray, run: IndexArray) -> list[tuple[Mixture, BoolArray | None]]:
+        """Return each mixture with a mask (draw, document) for where it applies, None for everywhere."""
         if self.new_kind is None:
             return [(self.mixture, None)]
         is_new = self.new_kind.is_new(draws)[:, run]
@@ -281,12 +278,11 @@ _NODES, _SHARES = normal_nodes(15)
 _LOGISTIC_TO_NORMAL = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: scale of a logistic curve as a normal one
 _MIN_ORGANIZATIONS = 4
 MODEL_PRIOR_ORGANIZATIONS = 0.1
-"""Prior of the weights: a model counts as if it alone predicted this many organizations."""
+"""Prior weight for each model, as a number of organizations that it alone predicted."""
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutTotals:
-    """Predictions of the relevant hidden documents of runs of held-out organizations, by model.
+class HeldOutTotals(NamedTuple):
+    """Predictions for the number of relevant hidden documents in each held-out run, per model.
 
     Attributes
     ----------
@@ -304,37 +300,34 @@ class HeldOutTotals:
     weight: FloatArray
 
     def coverage(self, shares: Sequence[float], prob: float = 0.95) -> HeldOut:
-        """Return the coverage of the mixture's equal-tailed intervals."""
+        """Return the held-out coverage for the mixture's equal-tailed intervals."""
         tail = (1 - prob) / 2
         inside = (self.at_most @ shares > tail) & (self.at_least @ shares > tail)
         n = self.weight.sum()
         return HeldOut(float(self.weight @ inside / n) if n else float("nan"), round(n))
 
 
-@dataclass(frozen=True)
-class MixtureWeights:
-    """Weights of models in their mixture, decided by `decide_weights`, and their held-out coverage."""
+def decide_weights(
+    prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]
+) -> tuple[list[float], HeldOut]:
+    """Return the models' mixture weights with their held-out coverage.
 
-    shares: tuple[float, ...]
-    held_out: HeldOut
-
-
-def decide_weights(prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]) -> MixtureWeights:
-    """Return shares of models by `stacking_weights`, or equal ones with too little to tell by."""
+    Weights are those of `stacking_weights`, or equal with too little to tell by.
+    """
     evidence = [part.evidence for part in prepared.values()]
     can_tell = all(
         isinstance(part, LinearEvidence) and len(part.organizations) >= _MIN_ORGANIZATIONS
         for part in evidence
     )
     if len(prepared) == 1 or not can_tell:
-        return MixtureWeights((1 / len(prepared),) * len(prepared), HeldOut())
+        return [1 / len(prepared)] * len(prepared), _TOO_FEW
     totals = held_out_totals(prepared, fits)
-    shares = tuple(stacking_weights(totals.log_density, totals.weight).tolist())
-    return MixtureWeights(shares, totals.coverage(shares))
+    shares = stacking_weights(totals.log_density, totals.weight).tolist()
+    return shares, totals.coverage(shares)
 
 
 def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit]) -> HeldOutTotals:
-    """Predict the relevant hidden documents of runs of held-out organizations.
+    """Predict the number of relevant hidden documents in runs of held-out organizations.
 
     Each of five folds of organizations is predicted by the Laplace approximation given the others, with new
     organizations' effects. The score is of a run's total, the target of estimates. No random number takes
@@ -375,7 +368,7 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
 def _predict_run_totals(
     model: PreparedModel, seen: LinearEvidence, held: LinearEvidence, near: Mapping[str, FloatArray]
 ) -> FloatArray:
-    """Return log predictive densities of totals of runs, and chances of as few and as many, (3, run)."""
+    """Return log density, lower tail and upper tail probabilities for run totals, shape (3, run)."""
     # A total is normal given scales and the organization's effect, which is integrated by Gauss–Hermite
     # nodes. Mean and variance depend on the other parameters and slopes, normal themselves. Effects of
     # organization × topic, of standard deviation τ, draw chances to a half and turn a count's variance V into
@@ -423,10 +416,8 @@ def _predict_run_totals(
     return np.vstack([logsumexp(log_densities, axis=(0, 2)), np.sum(tails, axis=0)])
 
 
-def _organization_draws(
-    draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]
-) -> dict[str, FloatArray]:
-    """Draw the organizations' own effects and slopes, for a mask of shape (organization,)."""
+def _organization_draws(draws: Mapping[str, FloatArray], kept: BoolArray) -> dict[str, FloatArray]:
+    """Return draws of effects and slopes for a subset of organizations."""
     own = {"organization_effect": draws["organization_effect"][:, kept]}
     if "slope_effect" in draws:
         slopes = draws["slope_effect"].reshape(len(own["organization_effect"]), len(kept), -1)[:, kept]
@@ -434,14 +425,14 @@ def _organization_draws(
     return own
 
 
-def _group_starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return first rows of equal values in sorted rows, shape (value,)."""
+def _group_starts(*keys: AnyArray) -> OrderArray:
+    """Return the first row index of each group in sorted key columns, shape (group,)."""
     changed = np.any([np.diff(key, prepend=-1) != 0 for key in keys], axis=0)
     return np.flatnonzero(changed)
 
 
 def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return mixture weights, (model,), that maximize the weighted log predictive density, shrunk a little.
+    """Return mixture weights that maximize the penalized log predictive density, shape (model,).
 
     Parameters
     ----------
@@ -466,15 +457,13 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
     return weights
 
 
-def mix(
-    draws: list[npt.NDArray[np.int32]], weights: FloatArray, rng: np.random.Generator
-) -> npt.NDArray[np.int32]:
-    """Draw the mixture, shape (draw, ...): each is one model's, models in proportion to their weights."""
+def mix(draws: list[IntArray], weights: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Combine the models' draws into mixture draws using model weights, shape (draw, ...)."""
     n = len(draws[0])
     return np.stack(draws)[draw_members(n, weights, rng), np.arange(n)]
 
 
-def draw_members(n: int, weights: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Return the model of each of n draws of the mixture, in proportion to the weights, shape (draw,)."""
+def draw_members(n: int, weights: FloatArray, rng: np.random.Generator) -> OrderArray:
+    """Draw a model index for each of n mixture draws using model weights, shape (draw,)."""
     position = (rng.permutation(n) + rng.random(n)) / n
     return np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)

@@ -1,13 +1,13 @@
-"""Judging that depended on relevance: what is still unjudged has been passed over by unknown runs, too."""
+"""Judging that depended on relevance: unknown runs ignored what is still unjudged, too."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection import Collection
 from bayespool.inference import Engine
 from bayespool.measures import Precision
@@ -17,16 +17,22 @@ from bayespool.posterior.preparation import ScoringProblem, SharedWork
 from bayespool.randomness import key_of
 
 EVEN_PRIOR = (0.0, 2.0)
-"""Mean and standard deviation of a log odds ratio of either sign: 95 % of it within a factor of 50."""
+"""Mean and standard deviation for a log odds ratio of unknown sign.
 
-PASSED_OVER = (0.5, 1.0)
-"""The same where unknown runs brought the judged documents, since runs rank relevant ones higher."""
+95 % of the odds ratio is within a factor of 50.
+"""
+
+UNEXPLAINED_PRIOR = (0.5, 1.0)
+"""Mean and standard deviation for a log odds ratio if unknown runs contributed the judged documents.
+
+Runs rank relevant documents higher.
+"""
 
 MIN_JUDGED = 10
-"""Judged documents of the runs that no pooled run explains, from which a shift is learned."""
+"""Smallest number of judged documents outside the pool from which a shift is learned."""
 
 MAX_DRAWS = 400
-"""Draws of log odds, which are in memory for all documents at once."""
+"""Largest number of log-odds draws held in memory for all documents at once."""
 
 _RANKS = (10, 30)  # the pool depth is clipped to this range
 _N_STRATA = 10
@@ -35,7 +41,7 @@ _MAX_STEPS = 25
 
 
 class Selection(NamedTuple):
-    """Dependence of judging on relevance in each draw, both of shape (draw,).
+    """Posterior draws for how judging depends on relevance, each of shape (draw,).
 
     ``log_odds_ratio`` is that of being judged, for relevant against nonrelevant documents of the same
     predicted chance; ``shift`` the resulting error of the unjudged documents' log odds, NaN without any.
@@ -47,13 +53,14 @@ class Selection(NamedTuple):
 
 def find_selection(
     log_odds: FloatArray,
-    is_judged: npt.NDArray[np.bool_],
-    is_relevant: npt.NDArray[np.bool_],
+    is_judged: BoolArray,
+    is_relevant: BoolArray,
     rng: np.random.Generator,
     prior: tuple[float, float] = EVEN_PRIOR,
 ) -> Selection:
-    """Return dependence of judging on relevance beyond predicted log odds, (draw, document), made without the
-    judgments.
+    """Estimate how judging depends on relevance beyond predicted log odds of shape (draw, document).
+
+    The predictions must have been made without the judgments.
 
     The predictions are assumed to hold for judged and unjudged documents together. Within ten strata by mean
     predicted chance p, draws of the share judged π are of the Bayesian bootstrap. The odds ratio exp(δ) with
@@ -85,7 +92,7 @@ def find_selection(
 
 
 def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatArray:
-    """Return the chance of being judged and relevant, from those of either and their log odds ratio.
+    """Return the joint probability of judged and relevant, from the marginals and the log odds ratio.
 
     Examples
     --------
@@ -102,11 +109,10 @@ def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatAr
     return both
 
 
-def _share_judged(
-    chance: FloatArray, is_judged: npt.NDArray[np.bool_], rng: np.random.Generator
-) -> FloatArray:
-    """Return Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
-    exactly 0 or 1 where none or all are judged.
+def _share_judged(chance: FloatArray, is_judged: BoolArray, rng: np.random.Generator) -> FloatArray:
+    """Return Bayesian-bootstrap draws for the share judged in each document's stratum.
+
+    Shape (draw, document); exactly 0 or 1 where none or all are judged.
     """
     mean = chance.mean(axis=0)
     ends = np.unique(np.quantile(mean, np.arange(1, _N_STRATA) / _N_STRATA, method="inverted_cdf"))
@@ -124,11 +130,11 @@ def _share_judged(
 def _fit(
     chance: FloatArray,
     share: FloatArray,
-    is_relevant: npt.NDArray[np.bool_],
+    is_relevant: BoolArray,
     rng: np.random.Generator,
     prior: tuple[float, float],
 ) -> FloatArray:
-    """Return log odds ratio, (draw,): the mode by Fisher scoring plus a normal draw of its uncertainty."""
+    """Draw log odds ratios from their normal approximation at the posterior mode, shape (draw,)."""
     mean, sd = prior
     ratio = np.full(len(chance), mean)
     information = np.full(len(chance), sd**-2)
@@ -149,9 +155,7 @@ def _fit(
 
 
 def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
-    """Shift of log odds, shape (draw, document), after which their chances sum to ``total``, shape
-    (draw,).
-    """
+    """Return the shift in log odds (draw, document) for which probabilities sum to ``total``."""
     low, high = np.full(len(log_odds), -_MAX_LOG_ODDS), np.full(len(log_odds), _MAX_LOG_ODDS)
     for _ in range(40):
         middle = (low + high) / 2
@@ -161,13 +165,13 @@ def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
     return shift
 
 
-def find_unexplained(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Return judged documents that are neither the pool's nor the user's own, shape (pair,)."""
+def find_unexplained(collection: Collection) -> BoolArray:
+    """Return a mask for judged documents that neither the pool nor the user contributed, shape (pair,)."""
     return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
 
 def draw_log_odds(completion: Completion, top: int) -> FloatArray:
-    """Return log odds of reaching level ``top`` for draws of the parameters, shape (draw, document)."""
+    """Return posterior draws of the log odds of reaching level ``top``, shape (draw, document)."""
     thinned = slice(None, None, -(-completion.n_draws // MAX_DRAWS))
     is_relevant = (np.arange(len(completion.levels)) >= top).astype(float)
     n_topics = len(completion.unknowns.start) - 1
@@ -180,7 +184,7 @@ def draw_log_odds(completion: Completion, top: int) -> FloatArray:
 def learn_shift(
     problem: ScoringProblem, models: tuple[str, ...], engine: Engine, priors: Any, n_draws: int, seed: int
 ) -> FloatArray | None:
-    """Shift of the log odds of unjudged documents, shape (draw,); None where too little is unexplained.
+    """Learn the log-odds shift for unjudged documents, shape (draw,), or None with too little evidence.
 
     Documents of the runs outside the pool, judged or not, are predicted without the judgments that no pooled
     run explains; `find_selection` compares these with their predictions.
@@ -195,15 +199,8 @@ def learn_shift(
     without, shared = problem.shared.once(
         "without unexplained judgments", lambda: (collection.without_judgments(unexplained), SharedWork())
     )
-    predicted = ScoringProblem(
-        without,
-        problem.run_ids,
-        Precision(depth, rel=threshold.rel),
-        problem.estimand,
-        problem.min_organizations,
-        threshold,
-        shared=shared,
-    )
+    measure = Precision(depth, rel=threshold.rel)
+    predicted = dataclasses.replace(problem, collection=without, measure=measure, reach=None, shared=shared)
     posterior, _ = fit_threshold(predicted, models, engine, priors, n_draws, seed)
     unknowns = predicted.unknowns
     completion = Completion(
@@ -220,5 +217,5 @@ def learn_shift(
         return None
     is_relevant = collection.relevance[unknowns.pair] >= threshold.rel
     rng = np.random.default_rng(key_of(seed, "selection", threshold.rel))
-    shift = find_selection(draw_log_odds(completion, 1), is_judged, is_relevant, rng, PASSED_OVER).shift
+    shift = find_selection(draw_log_odds(completion, 1), is_judged, is_relevant, rng, UNEXPLAINED_PRIOR).shift
     return np.repeat(shift, -(-n_draws // len(shift)))[:n_draws]

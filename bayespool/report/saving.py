@@ -275,7 +275,8 @@ def read_result(path: PathLike) -> StoredResult:
     Returns
     -------
     StoredResult
-        With the six methods of `Result`.
+        With the six methods of `Result`; of a class for the command's results, if its module is loaded, which
+        `bayespool.read_result` sees to.
 
     Raises
     ------

@@ -6,7 +6,6 @@ from .estimators import (
     PAIRED_ESTIMATORS as PAIRED_ESTIMATORS,
     named_estimators as named_estimators,
     parse_estimator as parse_estimator,
-    posterior_with_draws as posterior_with_draws,
     register_estimator as register_estimator,
     register_model as register_model,
 )
@@ -14,11 +13,7 @@ from .imputing import Imputations as Imputations, impute as impute
 from .judging import JudgingEffect as JudgingEffect, NextJudgments as NextJudgments, judge_next as judge_next
 from .judging_influence import DocumentsToJudge as DocumentsToJudge, Goal as Goal
 from .pools import CandidatePools as CandidatePools
-from .scores import (
-    Scores as Scores,
-    StoredScores as StoredScores,
-    read_scores as read_scores,
-)
+from .scores import Scores as Scores, StoredScores as StoredScores, read_scores as read_scores
 from .scoring import (
     Quantity as Quantity,
     find_targets as find_targets,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayespool.collection.files import check_memory
 from bayespool.corrections import (
@@ -24,9 +24,6 @@ from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import estimator_prior_names, member_models
 from bayespool.tables.formatting import counted
-
-if TYPE_CHECKING:
-    from bayespool.scoring.settings import ImputeSettings
 
 _BY_TOPICS = "topics-adjustment"
 _MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
@@ -144,7 +141,7 @@ DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
 ALL_ESTIMATORS = EstimatorNames(
     lambda entry: (
         entry.default
-        or (entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge))
+        or (entry.kind == "point" and not (entry.required or entry.needs_sample or entry.needs_judge))
     )
 )
 """Names of ``estimators="all"``: the default ones, and every correction that needs no settings, sampled pool
@@ -231,29 +228,6 @@ def parse_posterior(
     return posterior
 
 
-def posterior_with_draws(estimator: str | PosteriorEstimator, settings: ImputeSettings) -> PosteriorEstimator:
-    """Make the posterior from which `impute` takes draws.
-
-    Raises
-    ------
-    InputError
-        Unknown name or setting, an estimator that is no posterior, or one with too few draws.
-
-    Examples
-    --------
-    >>> from bayespool.scoring import ImputeSettings
-    >>> posterior_with_draws("posterior-ratio(draws=2000)", ImputeSettings(chains=1)).draws
-    2000
-    """
-    posterior = parse_posterior(estimator, settings, **settings.target_settings())
-    if settings.draws > (n_available := posterior.draws * posterior.chains):
-        raise InputError(
-            f"{settings.draws} completed qrels out of {n_available} draws",
-            hint=f"ask for more, as in {posterior.name}(draws={-(-settings.draws // posterior.chains)})",
-        )
-    return posterior
-
-
 def check_posterior(estimator: PosteriorEstimator) -> None:
     """Raise `InputError` for priors that the engine cannot take, and for more draws than there may be."""
     refuse_large_priors(estimator.priors)
@@ -262,7 +236,7 @@ def check_posterior(estimator: PosteriorEstimator) -> None:
             model_named(model).refuse_priors(estimator.priors)
     elif estimator.engine == "nuts":
         for name, prior in estimator.priors.items():
-            refuse_no_density(name, parse_prior(prior), "nuts")
+            refuse_no_density(name, parse_prior(prior))
     for name in ("draws", "tune", "chains"):
         options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
 
@@ -299,7 +273,7 @@ def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> labels_of([parse_estimator("interpolated"), parse_estimator("interpolated(fit='pool')")])
+    >>> estimator_labels([parse_estimator("interpolated"), parse_estimator("interpolated(fit='pool')")])
     ('interpolated', "interpolated(fit='pool')")
     """
     labels = []
@@ -360,15 +334,11 @@ def refuse_large_priors(priors: Mapping[str, str | Prior]) -> None:
 
 
 def refuse_too_many_draws(
-    estimators: Iterable[Estimator], *, n_measures: int, n_runs: int, n_topics: int
+    estimators: Sequence[Estimator], *, n_measures: int, n_runs: int, n_topics: int
 ) -> None:
     """Refuse draws that take more memory than there is; see `bayespool.collection.files.check_memory`."""
-    n_draws = 0
-    for e in estimators:
-        if isinstance(e, PosteriorEstimator):
-            n_draws += e.draws * e.chains
-        elif isinstance(e, PredictionPowered | TopicsAdjustment):
-            n_draws += e.n_draws
+    n_draws = sum(e.draws * e.chains for e in estimators if isinstance(e, PosteriorEstimator))
+    n_draws += sum(e.n_draws for e in estimators if isinstance(e, PredictionPowered | TopicsAdjustment))
     check_memory(
         8 * n_draws * n_measures * n_runs * n_topics,
         f"{counted(n_draws, 'draw')} of {counted(n_measures, 'measure')}, "

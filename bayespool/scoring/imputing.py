@@ -65,9 +65,8 @@ class Imputations(Result):
         return len(self.draws)
 
     def __repr__(self) -> str:
-        return one_line(
-            "Imputations", f"{len(self)} of {self.completion!r}".replace("<", "").replace(">", "")
-        )
+        completion = repr(self.completion).replace("<", "").replace(">", "")
+        return one_line("Imputations", f"{len(self)} of {completion}")
 
     @property
     def run_ids(self) -> tuple[str, ...]:
@@ -83,11 +82,6 @@ class Imputations(Result):
     def n_judged(self) -> int:
         """Number of lines that all sets of qrels have."""
         return sum(map(len, self.judged.values()))
-
-    @property
-    def n_completed(self) -> npt.NDArray[np.int64]:
-        """Completed documents of each topic, shape (topic,)."""
-        return np.diff(self.completion.unknowns.start)
 
     @property
     def n_relevant(self) -> float:
@@ -170,7 +164,8 @@ class Imputations(Result):
                     f"the ideal ranking of {measure} has completed documents down to rank {reach}, and the "
                     f"files down to rank {unknowns.depth}: ask for it alone to have what score gives"
                 )
-        bare = [q for q, n in zip(self.query_ids, self.n_completed, strict=True) if not (self.judged[q] or n)]
+        n_completed = np.diff(unknowns.start)
+        bare = [q for q, n in zip(self.query_ids, n_completed, strict=True) if not (self.judged[q] or n)]
         if bare:
             notes.append(
                 f"no judgment is left and nothing completed on {len(bare)} of "
@@ -340,11 +335,9 @@ def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, i
     """Return the relevance of judged and listed documents by topic and document, as ``qrels`` has it."""
     unknowns, collection = completion.unknowns, completion.unknowns.collection
     judged: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
-    judged_pairs, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
-    pairs_with_topic = zip(judged_pairs.tolist(), collection.pair_topic[judged_pairs].tolist(), strict=True)
-    for (pair, topic), value in zip(
-        pairs_with_topic, collection.relevance[judged_pairs].tolist(), strict=True
-    ):
+    pairs, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
+    pair_columns = (pairs, collection.pair_topic[pairs], collection.relevance[pairs])
+    for pair, topic, value in zip(*(column.tolist() for column in pair_columns), strict=True):
         judged[collection.query_ids[topic]][ids[pair]] = value
     if qrels is None:
         return judged

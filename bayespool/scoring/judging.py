@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray, IntArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.contents import warn_of_no_pool
 from bayespool.errors import renamed_attributes
@@ -23,7 +23,6 @@ from bayespool.options import describe_estimator, takes
 from bayespool.posterior import Completion
 from bayespool.scoring.judging_influence import (
     Belief,
-    Goal,
     Influence,
     ListForAssessors,
     Target,
@@ -144,12 +143,6 @@ class NextJudgments(ListForAssessors):
         return float(self.expected[-1]) if len(self) else self.now
 
     @property
-    def widest(self) -> tuple[float, float]:
-        """The largest interval or chance: now, and expected when all these are judged."""
-        now, remaining = self.target.now, self.remaining
-        return float(now.max(initial=0.0)), float(remaining.max(initial=0.0))
-
-    @property
     def is_done(self) -> bool:
         """Return whether judging may stop now."""
         return self.until is not None and self.now <= self.until
@@ -248,7 +241,7 @@ class NextJudgments(ListForAssessors):
         """Return the clause on the widest interval, for several runs whose mean width is to shrink."""
         if self.target.goal != "interval" or self.until is not None or len(self.target.names) == 1:
             return ""
-        return ", the widest from {} to {}".format(*map(number, self.widest))
+        return f", the widest from {number(self.target.now.max())} to {number(self.remaining.max())}"
 
     def _reason_for_no_documents(self) -> str:
         """Return the reason why no document is proposed before the goal is reached."""
@@ -341,14 +334,19 @@ def judge_next(
     afterwards = None
     say = report or (lambda line: None)
     say(f"completing: {posterior.name}")
-    completion = posterior.complete(collection, targets, measure)
-    target, influence = _find_target_and_influence(completion, measure, goal, ci_prob)
+
+    def complete(judged: Collection) -> tuple[Completion, Target, Influence]:
+        completion = posterior.complete(judged, targets, measure)
+        values = completion.evaluate(measure)[0]
+        target = find_target(goal, completion.unknowns.run_ids, values, ci_prob)
+        return completion, target, find_influence(completion, measure, values)
+
+    completion, target, influence = complete(collection)
     if is_own.any():
         say("completing without the judgments of your own")
-        before = posterior.complete(collection.without_judgments(is_own), targets, measure)
-        afterwards = _effect_of_own_judgments(
-            _find_target_and_influence(before, measure, goal, ci_prob), before, is_own, target, until
-        )
+        before, then, early = complete(collection.without_judgments(is_own))
+        own, n_own = is_own[before.unknowns.pair], int(is_own.sum())
+        afterwards = _effect_of_own_judgments(then, early, own, n_own, target, until)
     say("choosing")
     planned = plan(influence, target, settings.budget, until)
     now = target.total(target.now, until)
@@ -409,32 +407,19 @@ def plan(influence: Influence, target: Target, budget: int, until: float | None 
     return Plan(np.array(documents, dtype=np.intp), np.array(expected, dtype=float), remaining, n_needed)
 
 
-def _find_target_and_influence(
-    completion: Completion, measure: Measure, goal: Goal, ci_prob: float
-) -> tuple[Target, Influence]:
-    """Return quantities to reduce, and their dependence on documents."""
-    values = completion.evaluate(measure)[0]
-    return (
-        find_target(goal, completion.unknowns.run_ids, values, ci_prob),
-        find_influence(completion, measure, values),
-    )
-
-
 def _effect_of_own_judgments(
-    at_start: tuple[Target, Influence],
-    before: Completion,
-    is_own: npt.NDArray[np.bool_],
-    target: Target,
-    until: float | None,
+    then: Target, influence: Influence, is_own: BoolArray, n: int, target: Target, until: float | None
 ) -> JudgingEffect:
-    """Compare the target without one's own judgments, its expectation after them, and its present value."""
-    then, influence = at_start
+    """Compare the target without one's own judgments, its expectation after them, and its present value.
+
+    ``is_own``: whether they are of each unknown.
+    """
     belief = Belief(influence, then.contrasts)
     variance = belief.variance.copy()
-    for document in np.flatnonzero(is_own[before.unknowns.pair[influence.document]]):
+    for document in np.flatnonzero(is_own[influence.document]):
         belief.judge(int(document))
     return JudgingEffect(
-        n=int(is_own.sum()),
+        n=n,
         before=then.total(then.now, until),
         expected=then.total(then.remaining_part(variance, belief.variance), until),
         now=target.total(target.now, until),

@@ -7,8 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.writers import qrels_content
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError
 from bayespool.evidence.ideals import n_relevant_documents
 from bayespool.measures import Additive, Measure, Normalized, Values
 from bayespool.pooling import (
@@ -256,7 +255,7 @@ class Target:
     def criterion(self, until: float | None = None) -> str:
         """Name of the quantity `total`."""
         if self.goal != "interval":
-            return {"comparison": "", "ranking": "mean "}[self.goal] + "chance of a wrong order"
+            return "mean " * (self.goal == "ranking") + "chance of a wrong order"
         if len(self.names) == 1:
             return "width of the interval"
         return "mean width of the intervals" if until is None else "widest interval"
@@ -281,9 +280,7 @@ class Target:
 
 
 def check_goal(goal: Goal, n_runs: int) -> None:
-    """Raise `InputError` for an unknown goal, or one that does not apply to this number of runs."""
-    if goal not in get_args(Goal):
-        raise InputError(f"no goal {goal!r}", hint=known_names(goal, get_args(Goal)))
+    """Raise `InputError` for a goal that does not apply to this number of runs."""
     if goal == "comparison" and n_runs != 2:
         which = "one run" if n_runs == 1 else f"{n_runs} runs"
         raise InputError(f"a comparison of {which}", hint="name two, or ask for their ranking")
@@ -293,22 +290,17 @@ def check_goal(goal: Goal, n_runs: int) -> None:
 
 def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: float) -> Target:
     """Return quantities to reduce under a goal, from values of shape (draw, run, topic)."""
-    check_goal(goal, len(run_ids))
     n_runs, means = len(run_ids), values.means()
     if goal == "interval":
         low, high = values.interval(ci_prob)
         return Target(goal, np.eye(n_runs), means.mean(axis=0), high - low, run_ids)
-    pairs = list(combinations(range(n_runs), 2))
-    contrasts = np.zeros((len(pairs), n_runs))
-    wrong = np.zeros(len(pairs))
-    totals = values.totals()
-    for row, (a, b) in enumerate(pairs):
-        contrasts[row, a], contrasts[row, b] = 1, -1
-        greater = float((totals[:, a] > totals[:, b]).mean())
-        smaller = float((totals[:, a] < totals[:, b]).mean())
-        equal = 1 - greater - smaller
-        wrong[row] = min(greater, smaller) + equal / 2 if equal < 1 else 0.0
-    names = tuple(f"{run_ids[a]} − {run_ids[b]}" for a, b in pairs)
+    first, second = np.triu_indices(n_runs, 1)
+    contrasts, totals = np.eye(n_runs)[first] - np.eye(n_runs)[second], values.totals()
+    greater = (totals[:, first] > totals[:, second]).mean(axis=0)
+    smaller = (totals[:, first] < totals[:, second]).mean(axis=0)
+    equal = 1 - greater - smaller
+    wrong = np.where(equal < 1, np.minimum(greater, smaller) + equal / 2, 0.0)
+    names = tuple(f"{run_ids[a]} − {run_ids[b]}" for a, b in zip(first, second, strict=True))
     return Target(goal, contrasts, contrasts @ means.mean(axis=0), wrong, names)
 
 
@@ -330,12 +322,7 @@ def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, remaining: Flo
     from scipy.special import owens_t
 
     removed = np.maximum(variance - remaining, 0)
-    ratio = np.divide(
-        remaining,
-        removed,
-        out=np.where(remaining > 0, np.inf, 0.0),
-        where=removed > 0,
-    )
+    ratio = np.divide(remaining, removed, out=np.where(remaining > 0, np.inf, 0.0), where=removed > 0)
     scale = np.sqrt(variance)
     z = np.divide(mean, scale, out=np.full_like(scale, np.inf), where=scale > 0)
     wrong: FloatArray = 2 * owens_t(np.abs(z), np.sqrt(ratio))
@@ -393,10 +380,8 @@ class DocumentsToJudge(ListForAssessors):
 
     def __repr__(self) -> str:
         n_topics = len(self.collection.query_ids)
-        return one_line(
-            type(self).__name__,
-            f"{counted(len(self), 'document')} of {counted(n_topics, 'topic')} by {self.strategy}",
-        )
+        text = f"{counted(len(self), 'document')} of {counted(n_topics, 'topic')} by {self.strategy}"
+        return one_line(type(self).__name__, text)
 
     @property
     def strategy(self) -> str:

@@ -15,12 +15,12 @@ from bayespool.measures import Estimates, Measure, Normalized
 from bayespool.report.result import Figure, Result
 from bayespool.scoring.score_tables import (
     FAR_NOTE,
-    check_arrangement,
     estimators_in,
     far_runs,
     main_estimator,
     pairs_table,
     paper_columns,
+    pool_condition,
     readable,
 )
 from bayespool.tables.files import variable_name
@@ -40,13 +40,25 @@ def score_sentences(
     frame: pd.DataFrame, measures: Sequence[Measure], n_topics: int, condition: str = ""
 ) -> list[str]:
     """Describe the runs under each measure in sentences, from a frame of scores."""
-    return [
-        sentence
-        for measure in measures
-        for sentence in _sentences(
-            frame[frame["measure"] == str(measure)], measure, n_topics, len(measures), condition
+    over, sentences = f" over {counted(n_topics, 'topic')}", []
+    for measure in measures:
+        rows = frame[frame["measure"] == str(measure)]
+        best_first: list[Row] = main_rows(rows).to_dict("records")  # type: ignore[assignment]
+        if len(best_first) == 1 or len(best_first) * len(measures) <= _MAX_SENTENCES:
+            for row in best_first:
+                clause = _other_posteriors_clause(rows, row)
+                sentences.append(_sentence(row, measure, over, clause, condition))
+            continue
+        first, last = best_first[0], best_first[-1]
+        shares = [row["unjudged"] for row in best_first]
+        kind = "score as judged" if first["ci_prob"] != first["ci_prob"] else "corrected score"
+        sentences.append(
+            f"{len(best_first)} runs were scored under {measure}{over}. Between {percent(min(shares))} and "
+            f"{percent(max(shares))} of a run's top {measure.cutoff} is unjudged. The highest {kind} is that "
+            f"of {first['run_id']}: {_corrected(first, condition)}. The lowest is that of {last['run_id']}: "
+            f"{_corrected(last, condition)}." + _in_wider_scope(first, f" of {first['run_id']}")
         )
-    ]
+    return sentences
 
 
 def main_rows(rows: pd.DataFrame) -> pd.DataFrame:
@@ -57,27 +69,6 @@ def main_rows(rows: pd.DataFrame) -> pd.DataFrame:
     else:
         rows = rows[rows["estimator"] == main]
     return rows.sort_values(["value", "run_id"], ascending=[False, True])
-
-
-def _sentences(
-    rows: pd.DataFrame, measure: Measure, n_topics: int, n_measures: int, condition: str
-) -> list[str]:
-    best_first: list[Row] = main_rows(rows).to_dict("records")  # type: ignore[assignment]
-    over = f" over {counted(n_topics, 'topic')}"
-    if len(best_first) == 1 or len(best_first) * n_measures <= _MAX_SENTENCES:
-        return [
-            _sentence(row, measure, over, _other_posteriors_clause(rows, row), condition)
-            for row in best_first
-        ]
-    first, last = best_first[0], best_first[-1]
-    shares = [row["unjudged"] for row in best_first]
-    kind = "score as judged" if first["ci_prob"] != first["ci_prob"] else "corrected score"
-    return [
-        f"{len(best_first)} runs were scored under {measure}{over}. Between {percent(min(shares))} and "
-        f"{percent(max(shares))} of a run's top {measure.cutoff} is unjudged. The highest {kind} is that of "
-        f"{first['run_id']}: {_corrected(first, condition)}. The lowest is that of {last['run_id']}: "
-        f"{_corrected(last, condition)}." + _in_wider_scope(first, f" of {first['run_id']}")
-    ]
 
 
 def _other_posteriors_clause(rows: pd.DataFrame, row: Row) -> str:
@@ -97,19 +88,15 @@ def _sentence(row: Row, measure: Measure, over: str, others_clause: str, conditi
     unjudged = f"{percent(row['unjudged'])} of its top {measure.cutoff} is unjudged"
     is_alone = not isinstance(measure, Normalized)  # an ideal ranking may gain documents that others retrieve
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
-        start = f"The {measure} of {run} is {as_judged}{over}"
-        nothing = (
-            "nothing that could change it is unjudged" if is_alone else "nothing in its reach is unjudged"
-        )
-        return f"{start}: {nothing}.{_in_wider_scope(row)}"
+        nothing = "nothing that could change it" if is_alone else "nothing in its reach"
+        return f"The {measure} of {run} is {as_judged}{over}: {nothing} is unjudged.{_in_wider_scope(row)}"
+    lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
     if row["ci_prob"] != row["ci_prob"]:
-        lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
         return (
             f"The {measure} of {run} lies between {lower} and {upper}{over}, whatever the unjudged documents "
             f"{'' if is_alone else 'in its reach '}are: {unjudged}. As judged it is {as_judged}."
         )
     if condition:
-        lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
         return (
             f"The {measure} of {run} is {as_judged} as judged, and lies between {lower} and {upper}{over} "
             f"whatever the unjudged documents are: {unjudged}. The posterior gives "
@@ -210,21 +197,17 @@ class ReadableScores(Result):
 
     def _arranged(self, table: Table, arrangement: Arrangement) -> tuple[TextTable, ...]:
         width_alone = Arrangement(width=arrangement.width)
-        scope = scope_of(self.metadata, per_topic="query_id" in table.frame)
-        ranked_by = self.metadata.get("order", "score")
-        pairs = None if arrangement.columns else pairs_table(table.frame, scope, arrangement)
+        scores = readable(table, self.metadata, arrangement)
+        pairs = None if arrangement.columns else pairs_table(table.frame, self.metadata, arrangement)
         if pairs is None:
-            return readable(table, scope, arrangement, ranked_by=ranked_by).read(width_alone)
-        estimators = estimators_in(table.frame)
-        check_arrangement(arrangement, list(estimators))
-        are_all = {*pairs.frame["correction"], *pairs.frame["estimator"]} == set(estimators)
-        scores = () if are_all else readable(table, scope, arrangement, ranked_by=ranked_by).read(width_alone)
-        return (*scores, *pairs.read(width_alone))
+            return scores.read(width_alone)
+        are_all = {*pairs.frame["correction"], *pairs.frame["estimator"]} == set(estimators_in(table.frame))
+        return (*(() if are_all else scores.read(width_alone)), *pairs.read(width_alone))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
         """Return the tables' text for a file in .tex, .md or .html, with columns that fit on a page."""
         arrangement = arrangement or Arrangement()
-        if arrangement.columns is None and pairs_table(self.table().frame, "") is None:
+        if arrangement.columns is None and pairs_table(self.table().frame, self.metadata) is None:
             arrangement = replace(arrangement, columns=paper_columns(self.table().frame, arrangement.width))
         return super().text(suffix, arrangement)
 
@@ -248,32 +231,12 @@ class ReadableScores(Result):
                 rows = tables["unjudged"][tables["unjudged"]["cutoff"] == cutoff]
                 caption = f"Unjudged share of the top {cutoff}, by run and topic"
                 draw = partial(_figure_of, partial(plot_unjudged, self, cutoff))
-                alternative = f"{caption}. {_most_unjudged(rows)}"
-                name = f"unjudged-{cutoff}"
-                figures.append(Figure(name, caption, draw, alternative))
-        if frame is not None and frame["distance"].notna().any():
-            measure = frame.loc[frame["distance"].notna(), "measure"].iloc[0]
-            draw = partial(_figure_of, partial(plot_distance, self, measure))
+                text = f"{caption}. {_most_unjudged(rows)}"
+                figures.append(Figure(f"unjudged-{cutoff}", caption, draw, text))
+        if frame is not None and (has_distance := frame["distance"].notna()).any():
+            draw = partial(_figure_of, partial(plot_distance, self, frame["measure"][has_distance].iloc[0]))
             figures.append(Figure("distance", "Distance of the runs from the pool", draw))
         return tuple(figures)
-
-
-def pool_condition(metadata: Mapping[str, Any]) -> str:
-    """Return the condition of posteriors where no organization can be left out, or the pool is in doubt."""
-    pool = metadata.get("pool", {})
-    if pool.get("n_organizations", 2) < 2:
-        which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
-        return f"{which}, posteriors on {pool.get('evidence') or 'priors alone'}"
-    return "the pool is in doubt" if pool.get("doubts") else ""
-
-
-def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
-    """Return topics, and what is estimated, for headings."""
-    n = len(metadata.get("query_ids", ()))
-    deep = metadata.get("estimand", "complete") == "complete"
-    extra = "" if deep else ", unjudged documents below the pool depth nonrelevant"
-    condition = f"; {condition}" if (condition := pool_condition(metadata)) else ""
-    return f"{'on each of' if per_topic else 'mean over'} {counted(n, 'topic')}{extra}{condition}"
 
 
 def checks_table(metadata: Mapping[str, Any]) -> Table:
@@ -296,24 +259,12 @@ def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
     """Return the indicators that estimators have of runs, by measure and run."""
     import pandas as pd
 
-    frames = [
-        pd.DataFrame(
-            {
-                "run_id": e.run_ids,
-                "measure": str(e.measure),
-                "estimator": e.method,
-                **e.indicators,
-                "value": e.value,
-            }
-        )
-        for e in all_estimates
-        if e.indicators
-    ]
-    return Table(
-        "indicators",
-        "Indicators of corrections",
-        pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(),
-    )
+    frames = [pd.DataFrame()]
+    for e in all_estimates:
+        if e.indicators:
+            names = {"run_id": e.run_ids, "measure": str(e.measure), "estimator": e.method}
+            frames.append(pd.DataFrame({**names, **e.indicators, "value": e.value}))
+    return Table("indicators", "Indicators of corrections", pd.concat(frames, ignore_index=True))
 
 
 def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds: Sequence[Bounds]) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -107,10 +107,8 @@ def _posteriors_and_others(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def check_arrangement(arrangement: Arrangement, estimators: Sequence[str]) -> None:
     """Raise `InputError` for columns or sort keys that no table of these estimators has."""
-    column_names = [*SCORE_COLUMNS, *estimators]
-    arrangement.check(
-        ["all", *column_names], ["run", *(name for name in column_names if name != "estimates")]
-    )
+    names = [*SCORE_COLUMNS, *estimators]
+    arrangement.check(["all", *names], ["run", *(name for name in names if name != "estimates")])
 
 
 def far_runs(frame: pd.DataFrame) -> set[str]:
@@ -133,30 +131,42 @@ def paper_columns(frame: pd.DataFrame, width: Literal["page", "column"] = "page"
     return [*names, *(["mean", "interval"] if any(has_interval) else [])]
 
 
+def pool_condition(metadata: Mapping[str, Any]) -> str:
+    """Return the condition of posteriors where no organization can be left out, or the pool is in doubt."""
+    pool = metadata.get("pool", {})
+    if pool.get("n_organizations", 2) < 2:
+        which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
+        return f"{which}, posteriors on {pool.get('evidence') or 'priors alone'}"
+    return "the pool is in doubt" if pool.get("doubts") else ""
+
+
+def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
+    """Return topics, and what is estimated, for headings."""
+    n = len(metadata.get("query_ids", ()))
+    deep = metadata.get("estimand", "complete") == "complete"
+    extra = "" if deep else ", unjudged documents below the pool depth nonrelevant"
+    condition = f"; {condition}" if (condition := pool_condition(metadata)) else ""
+    return f"{'on each of' if per_topic else 'mean over'} {counted(n, 'topic')}{extra}{condition}"
+
+
 def readable(
     table: Table,
-    scope: str,
+    metadata: Mapping[str, Any],
     arrangement: Arrangement | None = None,
     *,
-    ranked_by: str = "score",
     best_first: bool = False,
 ) -> Table:
     """Add a view for each measure, or one of all measures if at most eight numbers are in a row.
 
-    ``scope`` names the topics ("mean over 50 topics"), ``ranked_by`` is the order of the runs. ``best_first``
-    sorts views by the first posterior.
+    ``metadata`` are those of the scores. ``best_first`` sorts views by the first posterior.
     """
     import pandas as pd
 
     arrangement, frame = arrangement or Arrangement(), table.frame
     check_arrangement(arrangement, list(estimators_in(frame)))
-    keys = ["run_id", *(["query_id"] if "query_id" in frame else [])]
+    keys, scope = _keys_and_scope(frame, metadata)
     rows_of = {str(measure): rows for measure, rows in frame.groupby("measure", sort=False)}
-    is_compact = arrangement.width == "column"
-    parts_of = {
-        measure: _headed(_parts(rows, arrangement.columns or ("all",)), is_compact)
-        for measure, rows in rows_of.items()
-    }
+    parts_of = {measure: _parts_for(arrangement, rows) for measure, rows in rows_of.items()}
     n_numbers = sum(_n_numbers(part) for parts in parts_of.values() for part in parts)
     are_together = len(rows_of) > 1 and n_numbers <= _MAX_NUMBERS_PER_ROW
     drawn = [name for name, has_interval in estimators_in(frame).items() if has_interval and best_first]
@@ -165,8 +175,7 @@ def readable(
         order = _order(rows_of[group[0]], keys, arrangement)
         if is_arranged:
             ordered += [order.merge(rows_of[measure], on=keys)[list(frame)] for measure in group]
-        together = pd.concat([rows_of[measure] for measure in group])
-        parts = _headed(_parts(together, arrangement.columns or ("all",)), is_compact)
+        parts = _parts_for(arrangement, pd.concat([rows_of[measure] for measure in group]))
         view = View(
             title=f"{' and '.join(group)}, {scope}{_some(order, rows_of[group[0]], keys)}",
             names=tuple(keys),
@@ -177,7 +186,7 @@ def readable(
         )
         views.append(view)
     parts = tuple(part for parts in parts_of.values() for part in parts)
-    views[-1] = replace(views[-1], note=_legend(frame, parts, by_rank=ranked_by == "rank"))
+    views[-1] = replace(views[-1], note=_legend(frame, parts, by_rank=metadata.get("order") == "rank"))
     views += _bootstraps(frame, parts)
     return replace(table, frame=pd.concat(ordered) if is_arranged else frame, views=tuple(views))
 
@@ -235,7 +244,15 @@ def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
     return Table("judged_twice", "Documents judged twice", frame, columns, (view,) if len(frame) else ())
 
 
-def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None = None) -> Table | None:
+def _keys_and_scope(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> tuple[list[str], str]:
+    """Return the names of the rows of one measure, and the topics that they are of."""
+    per_topic = "query_id" in frame
+    return ["run_id", *["query_id"] * per_topic], scope_of(metadata, per_topic=per_topic)
+
+
+def pairs_table(
+    frame: pd.DataFrame, metadata: Mapping[str, Any], arrangement: Arrangement | None = None
+) -> Table | None:
     """Return point corrections beside the posteriors of their hierarchical forms, a row each, if any."""
     import pandas as pd
 
@@ -247,7 +264,7 @@ def pairs_table(frame: pd.DataFrame, scope: str, arrangement: Arrangement | None
     }
     if not pairs:
         return None
-    keys = ["run_id", *(["query_id"] if "query_id" in frame else [])]
+    keys, scope = _keys_and_scope(frame, metadata)
     corrections = frame[frame["estimator"].isin(list(pairs))]
     corrections = corrections[[*keys, "measure", "estimator", "value"]]
     corrections = corrections.rename(columns={"estimator": "correction", "value": "corrected"})
@@ -315,12 +332,11 @@ def _spread(
     return Pivot(columns, "estimator", labels, label, values=estimators)
 
 
-def _headed(parts: tuple[Part, ...], is_compact: bool) -> tuple[Part, ...]:
+def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[Part, ...]:
     """Return the parts; in a column of a paper the mean of a single posterior is headed in short."""
-    means = [
-        part for part in parts if isinstance(part, Pivot) and part.columns == ("value", IntervalColumn())
-    ]
-    if not is_compact or len(means) != 1 or len(means[0].values or ()) != 1:
+    parts, mean = _parts(frame, arrangement.columns or ("all",)), ("value", IntervalColumn())
+    means = [part for part in parts if isinstance(part, Pivot) and part.columns == mean]
+    if arrangement.width != "column" or len(means) != 1 or len(means[0].values or ()) != 1:
         return parts
     short = replace(means[0], labels=dict.fromkeys(means[0].values or (), "mean"))
     return tuple(short if part is means[0] else part for part in parts)
@@ -364,11 +380,10 @@ def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
     """Return columns that a narrow terminal does without."""
     has_interval = estimators_in(frame)
     points = [
-        name
+        BOUNDS.get(name, name)
         for name, has in has_interval.items()
         if not has and HIERARCHICAL_FORMS.get(name) not in has_interval
     ]
-    points = [BOUNDS.get(name, name) for name in points]
     return ("residual", "bound_upper", *(points if any(has_interval.values()) else []))
 
 
@@ -459,20 +474,3 @@ def note_lines(
         where = "" if len(noted_measures) == len(measures) else f" ({', '.join(noted_measures)})"
         lines.append(f"{who}: {'; '.join(texts)}{where}")
     return lines
-
-
-def shown_statements(
-    statements: Mapping[tuple[str, Any], Sequence[str]], hidden: Collection[str]
-) -> dict[tuple[str, Any], tuple[str, ...]]:
-    """Return statements but those of ``hidden`` estimators; a statement of an estimator begins with its name.
-
-    Examples
-    --------
-    >>> statements = {("a", "AP@100"): ["anti-precision: defined for P@n alone", "2 topics missing"]}
-    >>> shown_statements(statements, ["anti-precision"])
-    {('a', 'AP@100'): ('2 topics missing',)}
-    """
-    starts = tuple(f"{method}: " for method in hidden)
-    return {
-        key: tuple(text for text in texts if not text.startswith(starts)) for key, texts in statements.items()
-    }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,18 +16,11 @@ from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.estimates import NOTE_BREAK, draws_container
 from bayespool.measures.populations import estimate_population, unjudged_share
-from bayespool.report.saving import (
-    StoredResult,
-    content,
-    read_result,
-    result_of_json,
-)
+from bayespool.report.saving import StoredResult, content, read_result, result_of_json
 from bayespool.scoring.readable import (
     ReadableScores,
     checks_table,
     indicators_table,
-    pool_condition,
-    scope_of,
     score_sentences,
     unjudged_table,
 )
@@ -41,8 +33,8 @@ from bayespool.scoring.score_tables import (
     judged_twice_table,
     note_lines,
     pairs_table,
+    pool_condition,
     readable,
-    shown_statements,
 )
 from bayespool.tables import container_bytes
 from bayespool.tables.files import PathLike, atomic_write, read_bytes_back, read_container
@@ -158,31 +150,19 @@ def read_scores(path: PathLike) -> StoredScores:
         raise InputError("there is no such file", path=place)
     try:
         stored = _read_netcdf(place) if place.suffix == ".nc" else read_result(place)
-    except InputError:
+    except (InputError, OSError, ValueError, KeyError):
         stored = None
     if not isinstance(stored, StoredScores) or not _are_scores(stored):
         raise InputError("holds no scores", path=place, hint="score --output writes them")
     return stored
 
 
-def with_tables(container: Any, document: str) -> Any:
-    """Return the container of draws with the JSON document of the scores in a group of its own."""
-    import xarray as xr
-
-    made = container.copy()
-    made[_GROUP] = xr.DataTree(xr.Dataset({"json": ((), np.array(document, dtype=object))}))
-    return made
-
-
 def _read_netcdf(path: Path) -> StoredResult | None:
-    try:
-        container = read_container(read_bytes_back(path) or b"")
-        stored = result_of_json(str(container[_GROUP]["json"].item()).encode())
-    except (OSError, ValueError, KeyError):
-        return None
+    container = read_container(read_bytes_back(path) or b"")
+    stored = result_of_json(str(container[_GROUP]["json"].item()).encode())
     if not isinstance(stored, StoredScores):
-        return None
-    return dataclasses.replace(stored, _container=container.filter(lambda group: group.name != _GROUP))
+        return stored
+    return replace(stored, _container=container.filter(lambda group: group.name != _GROUP))
 
 
 def _are_scores(stored: StoredScores) -> bool:
@@ -232,12 +212,10 @@ class Scores(ReadableScores):
 
     def __repr__(self) -> str:
         methods = list(dict.fromkeys(e.method for e in self.estimates))
-        of = (
-            f"{some_of(self.measures, 3)} of {counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
-        )
-        return one_line(
-            "Scores", f"{of} on {counted(len(self.query_ids), 'topic')}, by {some_of(methods, 3)}"
-        )
+        runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
+        topics = counted(len(self.query_ids), "topic")
+        text = f"{some_of(self.measures, 3)} of {runs} on {topics}, by {some_of(methods, 3)}"
+        return one_line("Scores", text)
 
     def __getitem__(self, key: tuple[str, object]) -> Estimates:
         """Return estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
@@ -254,6 +232,11 @@ class Scores(ReadableScores):
     @cached_property
     def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
         """Return what to note, by run and measure."""
+        return self._with_notes(self.estimates)
+
+    @cached_property
+    def _statements_of_runs(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
+        """Return what to note besides the notes of estimators."""
         statements = {}
         pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
@@ -282,10 +265,17 @@ class Scores(ReadableScores):
                     texts.append("nothing unjudged")
                 elif not bounds.n_judged[r].any():
                     texts.append("nothing of it is judged: are these the collection's document ids?")
-                for e in self.estimates:
-                    if e.measure == measure and e.notes and e.notes[r]:
-                        texts += [f"{e.method}: {note}" for note in e.notes[r].split(NOTE_BREAK)]
                 statements[run, measure] = tuple(texts)
+        return statements
+
+    def _with_notes(self, estimates: Sequence[Estimates]) -> dict[tuple[str, Measure], tuple[str, ...]]:
+        """Return what to note with the notes of some estimates, by run and measure."""
+        statements = {}
+        for (run, measure), texts in self._statements_of_runs.items():
+            r = self.run_ids.index(run)
+            noted = [e for e in estimates if e.measure == measure and e.notes and e.notes[r]]
+            notes = (f"{e.method}: {note}" for e in noted for note in e.notes[r].split(NOTE_BREAK))
+            statements[run, measure] = (*texts, *notes)
         return statements
 
     def notes(self) -> tuple[str, ...]:
@@ -323,7 +313,7 @@ class Scores(ReadableScores):
             first.insert(0, self._topics)
         elif self._is_small:
             first.append(self._topics)
-        pairs = pairs_table(self._scores.frame, scope_of(self.metadata))
+        pairs = pairs_table(self._scores.frame, self.metadata)
         others = (
             *([] if pairs is None else [pairs]),
             unjudged_table(self.run_ids, self.query_ids, self.bounds),
@@ -385,16 +375,13 @@ class Scores(ReadableScores):
         frame = self._frame(per_topic=False)
         columns = ANOTHER_COLUMNS if self.scope == "another-assessor" else POPULATION_COLUMNS
         plain = Table("scores", "Scores of runs", frame, columns)
-        table = readable(
-            plain, scope_of(self.metadata), ranked_by=self.metadata.get("order", "score"), best_first=True
-        )
+        table = readable(plain, self.metadata, best_first=True)
         return replace(table, views=(*table.views, *distance_views(frame)))
 
     @cached_property
     def _topics(self) -> Table:
         table = Table("topics", "Scores by run and topic", self._frame(per_topic=True))
-        scope, ranked_by = scope_of(self.metadata, per_topic=True), self.metadata.get("order", "score")
-        return readable(table, scope, ranked_by=ranked_by) if self._is_small else table
+        return readable(table, self.metadata) if self._is_small else table
 
     @property
     def _is_small(self) -> bool:
@@ -410,11 +397,9 @@ class Scores(ReadableScores):
             amounts["residual"] = bounds.width
             columns = {name: (v.scores() if per_topic else v.means()).ravel() for name, v in amounts.items()}
             columns["unjudged"] = (bounds.unjudged_on_topics if per_topic else bounds.unjudged_share).ravel()
-            estimates = [e for e in self.estimates if e.measure == measure]
-            for e in estimates:
+            for e in (each for each in self.estimates if each.measure == measure):
                 frame = e.summary_frame(ci_prob=self.ci_prob, per_topic=per_topic)
-                hidden = [other.method for other in estimates if other is not e]
-                statements = shown_statements(self.statements, hidden)
+                statements = self._with_notes([e])
                 notes = ["; ".join(statements[run, measure]) for run in self.run_ids]
                 note = np.repeat(np.array(notes, dtype=object), n_topics)
                 wider = {} if per_topic else self._in_scope(e)
@@ -511,7 +496,11 @@ class Scores(ReadableScores):
         OutputError
             The file cannot be written; an existing one is left as it was.
         """
-        tree = with_tables(self.to_arviz(method, per_topic=per_topic), str(content(self, ".json")))
+        import xarray as xr
+
+        tree = self.to_arviz(method, per_topic=per_topic).copy()
+        document = np.array(content(self, ".json"), dtype=object)
+        tree[_GROUP] = xr.DataTree(xr.Dataset({"json": ((), document)}))
         atomic_write(path, container_bytes(tree))
 
     def save(self, path: PathLike, *, table: str | None = None, figures: FigureFormat = "png") -> None:

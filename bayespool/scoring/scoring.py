@@ -234,6 +234,7 @@ def score(
         collection = adopt_judgments(collection, targets, common)
     if settings.scope == "population":
         refuse_one_topic(len(collection.query_ids))
+    is_of_the_user = collection.organization[collection.run_index(targets)] == collection.user_organization
     results = []
     for e, label in zip(estimators, estimator_labels(estimators), strict=True):
         if report is not None:
@@ -260,13 +261,7 @@ def score(
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for group in results for e in group if e.weights
             },
-            "runs_of_the_user": [
-                run
-                for run, organization in zip(
-                    targets, collection.organization[collection.run_index(targets)], strict=True
-                )
-                if organization == collection.user_organization
-            ],
+            "runs_of_the_user": [targets[i] for i in np.flatnonzero(is_of_the_user)],
             **pool_metadata(collection, whole, targets, parsed),
             "order": collection.order,
             "query_ids": list(collection.query_ids),

@@ -165,32 +165,22 @@ class ScoringSettings(TargetSettings):
     scope: Scope = "these-topics"  # of scores; `compare` has several
 
     def __post_init__(self) -> None:
+        from bayespool.models.confusion import parse_confusion
+        from bayespool.posterior import PosteriorEstimator
         from bayespool.scoring.estimators import parse_estimators
 
         super().__post_init__()
-        if self.confusion is not None:
-            self._check_confusion(self.confusion)
-        defaults = self.target_settings()
-        chosen = parse_estimators(self._requested_estimators(), self, by_settings=True, **defaults)
-        self._hold("estimators", chosen)
-        if self.asks_another_assessor:
-            self._check_posterior()
-
-    def _check_posterior(self) -> None:
-        from bayespool.posterior import PosteriorEstimator
-
-        if not any(isinstance(e, PosteriorEstimator) for e in self.estimators):
+        is_by_another = self.asks_another_assessor
+        if self.confusion is not None and parse_confusion(self.confusion) and not is_by_another:
+            raise InputError(
+                "a confusion is for the scope another-assessor alone", hint="add --scope another-assessor"
+            )
+        requested, defaults = self._requested_estimators(), self.target_settings()
+        self._hold("estimators", parse_estimators(requested, self, by_settings=True, **defaults))
+        if is_by_another and not any(isinstance(e, PosteriorEstimator) for e in self.estimators):
             raise InputError(
                 "no posterior among the estimators, and corrections have no scores by another assessor",
                 hint="add one, such as posterior-combined",
-            )
-
-    def _check_confusion(self, confusion: str) -> None:
-        from bayespool.models.confusion import parse_confusion
-
-        if parse_confusion(confusion) and not self.asks_another_assessor:
-            raise InputError(
-                "a confusion is for the scope another-assessor alone", hint="add --scope another-assessor"
             )
 
     @property
@@ -252,10 +242,16 @@ class ImputeSettings(TargetSettings):
     )
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import posterior_with_draws
+        from bayespool.scoring.estimators import parse_posterior
 
         super().__post_init__()
-        self._hold("estimator", posterior_with_draws(self.estimator, self))
+        posterior = parse_posterior(self.estimator, self, **self.target_settings())
+        if self.draws > (n_available := posterior.draws * posterior.chains):
+            raise InputError(
+                f"{self.draws} completed qrels out of {n_available} draws",
+                hint=f"ask for more, as in {posterior.name}(draws={-(-self.draws // posterior.chains)})",
+            )
+        self._hold("estimator", posterior)
 
     def posterior_overrides(self) -> dict[str, Any]:
         """Return settings for posteriors; the number of their draws stands in the estimator's text."""

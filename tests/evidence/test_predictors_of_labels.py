@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from itertools import islice
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -101,9 +102,10 @@ def test_what_labels_are_worth_on_a_topic_by_hand() -> None:
 
 
 def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "bayespool.evidence.predictors_of_labels.favored_organizations", lambda *args, **asked: {"north": 0.3}
-    )
+    def lift(collection: Collection, *args: object, **asked: object) -> SimpleNamespace:
+        return SimpleNamespace(is_favored=np.array(collection.organizations) == "north")
+
+    monkeypatch.setattr("bayespool.evidence.predictors_of_labels.label_lift", lift)
     collection = labeled()
     table = hidden_document_table(collection, cutoff=3, names=NAMES)
     of_north = collection.organization[table.run] == collection.organizations.index("north")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from each import cases
+from fits import dense_matrix
 
 from bayespool.inference.arrow import (
     Arrow,
@@ -48,7 +49,7 @@ def sums_of(layout: Layout) -> tuple[slice, ...]:
 def factor_and_covariance(layout: Layout, constrained: bool) -> tuple[Factor, np.ndarray, np.ndarray]:
     arrow = some_arrow(layout)
     sums = sums_of(layout) if constrained else ()
-    precision = arrow.dense()
+    precision = dense_matrix(arrow)
     covariance = np.linalg.inv(precision)
     if constrained:
         ones = np.zeros((len(sums), layout.size))
@@ -75,7 +76,7 @@ def test_a_factor_is_the_gaussian_of_the_full_matrix(layout: Layout, constrained
     right = np.random.default_rng(1).normal(size=layout.size)
     assert factor.solve(right) == pytest.approx(covariance @ right)
     g = layout.n_global
-    found = Arrow(layout, factor.covariance()).dense()
+    found = dense_matrix(Arrow(layout, factor.covariance()))
     there = found != 0
     assert there[:g, :g].all()
     assert found[there] == pytest.approx(covariance[there])
@@ -157,7 +158,7 @@ def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
         across_topics[own, own] = False
 
     def full_of(total):
-        return Arrow(layout, total).dense()
+        return dense_matrix(Arrow(layout, total))
 
     root = rng.normal(size=(layout.size, layout.size))
     covariance = np.where(across_topics, 0, root @ root.T)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from each import cases
-from fits import prepared_evidence
+from fits import dense_matrix, prepared_evidence
 from graphs import NO_LINKER, free_points
 from scipy.special import expit
 
@@ -69,7 +69,7 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
 
 def check_derivatives(density: Density, x, theta):
     _, gradient, arrow = density.expand(x, theta)
-    hessian = arrow.dense()
+    hessian = dense_matrix(arrow)
     some = np.random.default_rng(3).choice(density.size, size=12, replace=False)
     for i in some:
         step = np.zeros(density.size)
@@ -79,7 +79,7 @@ def check_derivatives(density: Density, x, theta):
         bend = density.expand(x + step, theta)[1] - density.expand(x - step, theta)[1]
         np.testing.assert_allclose(-bend / 2e-5, hessian[i], rtol=1e-4, atol=1e-3)
     np.testing.assert_allclose(hessian, hessian.T, rtol=1e-12)
-    information = density.expand(x, theta, expected=True)[2].dense()
+    information = dense_matrix(density.expand(x, theta, expected=True)[2])
     assert np.linalg.eigvalsh(information).min() > 0
 
 
@@ -111,7 +111,7 @@ def test_mean_derivatives_are_means_over_the_gaussian(model):
     assert off.max() < (
         5 if structure.blocks[-1].link is None else 12
     )  # three nodes, or a cubature of degree 3
-    assert np.isfinite(arrow.dense()).all()
+    assert np.isfinite(dense_matrix(arrow)).all()
     if structure.blocks[-1].link is None:  # the quadratic has the mean log density
         values = np.array([density.log_density(draw, theta) for draw in draws])
         mean = value - 0.5 * arrow.trace_with(about.covariance())

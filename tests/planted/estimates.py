@@ -50,8 +50,8 @@ FAULTS = (
     Fault(
         "estimators that need labels are among all",
         "scoring/estimators.py",
-        "(entry.needs_settings or entry.needs_sample or entry.needs_judge)",
-        "(entry.needs_settings or entry.needs_sample)",
+        "(entry.required or entry.needs_sample or entry.needs_judge)",
+        "(entry.required or entry.needs_sample)",
         "scoring/test_estimators.py",
         "experiments have estimators without a value",
     ),

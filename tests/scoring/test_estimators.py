@@ -109,7 +109,7 @@ def test_every_entry_says_what_it_is() -> None:
         own = ("judge-rates", "posterior-evidence", "posterior-rankings")
         assert entry.source or name in (*own, "posterior-combined")
         assert bool(entry.citations) == (name not in own)
-        assert entry.needs_settings == (name == "topics-adjustment")
+        assert bool(entry.required) == (name == "topics-adjustment")
         assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap", "inferred-ndcg", "stat-ap"))
         assert entry.needs_judge == (name in BY_LABELS)
         assert (entry.kind == "posterior") == name.startswith("posterior-")

@@ -80,7 +80,7 @@ def test_qrels_are_those_of_the_completion() -> None:
     for i, draw in enumerate(found.draws):
         assert judgments(found.qrels(i)) == judgments(found.completion.qrels(draw))
     assert found.n_judged == 1181
-    assert len(found.qrels(0).relevance) == 1181 + found.n_completed.sum()
+    assert len(found.qrels(0).relevance) == 1181 + len(found.completion.unknowns)
     n_before = (simulate_example().qrels.relevance > 0).sum()
     assert found.n_relevant == np.mean([(found.qrels(i).relevance > 0).sum() - n_before for i in range(4)])
     with pytest.raises(InputError, match="there are no qrels 4; 0 to 3"):

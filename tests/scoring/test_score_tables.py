@@ -26,8 +26,7 @@ from bayespool.plots import draw_forest
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.report.terminal import print_result
 from bayespool.scoring import Scores, score
-from bayespool.scoring.readable import pool_condition
-from bayespool.scoring.score_tables import note_lines
+from bayespool.scoring.score_tables import note_lines, pool_condition
 from bayespool.tables.markup import Arrangement, TextTable, broken_heading
 
 pytestmark = [
