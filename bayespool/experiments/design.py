@@ -405,8 +405,7 @@ class Design(Task):
     def truth(
         self, collection: Collection, concealed: Collection, part: Any, measure: Measure, settings: Any
     ) -> Truth:
-        """Return true scores, by default from all judgments, with the estimate's documents in ideal rankings.
-        """
+        """Return true scores, by default from all judgments, with ideal rankings as in the estimates."""
         estimand = settings.estimand_of_estimators
         values = values_on_fuller(concealed, collection, part.run_ids, measure, estimand)
         return Truth(values, score_bounds(collection, part.run_ids, measure, estimand=estimand).n_unjudged)

@@ -206,8 +206,7 @@ class LeaveOutSettings(ExperimentSettings):
         return {name: value for name, value in super().describe().items() if name not in others}
 
     def describe_parts(self) -> dict[str, Any]:
-        """Return the settings whose change invalidates stored parts except ``top`` if all runs make the pool.
-        """
+        """Return the settings that affect stored parts, without ``top`` if all runs make the pool."""
         described = super().describe_parts()
         if self.top_pool == "all":
             del described["top"]
