@@ -50,7 +50,8 @@ for _spec in MODELS.values():
 
 
 def register_model(spec: ModelSpec) -> ModelSpec:
-    """Register a model for checks, and as the estimator ``posterior-`` with its name, underscores as hyphens.
+    """Register a model for checks and as an estimator named ``posterior-<model>`` (with hyphens for
+    underscores).
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ def register_model(spec: ModelSpec) -> ModelSpec:
 
 
 class EstimatorNames(Sequence[str]):
-    """Current names of registered estimators, as a sequence that equals a tuple of them."""
+    """Sequence with the current names of registered estimators, equal to a tuple with the same names."""
 
     def __init__(self, condition: Callable[[EstimatorEntry], bool]) -> None:
         self._condition = condition
@@ -133,7 +134,7 @@ class EstimatorNames(Sequence[str]):
 
 
 ESTIMATOR_NAMES = EstimatorNames(lambda entry: True)
-"""All names, point corrections first."""
+"""Names of all estimators, point corrections first."""
 
 DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
 """Names of the estimators used by default."""
@@ -144,16 +145,17 @@ ALL_ESTIMATORS = EstimatorNames(
         or (entry.kind == "point" and not (entry.required or entry.needs_sample or entry.needs_judge))
     )
 )
-"""Names of ``estimators="all"``: the default ones, and every correction that needs no settings, sampled pool
-or second judge."""
+"""Names selected with ``estimators="all"``. The default ones, and every correction that needs no settings,
+sampled pool or second judge.
+"""
 
 PAIRED_ESTIMATORS = tuple(name for pair in HIERARCHICAL_FORMS.items() for name in pair)
-"""Names of ``estimators="pairs"``: each published point correction, followed by its posterior."""
+"""Names selected with ``estimators="pairs"``: each published point correction followed by its posterior."""
 
 
 def named_estimators(estimators: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
-    """List estimators, with ``"default"``, ``"all"`` and ``"pairs"`` replaced by `DEFAULT_ESTIMATORS`,
-    `ALL_ESTIMATORS` and `PAIRED_ESTIMATORS`.
+    """Return a list of estimators in which ``"default"``, ``"all"`` and ``"pairs"`` are expanded. They stand
+    for `DEFAULT_ESTIMATORS`, `ALL_ESTIMATORS` and `PAIRED_ESTIMATORS`.
 
     A text may have several, separated by commas.
 
@@ -217,7 +219,7 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
 def parse_posterior(
     text: str | Estimator, settings: PosteriorSettings, **defaults: Any
 ) -> PosteriorEstimator:
-    """Make a posterior of a name with settings; a point correction, or an idle prior, raises `InputError`."""
+    """Parse a posterior estimator's name, or raise `InputError` for a point correction or an unused prior."""
     posterior = parse_estimator(text, **defaults, **settings.posterior_overrides())
     if not isinstance(posterior, PosteriorEstimator):
         raise InputError(
@@ -229,7 +231,7 @@ def parse_posterior(
 
 
 def check_posterior(estimator: PosteriorEstimator) -> None:
-    """Raise `InputError` for priors that the engine cannot take, and for more draws than there may be."""
+    """Raise `InputError` for priors unsupported by the engine or sampling options out of range."""
     refuse_large_priors(estimator.priors)
     if estimator.engine == "laplace":
         for model in member_models(estimator.model):
@@ -248,8 +250,7 @@ def parse_estimators(
     by_settings: bool = False,
     **defaults: Any,
 ) -> tuple[Estimator, ...]:
-    """Make estimators of names with the settings for posteriors, each of another name, or with other settings
-    (``by_settings``).
+    """Parse estimators with distinct names (or settings, if ``by_settings``) and apply posterior settings.
 
     Raises
     ------
@@ -269,7 +270,7 @@ def parse_estimators(
 
 
 def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
-    """Name of each estimator, with the settings in which those of one name differ.
+    """Return a label per estimator: its name, plus distinguishing settings where a name is repeated.
 
     Examples
     --------
@@ -293,8 +294,8 @@ def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
 def with_common_topics(
     estimators: Iterable[str | Estimator], topics: tuple[str, ...], **settings: Any
 ) -> tuple[str | Estimator, ...]:
-    """Add the topics adjustment by these topics, after the corrections unless it is named; with defaults of
-    its settings.
+    """Add the topics adjustment based on the given topics, after the corrections unless it is named. Its
+    settings are the defaults.
     """
     entries = named_estimators(estimators)
     if not topics:
@@ -336,7 +337,9 @@ def refuse_large_priors(priors: Mapping[str, str | Prior]) -> None:
 def refuse_too_many_draws(
     estimators: Sequence[Estimator], *, n_measures: int, n_runs: int, n_topics: int
 ) -> None:
-    """Refuse draws that take more memory than there is; see `bayespool.collection.files.check_memory`."""
+    """Raise an error if the draws need more memory than is available. See
+    `bayespool.collection.files.check_memory`.
+    """
     n_draws = sum(e.draws * e.chains for e in estimators if isinstance(e, PosteriorEstimator))
     n_draws += sum(e.n_draws for e in estimators if isinstance(e, PredictionPowered | TopicsAdjustment))
     check_memory(
@@ -348,7 +351,7 @@ def refuse_too_many_draws(
 
 
 def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str]) -> None:
-    """Raise `InputError` for a prior that none of the estimators has, such as a misspelled name."""
+    """Raise `InputError` for a prior that no estimator has, such as a misspelled name."""
     posteriors = [e for e in estimators if isinstance(e, PosteriorEstimator)]
     taken = {name for e in posteriors for name in e.priors}
     if idle := [name for name in priors if name not in taken]:

@@ -33,7 +33,7 @@ from bayespool.tables.table import Column, Table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Imputations(Result):
-    """Completed qrels, each from one draw of the judgments, made by `bayespool.impute`.
+    """Completed qrels from `bayespool.impute`, each based on one posterior draw of the judgments.
 
     Attributes
     ----------
@@ -70,37 +70,37 @@ class Imputations(Result):
 
     @property
     def run_ids(self) -> tuple[str, ...]:
-        """Runs whose unjudged documents are completed."""
+        """Ids of the runs whose unjudged documents are completed."""
         return self.completion.unknowns.run_ids
 
     @property
     def query_ids(self) -> tuple[str, ...]:
-        """Topics, in the order of the collection."""
+        """Topic ids in collection order."""
         return self.completion.unknowns.collection.query_ids
 
     @property
     def n_judged(self) -> int:
-        """Number of lines that all sets of qrels have."""
+        """Number of judged lines shared by all sets of qrels."""
         return sum(map(len, self.judged.values()))
 
     @property
     def n_relevant(self) -> float:
-        """Mean number of completed documents that are relevant, over the sets of qrels."""
+        """Mean number of relevant completed documents over the sets of qrels."""
         return float((self.completed > 0).sum(axis=1).mean())
 
     @cached_property
     def _documents(self) -> tuple[list[str], ...]:
-        """Ids of the completed documents, by topic."""
+        """Ids of the completed documents for each topic."""
         return tuple(self.completion.unknowns.doc_ids(t) for t in range(len(self.query_ids)))
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        """Names of the files of completed qrels."""
+        """File names for the completed qrels."""
         digits = max(2, len(str(len(self))))
         return tuple(f"qrels-{i + 1:0{digits}}.txt" for i in range(len(self)))
 
     def tables(self) -> tuple[Table, ...]:
-        """Return one row per completed qrels."""
+        """Return a table with one row per set of completed qrels."""
         import pandas as pd
 
         columns = {"file": self._names, "draw": self.draws, "n_judged": self.n_judged}
@@ -108,11 +108,11 @@ class Imputations(Result):
         return (Table("files", "Completed qrels", pd.DataFrame(columns), _COLUMNS),)
 
     def files(self) -> Mapping[str, bytes]:
-        """Return the completed qrels: ``qrels-01.txt``, ``qrels-02.txt``, …"""
+        """Return the completed qrels as files ``qrels-01.txt``, ``qrels-02.txt``, …"""
         return {name: qrels_content(self.qrels(i), name) for i, name in enumerate(self._names)}
 
     def summary(self) -> tuple[str, ...]:
-        """Return contents of the files, and the command that evaluates a run with them."""
+        """Return sentences on the files' contents, with a command that evaluates a run with them."""
         n_completed, runs = self.completed.shape[1], self.run_ids
         sentences = [
             f"{len(self)} completed qrels: {self._names[0]} to {self._names[-1]}",
@@ -134,13 +134,13 @@ class Imputations(Result):
         )
 
     def evaluation(self, folder: PathLike = ".", run: str = "RUN") -> str:
-        """Return the shell command that evaluates a run file with each of the files in ``folder``."""
+        """Return the shell command that evaluates a run file with every set of qrels in ``folder``."""
         place = "" if str(folder) == "." else f"{shlex.quote(str(folder))}/"
         measures = " ".join(shlex.quote(str(measure)) for measure in self.measures)
         return f'for qrels in {place}qrels-*.txt; do ir_measures "$qrels" {shlex.quote(run)} {measures}; done'
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool, the draws and the files."""
+        """Return notes on the pool, the posterior draws and the files."""
         unknowns, levels = self.completion.unknowns, self.completion.levels
         notes = [*self.metadata["pool_notes"], *self.completion.notes]
         notes += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
@@ -174,7 +174,7 @@ class Imputations(Result):
         return tuple(notes)
 
     def qrels(self, i: int) -> Qrels:
-        """Return one set of qrels.
+        """Return one set of completed qrels by its index.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ def impute(
     qrels: Qrels | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Imputations:
-    """Complete qrels with draws from the posterior of the judgments, for any evaluation tool.
+    """Complete qrels with posterior draws of the missing judgments, for use in any evaluation tool.
 
     Parameters
     ----------
@@ -308,7 +308,8 @@ def impute(
 
 
 def spread_draws(n_draws: int, n_taken: int) -> tuple[int, ...]:
-    """Return numbers of ``n_taken`` draws, evenly spread (van der Corput); fewer are the beginning of more.
+    """Return the indices of ``n_taken`` evenly spread draws (van der Corput). A smaller number gives the
+    first of these.
 
     Examples
     --------
@@ -323,7 +324,7 @@ def spread_draws(n_draws: int, n_taken: int) -> tuple[int, ...]:
 
 
 def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Return the relevance of the completed documents in some draws, shape (draw, unknown)."""
+    """Return the relevance of the completed documents in selected draws, shape (draw, unknown)."""
     unknowns, levels = completion.unknowns, np.array(completion.levels)
     completed = np.zeros((len(draws), len(unknowns)), dtype=np.int64)
     for t in np.flatnonzero(np.diff(unknowns.start)).tolist():
@@ -332,7 +333,7 @@ def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np
 
 
 def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, int]]:
-    """Return the relevance of judged and listed documents by topic and document, as ``qrels`` has it."""
+    """Return the relevance of judged and listed documents by topic and document, as in ``qrels``."""
     unknowns, collection = completion.unknowns, completion.unknowns.collection
     judged: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
     pairs, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
@@ -358,5 +359,5 @@ def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, i
 
 
 def _listed(levels: Iterable[int]) -> str:
-    """Return levels of relevance as text."""
+    """Return relevance levels as comma-separated text."""
     return ", ".join(map(str, levels))

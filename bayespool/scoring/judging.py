@@ -41,7 +41,7 @@ _MAX_STEPS = 1000  # judgments that a plan looks ahead
 
 @dataclass(frozen=True)
 class JudgingEffect:
-    """The effect of all your own judgments, beside the effect expected before the first of them.
+    """Effect of all the user's own judgments, next to the effect expected before the first one.
 
     Each round of judging prints what it expects given the earlier answers; this covers all rounds together.
 
@@ -61,7 +61,7 @@ class JudgingEffect:
 
 
 class Plan(NamedTuple):
-    """Documents to judge, each the most informative one given those before it.
+    """Documents to judge, each the most informative given the previous ones.
 
     ``unknown``: positions among the completion's unknowns, shape (document,). ``expected``: expected total
     after each, shape (document,). ``remaining``: each interval or chance expected after all, shape (sum,).
@@ -77,7 +77,7 @@ class Plan(NamedTuple):
 @renamed_attributes(left="remaining", runs_of="gather_runs")
 @dataclass(frozen=True, eq=False, repr=False)
 class NextJudgments(ListForAssessors):
-    """Documents to judge, the most informative first, made by `bayespool.judge_next`.
+    """Documents to judge next, most informative first, from `bayespool.judge_next`.
 
     Attributes
     ----------
@@ -129,33 +129,33 @@ class NextJudgments(ListForAssessors):
 
     @property
     def criterion(self) -> str:
-        """The quantity to reduce, in words."""
+        """Name of the quantity that judging should reduce."""
         return self.target.criterion(self.until)
 
     @property
     def now(self) -> float:
-        """Its present value."""
+        """Present value of the quantity to reduce."""
         return self.target.total(self.target.now, self.until)
 
     @property
     def expected_after(self) -> float:
-        """Its expected value after all these documents are judged."""
+        """Expected value of the quantity to reduce after all proposed documents are judged."""
         return float(self.expected[-1]) if len(self) else self.now
 
     @property
     def is_done(self) -> bool:
-        """Return whether judging may stop now."""
+        """Whether judging may stop now."""
         return self.until is not None and self.now <= self.until
 
     @property
     def pair(self) -> IntArray:
-        """Pair codes of the documents."""
+        """Indices for the documents' (topic, document) pairs in the collection."""
         pairs: IntArray = self.completion.unknowns.pair[self.unknown]
         return pairs
 
     @cached_property
     def gather_runs(self) -> tuple[tuple[str, ...], ...]:
-        """Runs that have each document within the measure's depth, the best rank first."""
+        """Return the runs that rank each document within the measure's cutoff, best rank first."""
         u = self.completion.unknowns
         runs_by_document = []
         for document, t in zip(self.unknown, u.topic[self.unknown], strict=True):
@@ -166,7 +166,7 @@ class NextJudgments(ListForAssessors):
         return tuple(runs_by_document)
 
     def tables(self) -> tuple[Table, ...]:
-        """Return one row per document, the most informative first."""
+        """Return a table with one row per document, most informative first."""
         import pandas as pd
 
         u = self.completion.unknowns
@@ -191,18 +191,18 @@ class NextJudgments(ListForAssessors):
         return (Table("documents", "Documents, the most informative first", frame, columns, (view,)),)
 
     def qrels(self) -> Qrels:
-        """Return documents in the order of judging, with relevance −1."""
+        """Return the documents as qrels in judging order, with relevance −1."""
         frame = self.to_frame()
         topics = pa.array(frame["query_id"].tolist(), pa.string()).dictionary_encode()
         doc_ids = pa.array(frame["doc_id"].tolist(), pa.string())
         return Qrels(topics, doc_ids, np.full(len(self), -1, dtype=np.int16))
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool and the draws."""
+        """Return notes on the pool and the posterior draws."""
         return (*self.metadata["pool_notes"], *self.completion.notes)
 
     def summary(self) -> tuple[str, ...]:
-        """Say the effect of your own judgments, the state, when to stop, and the effect of all documents."""
+        """Return sentences on the effect of judgments so far, when to stop and the documents to judge."""
         sentences = []
         criterion = f"{self.measure}, {self.criterion}"
         if (after := self.afterwards) is not None:
@@ -229,7 +229,7 @@ class NextJudgments(ListForAssessors):
         return tuple(sentences)
 
     def _stopping_sentence(self) -> str:
-        """Return whether judging may stop, or the number of judgments expected until then."""
+        """Return a sentence that says whether judging may stop, or after how many expected judgments."""
         goal = f"{self.criterion} of at most {self.until:g}"
         if self.is_done:
             return f"stop: {goal} is reached ({number(self.now)})"
@@ -238,7 +238,9 @@ class NextJudgments(ListForAssessors):
         return f"{goal}: expected after {_judgments(self.n_needed)}"
 
     def _widest_clause(self) -> str:
-        """Return the clause on the widest interval, for several runs whose mean width is to shrink."""
+        """Return a clause on the widest interval if the mean width over several runs is reduced, else empty
+        text.
+        """
         if self.target.goal != "interval" or self.until is not None or len(self.target.names) == 1:
             return ""
         return f", the widest from {number(self.target.now.max())} to {number(self.remaining.max())}"
@@ -281,7 +283,7 @@ def judge_next(
     settings: JudgeNextSettings,
     report: Callable[[str], None] | None = None,
 ) -> NextJudgments:
-    """Choose the unjudged documents whose judgments are expected to be most informative about some runs.
+    """Choose the unjudged documents whose judgments are expected to be most informative about the runs.
 
     Parameters
     ----------
@@ -383,7 +385,9 @@ def judge_next(
 
 
 def plan(influence: Influence, target: Target, budget: int, until: float | None = None) -> Plan:
-    """Choose documents one by one; fewer than ``budget`` if no other is informative or judging may stop."""
+    """Choose documents to judge one at a time, up to ``budget``. Fewer if no other document is informative or
+    judging may stop.
+    """
     belief = Belief(influence, target.contrasts)
     before = belief.variance.copy()
     n_needed = 0 if until is not None and target.total(target.now, until) <= until else None
@@ -410,7 +414,7 @@ def plan(influence: Influence, target: Target, budget: int, until: float | None 
 def _effect_of_own_judgments(
     then: Target, influence: Influence, is_own: BoolArray, n: int, target: Target, until: float | None
 ) -> JudgingEffect:
-    """Compare the target without one's own judgments, its expectation after them, and its present value.
+    """Compare the target before the user's judgments, as expected after them, and now.
 
     ``is_own``: whether they are of each unknown.
     """

@@ -39,13 +39,13 @@ from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
 
 MAX_DOCUMENTS = 5000
-"""Documents that are considered, those with the largest share in the variance."""
+"""Maximum number of documents considered, chosen by largest share in the variance."""
 _MAX_DOCUMENTS_ON_TOPIC = 300  # for a measure that is no sum
 
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """Runs' means as expectation plus a sum over documents of ``weight`` × (worth − expected worth).
+    """Linear approximation of runs' mean scores: expectation + Σ ``weight`` × (worth − expected worth).
 
     Exact for a sum of gains, otherwise the best such approximation over the draws. ``document``: positions
     among the unknowns, shape (document,). ``weight``: shape (run, document). ``expected``: worth in each draw
@@ -62,13 +62,13 @@ class Influence:
         return len(self.document)
 
     def chance(self, documents: npt.NDArray[np.intp]) -> FloatArray:
-        """Return the expected worth of documents given by position among the unknowns, shape (document,)."""
+        """Return the expected worth of documents given as indices among the unknowns, shape (document,)."""
         expected = self.expected[:, np.searchsorted(self.document, documents)]
         return np.asarray(expected.mean(axis=0, dtype=np.float64))
 
 
 def worth_of_levels(measure: Measure, levels: tuple[int, ...]) -> FloatArray:
-    """Return the worth of a document of each level from 0 to 1, shape (level,).
+    """Return a document's worth at each relevance level, from 0 to 1, shape (level,).
 
     Worth is the change of the measure by the document alone.
 
@@ -89,7 +89,7 @@ def worth_of_levels(measure: Measure, levels: tuple[int, ...]) -> FloatArray:
 
 
 def find_influence(completion: Completion, measure: Measure, values: Values) -> Influence:
-    """Return the influence of at most `MAX_DOCUMENTS` documents on values, shape (draw, run, topic)."""
+    """Return the influence of up to `MAX_DOCUMENTS` documents on scores of shape (draw, run, topic)."""
     unknowns = completion.unknowns
     worth = worth_of_levels(measure, completion.levels)
     is_sum = isinstance(measure, Additive) and not isinstance(measure, Normalized)
@@ -113,7 +113,7 @@ def find_influence(completion: Completion, measure: Measure, values: Values) -> 
 
 
 def _weights_of_sum(measure: Measure, worth: FloatArray, completion: Completion, topic: int) -> FloatArray:
-    """Return the change of each run's value by a unit of a document's worth, shape (run, document)."""
+    """Return the change in each run's score per unit of a document's worth, shape (run, document)."""
     assert isinstance(measure, Additive)  # for the type checker
     unknowns = completion.unknowns
     run, rank, unknown = unknowns.places_on(topic)
@@ -128,7 +128,7 @@ def _weights_of_sum(measure: Measure, worth: FloatArray, completion: Completion,
 
 
 def _fitted_weights(drawn: npt.NDArray[np.float32], values: FloatArray) -> FloatArray:
-    """Fit least-squares coefficients, shape (run, document), of values (draw, run) on worth (draw, document).
+    """Fit least-squares coefficients of scores (draw, run) on worth (draw, document), shape (run, document).
 
     ``drawn`` is changed in place; only the documents that vary most with the values have coefficients.
     """
@@ -151,7 +151,7 @@ def _fitted_weights(drawn: npt.NDArray[np.float32], values: FloatArray) -> Float
 def _influence_on_topic(
     completion: Completion, topic: int, worth: FloatArray, weight: FloatArray
 ) -> Influence:
-    """Return the influence of those of a topic's documents that have any."""
+    """Return the influence of a topic's documents, leaving out those without any."""
     near = np.flatnonzero((np.abs(weight) > 1e-12).any(axis=0))
     n_draws = completion.n_draws
     expected, within = np.empty((n_draws, len(near)), dtype=np.float32), np.zeros(len(near))
@@ -170,7 +170,7 @@ def _influence_on_topic(
 
 
 def _largest(parts: list[Influence]) -> Influence:
-    """Return the influence of the documents of all parts with the largest shares in the variance."""
+    """Combine parts and return the influence of the documents with the largest shares in the variance."""
     names = [each.name for each in dataclasses.fields(Influence)]
     influence = Influence(*(np.concatenate([getattr(p, name) for p in parts], axis=-1) for name in names))
     if len(influence) <= MAX_DOCUMENTS:
@@ -182,7 +182,8 @@ def _largest(parts: list[Influence]) -> Influence:
 
 
 class Belief:
-    """Variances of sums of runs' means (``contrasts``, shape (sum, run)), as documents are judged one by one.
+    """Variances for sums of runs' means, updated as documents are judged one at a time. ``contrasts`` has the
+    coefficients of the sums, shape (sum, run).
 
     ``variance``: of each sum, shape (sum,). ``covariance``: of sums with documents, shape (sum, document).
     ``own``: of each document, shape (document,), 0 once it is judged.
@@ -201,13 +202,15 @@ class Belief:
         self.own = self._within + (self._centered.astype(np.float64) ** 2).sum(axis=0)
 
     def gains(self, worth: FloatArray) -> FloatArray:
-        """Return the worth of judging each document, shape (document,), given that of each sum's variance."""
+        """Return the gain from judging each document, given the worth of each sum's variance, shape
+        (document,).
+        """
         taken = np.einsum("s,sd,sd->d", worth, self.covariance, self.covariance, optimize=False)
         gains: FloatArray = np.divide(taken, self.own, out=np.zeros_like(taken), where=self.own > 0)
         return gains
 
     def judge(self, document: int) -> None:
-        """Judge a document, which updates the variances; one that is judged already changes nothing."""
+        """Update the variances for judging a document (no effect if it is already judged)."""
         document_variance = self.own[document]
         if document_variance <= 0:
             return
@@ -230,7 +233,8 @@ Goal = Literal["interval", "comparison", "ranking"]
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Quantities that judgments are to reduce, one per sum of runs' means (``contrasts``, shape (sum, run)).
+    """Quantities that judgments should reduce, one per sum of runs' means. ``contrasts`` has the coefficients
+    of the sums, shape (sum, run).
 
     ``mean``: expectations, shape (sum,). ``now``: widths of intervals, or chances that the sign of a
     difference is wrong, shape (sum,). ``names``: label of each.
@@ -243,7 +247,7 @@ class Target:
     names: tuple[str, ...]
 
     def remaining_part(self, before: FloatArray, remaining: FloatArray) -> FloatArray:
-        """Return the part of `now` that stays when variances fall from ``before`` to ``remaining``."""
+        """Return the part of `now` that remains when variances fall from ``before`` to ``remaining``."""
         if self.goal == "interval":
             at_first, later = np.sqrt(before), np.sqrt(remaining)
         else:
@@ -253,7 +257,7 @@ class Target:
         return np.asarray(self.now * np.minimum(share, 1))
 
     def criterion(self, until: float | None = None) -> str:
-        """Name of the quantity `total`."""
+        """Return the name of the quantity `total`."""
         if self.goal != "interval":
             return "mean " * (self.goal == "ranking") + "chance of a wrong order"
         if len(self.names) == 1:
@@ -261,7 +265,7 @@ class Target:
         return "mean width of the intervals" if until is None else "widest interval"
 
     def total(self, single: FloatArray, until: float | None = None) -> float:
-        """Return the mean of the sums' quantities, shape (sum,).
+        """Return the overall quantity to reduce: mean over sums, or widest interval if ``until`` is set.
 
         The widest interval if ``until`` is given.
         """
@@ -270,8 +274,8 @@ class Target:
         return float(single.max() if self.goal == "interval" and until is not None else single.mean())
 
     def worth(self, before: FloatArray, remaining: FloatArray, until: float | None) -> FloatArray:
-        """Return the worth of each sum's variance, shape (sum,); 0 for narrow intervals while others exceed
-        ``until``.
+        """Return the weight of each sum's variance, shape (sum,), 0 for intervals already narrow enough. None
+        counts as narrow enough unless another exceeds ``until``.
         """
         still_open = np.where(remaining > 0, self.remaining_part(before, remaining), 0.0)
         if self.goal == "interval" and until is not None and (wide := still_open > until).any():
@@ -280,7 +284,7 @@ class Target:
 
 
 def check_goal(goal: Goal, n_runs: int) -> None:
-    """Raise `InputError` for a goal that does not apply to this number of runs."""
+    """Raise `InputError` for an unknown goal or one unsuitable for this number of runs."""
     if goal == "comparison" and n_runs != 2:
         which = "one run" if n_runs == 1 else f"{n_runs} runs"
         raise InputError(f"a comparison of {which}", hint="name two, or ask for their ranking")
@@ -289,7 +293,7 @@ def check_goal(goal: Goal, n_runs: int) -> None:
 
 
 def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: float) -> Target:
-    """Return quantities to reduce under a goal, from values of shape (draw, run, topic)."""
+    """Return the quantities to reduce for a goal, given scores of shape (draw, run, topic)."""
     n_runs, means = len(run_ids), values.means()
     if goal == "interval":
         low, high = values.interval(ci_prob)
@@ -305,7 +309,7 @@ def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: f
 
 
 def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, remaining: FloatArray) -> FloatArray:
-    """Return the chance that the sign of a difference changes with more judgments, by Owen's T.
+    """Return the probability that further judgments change a difference's sign, using Owen's T.
 
     The expectation of Φ(−|m|/√remaining) over m ~ N(mean, variance − remaining) is
     2 T(mean/√variance, √(remaining/removed)) with removed = variance − remaining.

@@ -23,7 +23,7 @@ _N_DEPTHS = 3  # the best ones
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CandidatePools(Result):
-    """The pool of a collection beside others that may have been.
+    """Candidate pools for a collection, including the one in use.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class CandidatePools(Result):
 
     @cached_property
     def report(self) -> PoolReport:
-        """Summary of the pool that is taken."""
+        """Summary of the pool in use."""
         return describe_pool(self.collection)
 
     @cached_property
     def pools(self) -> tuple[CandidatePool, ...]:
-        """Candidates of the best depths, the deepest first, each group of runs once."""
+        """Candidate pools with the best depths, deepest first, each group of runs once."""
         given = set(self.collection.given_run_ids) - set(self.collection.pooled_run_ids)
         index = self.collection.run_index([run for run in self.collection.run_ids if run not in given])
         best = candidate_pools(self.collection, index)
@@ -67,12 +67,12 @@ class CandidatePools(Result):
 
     @cached_property
     def held_out(self) -> tuple[tuple[int, float], ...]:
-        """Held-out documents of each candidate, and the share of relevant ones."""
+        """Number of held-out documents in each candidate pool and their share of relevant ones."""
         return tuple(pool.held_out(self.collection) for pool in self.pools)
 
     @property
     def metadata(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """Version, fingerprint and the pool that is taken."""
+        """Metadata with version, fingerprint and the pool in use."""
         return {
             "bayespool": __version__,
             "fingerprint": self.collection.fingerprint,
@@ -81,7 +81,7 @@ class CandidatePools(Result):
         }
 
     def tables(self) -> tuple[Table, ...]:
-        """A row for each candidate."""
+        """Return a table with one row per candidate pool."""
         import pandas as pd
 
         pooled = tuple(np.flatnonzero(self.collection.pooled).tolist())
@@ -94,7 +94,7 @@ class CandidatePools(Result):
         return (Table("pools", _VIEW.title, pd.DataFrame(rows, columns=list(_COLUMNS)), _COLUMNS, (_VIEW,)),)
 
     def summary(self) -> tuple[str, ...]:
-        """The pool that is taken, and how far what estimates rest on hangs on the choice."""
+        """Return sentences on the pool in use and on how much the evidence depends on this choice."""
         known = [share for _, share in self.held_out if not np.isnan(share)]
         sentences = [str(self.report)]
         if known:
@@ -106,7 +106,7 @@ class CandidatePools(Result):
         return tuple(sentences)
 
     def notes(self) -> tuple[str, ...]:
-        """Return the warning of the pool, and another pool that explains nearly as much."""
+        """Return the pool's warning and a note on a pool that explains nearly as many judgments, if any."""
         other = [f"nearly as good: {self.report.alternative}"] * bool(self.report.alternative)
         return (*[self.report.warning_text] * bool(self.report.warning_text), *other)
 

@@ -39,7 +39,7 @@ Row = Mapping[str, Any]
 def score_sentences(
     frame: pd.DataFrame, measures: Sequence[Measure], n_topics: int, condition: str = ""
 ) -> list[str]:
-    """Describe the runs under each measure in sentences, from a frame of scores."""
+    """Return sentences that describe the runs under each measure, given a data frame of scores."""
     over, sentences = f" over {counted(n_topics, 'topic')}", []
     for measure in measures:
         rows = frame[frame["measure"] == str(measure)]
@@ -62,7 +62,9 @@ def score_sentences(
 
 
 def main_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of one measure by the first estimator with intervals, or as judged; best run first."""
+    """Return one measure's rows for the main estimator (or as judged), best run first. The main estimator is
+    the first one with intervals.
+    """
     main = main_estimator(rows)
     if main is None:
         rows = rows.drop_duplicates("run_id").assign(value=lambda firsts: firsts["as_judged"])
@@ -72,7 +74,7 @@ def main_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _other_posteriors_clause(rows: pd.DataFrame, row: Row) -> str:
-    """Return the clause on what other posteriors give for the run of a row, empty without any."""
+    """Return a clause on the other posterior estimates for a row's run, or empty text."""
     same_run = (rows["run_id"] == row["run_id"]) & (rows["estimator"] != row["estimator"])
     has_draws = rows["estimator"].str.startswith("posterior") & rows["ci_prob"].notna()
     others = rows[same_run & has_draws]["value"]
@@ -109,7 +111,7 @@ def _sentence(row: Row, measure: Measure, over: str, others_clause: str, conditi
 
 
 def _in_wider_scope(row: Row, owner: str = "") -> str:
-    """Describe another assessor or the population of topics, and what would narrow the interval."""
+    """Return sentences on another assessor or the topic population, with advice for narrower intervals."""
     if row.get("another_value", np.nan) == row.get("another_value"):
         return _by_another(row, owner.removeprefix(" of ") or "it")
     if row.get("population_by") != "draws":
@@ -127,7 +129,7 @@ def _in_wider_scope(row: Row, owner: str = "") -> str:
 
 
 def _by_another(row: Row, owner: str) -> str:
-    """Return sentences on another assessor."""
+    """Return sentences on the score expected from another assessor."""
     ends = interval(row["another_lower"], row["another_upper"], 3)
     text = (
         f" Another assessor of the same kind would have given {owner} "
@@ -177,7 +179,7 @@ _CHECKS = {
 
 
 class ReadableScores(Result):
-    """Scores of this call or a file: `read` and `text` know the columns of an arrangement."""
+    """Base class for new and stored scores, with tables arranged for readers."""
 
     command = "score"
     run_ids: tuple[str, ...]
@@ -185,14 +187,14 @@ class ReadableScores(Result):
     measures: tuple[Measure, ...]
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Return table of each measure, or one of all measures with at most eight numbers in a row.
+        """Return a table per measure, or one for all measures with at most eight numbers per row.
 
         Pairs of a correction and its posterior are rows of a table of their own, unless columns are chosen.
         """
         return tuple(map(self.marked, self._arranged(self.table(), arrangement or Arrangement())))
 
     def marked(self, text: TextTable) -> TextTable:
-        """Return a table with a dagger after runs unlike the pool."""
+        """Return a table with a dagger next to runs unlike the pool."""
         return text.marked(far_runs(self.table().frame), "†", FAR_NOTE)
 
     def _arranged(self, table: Table, arrangement: Arrangement) -> tuple[TextTable, ...]:
@@ -205,14 +207,14 @@ class ReadableScores(Result):
         return (*(() if are_all else scores.read(width_alone)), *pairs.read(width_alone))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
-        """Return the tables' text for a file in .tex, .md or .html, with columns that fit on a page."""
+        """Return the tables as text for a .tex, .md or .html file, with columns that fit on a page."""
         arrangement = arrangement or Arrangement()
         if arrangement.columns is None and pairs_table(self.table().frame, self.metadata) is None:
             arrangement = replace(arrangement, columns=paper_columns(self.table().frame, arrangement.width))
         return super().text(suffix, arrangement)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return forests of the runs, topics of few runs, unjudged shares, distance from the pool."""
+        """Return figures: forest plots, topics if runs are few, unjudged shares, distance from the pool."""
         from bayespool.plots import draw_topics, plot_distance, plot_unjudged
 
         tables = {table.name: table.frame for table in self.tables()}
@@ -240,7 +242,7 @@ class ReadableScores(Result):
 
 
 def checks_table(metadata: Mapping[str, Any]) -> Table:
-    """Return checks of the draws of each estimator under each measure."""
+    """Return a table of diagnostic checks on draws for each estimator and measure."""
     import pandas as pd
 
     rows = [
@@ -256,7 +258,7 @@ def checks_table(metadata: Mapping[str, Any]) -> Table:
 
 
 def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
-    """Return the indicators that estimators have of runs, by measure and run."""
+    """Return a table of estimators' indicators for runs, by measure and run."""
     import pandas as pd
 
     frames = [pd.DataFrame()]
@@ -268,7 +270,7 @@ def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
 
 
 def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds: Sequence[Bounds]) -> Table:
-    """Return unjudged shares of the ranks down to the cutoff of each measure, by run and topic."""
+    """Return a table with the share of unjudged documents in the top ranks, by cutoff, run and topic."""
     import pandas as pd
 
     share_of = {bounds.measure.cutoff: bounds.n_unjudged / bounds.measure.cutoff for bounds in all_bounds}
@@ -293,7 +295,7 @@ def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds:
 
 
 def _most_unjudged(rows: pd.DataFrame) -> str:
-    """Return the sentence on the unjudged shares of one cutoff."""
+    """Return sentences on the unjudged shares for one cutoff."""
     runs, topic_shares = rows["run_id"].unique(), rows.groupby("query_id", sort=False)["unjudged"].mean()
     who = f"these {len(runs)} runs" if len(runs) > 1 else runs[0]
     return (
@@ -304,7 +306,7 @@ def _most_unjudged(rows: pd.DataFrame) -> str:
 
 
 def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> list[Figure]:
-    """Return forest plots under a measure, of at most 36 runs each, the best first."""
+    """Return forest plots for a measure, with at most 36 runs each, best first."""
     from bayespool.plots import plot_forest
 
     best, bar = main_rows(rows), ""
@@ -337,5 +339,5 @@ def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> li
 
 
 def _figure_of(plot: Any) -> Any:
-    """Return the figure of the axes of a plot function."""
+    """Return the figure that contains the axes returned by a plot function."""
     return plot().figure
