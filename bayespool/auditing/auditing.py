@@ -47,7 +47,7 @@ _IN_HINDSIGHT = (
 @renamed_attributes(go_on="continue_with", inform="apply_to", looseness="expected_gap", audits="differences")
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(ListForAssessors):
-    """Documents drawn for judgment, and what their judgments prove; made by `bayespool.audit`.
+    """Audit from `bayespool.audit`: documents sampled for judgment and the guarantees from their judgments.
 
     A run is audited, the difference of two, or whether the leader of several is the best. The leader is the
     run of the best posterior mean, chosen before any judgment. Its difference with each of the other k runs
@@ -96,13 +96,13 @@ class Audit(ListForAssessors):
 
     @property
     def name(self) -> str:
-        """The run, the difference of two, or the leader and the number of other runs."""
+        """Name of the run, of the difference between two runs, or of the leader and its rivals."""
         n = len(self.run_ids) - 1
         return f"{self.run_ids[0]} and {n} other runs" if self._has_leader else " − ".join(self.run_ids)
 
     @cached_property
     def differences(self) -> tuple[AuditedDifference, ...]:
-        """The first run less each other run; of one run its value.
+        """Differences between the first run and each other run, or the value of a single run.
 
         All draw the same documents: by the sum of what they add to the differences, without sign.
         """
@@ -123,27 +123,27 @@ class Audit(ListForAssessors):
 
     @property
     def n_judged(self) -> int:
-        """Judged steps before the first document that is not judged."""
+        """Number of sampling steps judged before the first document without a judgment."""
         return self.differences[0].n_judged
 
     @property
     def urn(self) -> Urn:
-        """Urn of the first difference."""
+        """Urn for the first difference."""
         return self.urns[0]
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Guaranteed interval of the first difference."""
+        """Guaranteed interval for the first difference."""
         return self.differences[0].interval
 
     @property
     def estimates(self) -> FloatArray:
-        """Estimates of the first difference after each judged step, shape (judged step,)."""
+        """Estimate of the first difference after each judged step, shape (judged step,)."""
         return self.differences[0].estimates
 
     @property
     def evidence(self) -> float:
-        """The largest evidence against the posterior so far; the posterior is refuted from 100.
+        """Largest evidence against the posterior so far; 100 or more refutes the posterior.
 
         At each step the mean over differences: a mean of martingales is one, so that the number of runs
         changes nothing.
@@ -152,17 +152,19 @@ class Audit(ListForAssessors):
 
     @property
     def expected_gap(self) -> float:
-        """Largest expected distance of the two sums that a value lies between; 0 for a sum of gains."""
+        """Largest expected gap between the lower and upper sums that bound a value. 0 for a measure that is a
+        sum of gains.
+        """
         return max(each.expected_gap for each in self.differences)
 
     @property
     def p_values(self) -> tuple[float, float]:
-        """P-values, valid at any time, of the first difference being at most 0 and at least 0."""
+        """Anytime-valid p-values for the first difference being at most 0 and at least 0."""
         return self.differences[0].p_values
 
     @property
     def leader_is(self) -> dict[str, str]:
-        """Guarantee of the first run against each other run: ``better``, ``worse``, ``equal`` or ``open``.
+        """Guarantee for the first run against each other run: ``better``, ``worse``, ``equal`` or ``open``.
 
         Runs with the same documents are equal from the first judgment on.
         """
@@ -170,7 +172,7 @@ class Audit(ListForAssessors):
 
     @property
     def is_done(self) -> bool:
-        """Tell whether judging may stop: everything is judged, or each interval is narrow enough.
+        """Whether judging may stop: everything is judged, or each interval is narrow enough or decided.
 
         The difference of a leader may also have a sign.
         """
@@ -182,7 +184,7 @@ class Audit(ListForAssessors):
 
     @property
     def is_refuting(self) -> bool:
-        """Tell whether the judgments refute the posterior."""
+        """Whether the judgments refute the posterior."""
         return self.evidence >= REFUTING
 
     @property
@@ -196,7 +198,7 @@ class Audit(ListForAssessors):
     # --- rounds of judging ---
 
     def continue_with(self, qrels: Qrels, budget: int | None = None, until: float | None = None) -> Audit:
-        """Add judgments, and draw documents until as many wait as ``budget`` says.
+        """Add judgments, and sample documents until ``budget`` documents wait for judgment.
 
         Parameters
         ----------
@@ -228,7 +230,7 @@ class Audit(ListForAssessors):
         return judged.draw_documents(budget)
 
     def _relevance_with(self, qrels: Qrels) -> IndexArray:
-        """Return the relevance of each document with the judgments of a list, shape (document,)."""
+        """Return the relevance of each document after adding judgments from a list, shape (document,)."""
         documents = self.differences[0].walked.documents
         places = {(self.urn.query_ids[i], self.urn.doc_ids[i]): i for i in documents.tolist()}
         highest = len(self.urn.worth) - 1
@@ -265,7 +267,7 @@ class Audit(ListForAssessors):
         return relevance
 
     def draw_documents(self, budget: int) -> Audit:
-        """Draw documents until as many wait for judgment; none once the audit is done."""
+        """Sample documents until ``budget`` documents wait for judgment; none once the audit is done."""
         n_more = min(self.n_judged + budget, len(self.urn)) - len(self)
         if self.is_done or n_more <= 0:
             return self
@@ -273,7 +275,7 @@ class Audit(ListForAssessors):
         return dataclasses.replace(self, n_known=np.append(self.n_known, more))
 
     def apply_to(self, collection: Collection, *, path: Path | None = None) -> Collection:
-        """Return the collection with the audit's judgments as own judgments, evidence for posteriors.
+        """Return the collection with the audit's judgments added as the user's own judgments.
 
         If they refute the posterior without them, a note says so in every result of the collection.
 
@@ -317,7 +319,7 @@ class Audit(ListForAssessors):
 
     @property
     def metadata(self) -> dict[str, Any]:  # type: ignore[override]
-        """Version, fingerprint and settings, with all that `bayespool.read_audit` verifies."""
+        """Metadata with version, fingerprint, settings and all data verified in `bayespool.read_audit`."""
         settings = [self.ci_prob, self.until, self.details]
         urns = [
             {name: getattr(urn, name) for name in URN_NUMBERS} | {"worth": list(urn.worth)}
@@ -344,7 +346,7 @@ class Audit(ListForAssessors):
         }
 
     def urn_text(self) -> str:
-        """Return urns, runs, measure and seed as text: all that decides what is drawn before any judgment."""
+        """Return the urns, runs, measure and seed that determine the sampling, as text."""
         texts = []
         for each in self.differences:
             values = (getattr(each.urn, field.name) for field in dataclasses.fields(Urn))
@@ -353,8 +355,8 @@ class Audit(ListForAssessors):
         return json.dumps(texts) if self._has_leader else texts[0]
 
     def tables(self) -> tuple[Table, ...]:
-        """Return tables of the documents drawn and of all that could be, before them the differences of a
-        leader.
+        """Return tables of the sampled documents and of all documents in the urn. Before them the differences
+        of a leader, if there is one.
         """
         import pandas as pd
 
@@ -433,19 +435,21 @@ class Audit(ListForAssessors):
         return Table("differences", "What is guaranteed now", rows, DIFFERENCES, (view,))
 
     def qrels(self) -> Qrels:
-        """Return documents in the order in which they were drawn, with relevance −1 where nobody judged."""
+        """Return sampled documents as qrels in sampling order, with relevance −1 if unjudged."""
         documents = self.differences[0].walked.documents.tolist()
         topics = pa.array([self.urn.query_ids[i] for i in documents], pa.string()).dictionary_encode()
         doc_ids = pa.array([self.urn.doc_ids[i] for i in documents], pa.string())
         return Qrels(topics, doc_ids, self.relevance[documents].astype(np.int16))
 
     def to_format(self, suffix: str) -> bytes:
-        """List in qrels format, with probabilities in the second column, compressed for ``.gz``."""
+        """Return the list in qrels format, with sampling probabilities as second column, compressed for
+        ``.gz``.
+        """
         second = [f"{p:.6g}" for p in self.differences[0].walked.probability]
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool, empty and wide intervals, a refuted posterior, judgments out of turn."""
+        """Return notes on the pool, empty or wide intervals, refutation and judgments out of order."""
         notes = list(self.details.get("pool_notes", ()))
         if any(each.width < -ROUNDING for each in self.differences):
             notes.append(
@@ -470,7 +474,7 @@ class Audit(ListForAssessors):
         return tuple(notes)
 
     def summary(self) -> tuple[str, ...]:
-        """Return guarantees, the reason to stop, and the digest that anybody can check."""
+        """Return sentences on the guarantees, the reason to stop and the digest for verification."""
         sentences = self._leader_sentences() if self._has_leader else self._value_sentences()
         n_pending, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"
         if self._has_leader:
@@ -488,7 +492,7 @@ class Audit(ListForAssessors):
         return tuple(sentences)
 
     def _value_sentences(self) -> list[str]:
-        """Return sentences on the interval, the posterior's interval, and the order of a pair."""
+        """Return sentences on the guaranteed interval, the posterior interval and the order of two runs."""
         (difference,), n = self.differences, self.n_judged
         guarantee = "the bounds, before any judgment"
         if n:
@@ -512,7 +516,7 @@ class Audit(ListForAssessors):
         return sentences
 
     def _leader_sentences(self) -> list[str]:
-        """Return sentences on whether the leader is the best, and on runs that are not separated from it."""
+        """Return sentences on whether the leader is best and on runs not separated from it."""
         leader, n = self.run_ids[0], self.n_judged
         verdicts = self.leader_is
         better, worse, equal, open_ = (
@@ -534,22 +538,22 @@ class Audit(ListForAssessors):
         return sentences
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return intervals by the number of judgments, a panel for each difference, the closest first."""
+        """Return a figure with intervals by number of judgments, one panel per difference."""
         caption = f"{self._about}: what is guaranteed after each judgment"
         return (Figure("audit", caption, self.draw),)
 
     @property
     def closest_first(self) -> list[AuditedDifference]:
-        """The `differences`, by what is guaranteed of the first run's lead."""
+        """List of `differences` sorted by the lower end of the interval, closest first."""
         return sorted(self.differences, key=lambda each: each.interval[0])
 
     def draw(self) -> Any:
-        """Draw the figure."""
+        """Draw the audit's figure."""
         from bayespool.plots import plot_audit
         from bayespool.plots.experiments import draw_audits
 
         return draw_audits(self) if self._has_leader else plot_audit(self).figure
 
     def citations(self) -> tuple[Citation, ...]:
-        """Return citations for the interval, the posterior, and bayespool itself."""
+        """Return citations for the interval method, the posterior and bayespool itself."""
         return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])

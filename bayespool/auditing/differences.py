@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-9
 URN_COLUMNS = ("low", "high", "chance", "spread", "shared")
-"""Arrays of an urn that its table has."""
+"""Names of the urn's arrays stored as columns in its table."""
 URN_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
-"""Numbers of an urn that its table does not have."""
+"""Names of the urn's scalars, which its table does not include."""
 STEPS = {
     "step": Column("step", "count", "Place in the order in which documents are drawn."),
     "known": Column("known", "count", "Number of judgments that were known when the document was drawn."),
@@ -89,14 +89,16 @@ DIFFERENCES = {
 
 
 REFUTING = 100.0
-"""Evidence at which the posterior is called refuted; one that is right reaches it in one of 40 audits."""
+"""Evidence from which the posterior is called refuted. One that is right reaches it in one of 40 audits."""
 _RIVALS = ((1.0, -2.0), (1.0, -1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 0.0), (-1.0, 0.0))
-"""Slope and shift of the log odds of rivals of the posterior: all less or more, all alike, turned round."""
+"""Slopes and shifts for the log odds of models that rival the posterior. All less or more, all alike, turned
+round.
+"""
 _LEAST_CHANCE = 1e-3
 
 
 class PosteriorForecast(NamedTuple):
-    """The posterior of the value after each judgment, and the evidence against it, each of shape (step,)."""
+    """Posterior of the value after each judgment, and the evidence against it; each of shape (step,)."""
 
     mean: FloatArray
     std: FloatArray
@@ -104,7 +106,7 @@ class PosteriorForecast(NamedTuple):
 
 
 def foretell(urn: Urn, documents: IndexArray, worth: FloatArray) -> PosteriorForecast:
-    """Forecast the value by the posterior after each judgment.
+    """Update the posterior forecast of the value after each judgment.
 
     Parameters
     ----------
@@ -161,7 +163,7 @@ def _log_odds(chance: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class AuditedDifference:
-    """The difference of two runs, or the value of one, with what the judgments of drawn documents prove.
+    """Difference between two runs, or one run's value, with the guarantees from judgments.
 
     Attributes
     ----------
@@ -193,35 +195,35 @@ class AuditedDifference:
 
     @property
     def name(self) -> str:
-        """The run, or the difference of two."""
+        """Name of the run, or of the difference between two runs."""
         return " − ".join(self.run_ids)
 
     @property
     def is_pair(self) -> bool:
-        """Tell whether it is the difference of two runs."""
+        """Whether this is a difference between two runs."""
         return len(self.run_ids) == 2
 
     @property
     def interval_ci_prob(self) -> float:
-        """Probability that no interval of this difference misses its value, by Bonferroni's rule."""
+        """Simultaneous coverage probability for this difference's intervals, Bonferroni-adjusted."""
         n = self.n_differences
         return self.ci_prob if n == 1 else 1 - (1 - self.ci_prob) / n
 
     @cached_property
     def worth(self) -> FloatArray:
-        """Worth of each document, NaN for one that is not judged, shape (document,)."""
+        """Worth of each document, NaN if unjudged, shape (document,)."""
         by_relevance = np.append(self.urn.worth, np.nan)
         return np.asarray(by_relevance[np.minimum(self.relevance, len(self.urn.worth) - 1)])
 
     @cached_property
     def walked(self) -> Walk:
-        """The documents drawn, in their order, and the payoffs of those that are judged."""
+        """Sampled documents in order, with the payoffs from judged ones."""
         u, uniform = self.urn, uniforms(self.random_seed, len(self.n_known))
         return walk(u.low, u.high, u.chance, self.worth, self.n_known, uniform, self.size)
 
     @property
     def n_judged(self) -> int:
-        """Judged steps before the first document that is not judged."""
+        """Number of sampling steps judged before the first document without a judgment."""
         return len(self.walked.low)
 
     @cached_property
@@ -234,7 +236,7 @@ class AuditedDifference:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The guaranteed interval now: the value's bounds before the first judgment."""
+        """Current guaranteed interval (before any judgment: the bounds for the value)."""
         if not self.n_judged:
             return self.urn.least, self.urn.most
         low, high = self.intervals
@@ -247,7 +249,7 @@ class AuditedDifference:
 
     @property
     def verdict(self) -> str:
-        """Guarantee about the first run: ``better``, ``worse``, ``equal`` or ``open``."""
+        """Guarantee for the first run: ``better``, ``worse``, ``equal`` or ``open``."""
         low, high = self.interval
         if low > 0 or high < 0:
             return "better" if low > 0 else "worse"
@@ -267,12 +269,12 @@ class AuditedDifference:
 
     @cached_property
     def forecast(self) -> PosteriorForecast:
-        """Forecast of the posterior after each judged step."""
+        """Posterior forecast after each judged step."""
         documents = self.walked.documents[: self.n_judged]
         return foretell(self.urn, documents, self.worth[documents])
 
     def posterior_ends(self) -> tuple[FloatArray, FloatArray]:
-        """Return ends of the posterior's interval, first before any judgment, shape (judged step + 1,)."""
+        """Return ends of the posterior interval after 0, 1, … judged steps, shape (judged step + 1,)."""
         from scipy.special import ndtri
 
         u, w = self.urn, self.walked
@@ -284,13 +286,15 @@ class AuditedDifference:
 
     @property
     def expected_gap(self) -> float:
-        """Expected distance of the two sums that the value lies between; 0 for a sum of gains."""
+        """Expected gap between the lower and upper sums that bound the value. 0 for a measure that is a sum
+        of gains.
+        """
         u = self.urn
         return float(u.base_high - u.base_low + (u.high - u.low) @ u.chance)
 
     @property
     def p_values(self) -> tuple[float, float]:
-        """P-values, valid at any time and for all differences, of the value being at most 0 and at least 0.
+        """Anytime-valid p-values for the value being at most 0 and at least 0, adjusted for all differences.
 
         Bonferroni's: times the number of differences. They are 0 where what is judged leaves no such value.
         """
@@ -304,11 +308,11 @@ class AuditedDifference:
         return min(self.n_differences * not_better, 1.0), min(self.n_differences * not_worse, 1.0)
 
     def interval_text(self) -> str:
-        """Return the text of `interval`."""
+        """Return `interval` formatted as text."""
         return interval(*self.interval, signed=self.is_pair)
 
     def steps_frame(self) -> pd.DataFrame:
-        """Return one row per document drawn, with what each judgment proves."""
+        """Return a data frame with one row per sampled document and the guarantee after its judgment."""
         import pandas as pd
 
         u, w, n = self.urn, self.walked, self.n_judged
@@ -335,7 +339,7 @@ class AuditedDifference:
         )
 
     def row(self) -> dict[str, Any]:
-        """Return what is guaranteed of a leader's difference now, a row of the table of differences."""
+        """Return the current guarantee for a leader's difference, as a row of the table of differences."""
         last_step: Any = self.steps_frame().iloc[self.n_judged - 1] if self.n_judged else {}
         return {
             "leader": self.run_ids[0],
@@ -354,7 +358,7 @@ class AuditedDifference:
         }
 
     def documents_frame(self) -> pd.DataFrame:
-        """Return one row per document that is drawn from."""
+        """Return a data frame with one row per document in the urn."""
         import pandas as pd
 
         names = ("query_id", "doc_id", *URN_COLUMNS)

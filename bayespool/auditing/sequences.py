@@ -12,14 +12,15 @@ from bayespool.errors import renamed_attributes
 from bayespool.randomness import key_of
 
 BETS = (0.25, 0.5, 0.75, 1.0)
-"""Shares of the capital that are bet, each with a quarter of the money."""
+"""Bet sizes as shares of the capital; each is given a quarter of the initial capital."""
 FLOOR = 1.0
-"""Added to the standard deviation of a worth, so that any document has a good chance to be drawn."""
+"""Constant added to the standard deviation of a document's worth, so that every document may be sampled."""
 CONTROL = 0.5
-"""Share of the model's differences between documents that payoffs are corrected for. The whole would make
-their variance least, but their range wide, which is what limits bets on few judgments."""
+"""Share of the model's between-document differences used to correct payoffs. The whole would make their
+variance least, but their range wide, which is what limits bets on few judgments.
+"""
 CANDIDATES = 2001
-"""Candidate values between the bounds, of which the interval keeps those not refuted."""
+"""Number of candidate values between the bounds; the interval keeps those not refuted."""
 _LEVEL, _SLOPE, _NOISE = 0.2, 0.5, 0.15  # prior s. d. of the model's error, variance of a judgment around it
 _LEAST_CHANCE = 0.01
 _TINY = 1e-12
@@ -28,7 +29,7 @@ _MOST = 1e300  # capital
 
 @renamed_attributes(chosen="documents")
 class Walk(NamedTuple):
-    """Documents drawn without replacement, and what their judgments say of a sum of contributions × worth.
+    """Documents sampled without replacement, and payoffs from their judgments.
 
     ``documents``: their positions, shape (step,). ``probability``: with which each was drawn, given those
     before, shape (step,). The others, of shape (judged step,), end where a judgment is missing. Given
@@ -48,7 +49,9 @@ class Walk(NamedTuple):
 
 
 def uniforms(random_seed: int, n: int) -> FloatArray:
-    """Return numbers in [0, 1) that draw the documents, one per step, shape (n,); a larger n only appends."""
+    """Return reproducible uniform numbers in [0, 1), one per sampling step, shape (n,). A larger n only
+    appends.
+    """
     return np.array([(key_of(random_seed, "audit", step) >> 11) / 2**53 for step in range(n)])
 
 
@@ -61,7 +64,7 @@ def walk(
     uniform: FloatArray,
     size: FloatArray | None = None,
 ) -> Walk:
-    """Draw documents, and turn their judgments into payoffs.
+    """Sample documents, and compute payoffs from their judgments.
 
     Parameters
     ----------
@@ -186,8 +189,8 @@ def _walk(
 def confidence_sequence(
     walked: Walk, least: float, most: float, base_low: float, base_high: float, ci_prob: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return ends of the interval after each judged step, which hold at all steps at once, each of shape
-    (step,).
+    """Return ends of a confidence sequence after each judged step, each of shape (step,). They hold at all
+    steps at once.
 
     Parameters
     ----------
@@ -230,7 +233,7 @@ def confidence_sequence(
 
 
 def capital(z: FloatArray, least: FloatArray, value: float) -> FloatArray:
-    """Return the capital of a bet against values of at most ``value``, after each step, shape (step,).
+    """Return the capital after each step from betting against values up to ``value``, shape (step,).
 
     One over its maximum so far is a p-value at any time.
     """
@@ -240,8 +243,8 @@ def capital(z: FloatArray, least: FloatArray, value: float) -> FloatArray:
 def _bet_against(
     z: FloatArray, least: FloatArray, candidates: FloatArray, refuting: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the largest candidate refuted by each step, the first one before any is, and the capital against
-    the last one, each of shape (step,).
+    """Return the largest candidate refuted by each step and the capital against the last candidate. Each of
+    shape (step,); the first candidate before any is refuted.
     """
     ends, capitals = np.zeros(len(z)), np.zeros(len(z))
     z, least = np.ascontiguousarray(z), np.ascontiguousarray(least)

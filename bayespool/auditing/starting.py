@@ -37,7 +37,7 @@ def audit(
     settings: AuditSettings,
     report: Callable[[str], None] | None = None,
 ) -> Audit:
-    """Draw unjudged documents of a run for judgment, with an interval that holds however wrong the model is.
+    """Sample unjudged documents for judgment, with an interval that is valid even if the model is wrong.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def audit(
 
 
 def read_audit(path: PathLike) -> Audit:
-    """Read the certificate of an audit, and verify it from the file alone.
+    """Read an audit certificate and verify it using only the file.
 
     All draws are repeated with the seed, all probabilities and intervals are computed again from what the
     documents add, their chances and the judgments, and the digests are compared.
@@ -167,7 +167,7 @@ def read_audit(path: PathLike) -> Audit:
 
 
 def _stored_audit(stored: StoredResult) -> Audit:
-    """Return the audit of which a certificate has the seed, the documents and the judgments."""
+    """Return the audit rebuilt from a certificate's seed, documents and judgments."""
     numbers: dict[str, Any] = dict(stored.metadata)
     steps, documents = stored.to_frame("steps"), stored.to_frame("documents")
     others = [str(run) for run in numbers["runs"][1:]] if "urns" in numbers else []
@@ -196,7 +196,7 @@ def _stored_audit(stored: StoredResult) -> Audit:
 
 
 def _stored_urn(documents: pd.DataFrame, numbers: Mapping[str, Any]) -> Urn:
-    """Return the urn of its documents and the numbers beside them."""
+    """Return the urn rebuilt from its table of documents and its scalars."""
     columns: dict[str, Any] = {name: documents[name].to_numpy(dtype=np.float64) for name in URN_COLUMNS}
     scalars: dict[str, Any] = {name: float(numbers[name]) for name in URN_NUMBERS}
     return Urn(
@@ -209,7 +209,7 @@ def _stored_urn(documents: pd.DataFrame, numbers: Mapping[str, Any]) -> Urn:
 
 
 def _verify(audit: Audit, stored: StoredResult, path: Path) -> None:
-    """Raise `InputError` where the certificate is not what its seed and judgments give."""
+    """Raise `InputError` if the certificate differs from what its seed and judgments give."""
     for table in reversed(audit.tables()):
         ours, theirs = (frame.to_dict("records") for frame in (table.frame, stored.to_frame(table.name)))
         for i, (row, written) in enumerate(zip(ours, theirs, strict=True), start=1):
@@ -232,7 +232,7 @@ def _brief(value: Any) -> str:
 
 
 def _is_close(ours: Any, theirs: Any) -> bool:
-    """Tell whether two values are the same up to rounding."""
+    """Return whether two values are equal up to rounding."""
     if ours == theirs or isinstance(ours, str):
         return bool(ours == theirs)
     return bool(np.allclose(ours, theirs, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))

@@ -20,7 +20,7 @@ from bayespool.scoring.judging_influence import worth_of_levels
 
 
 class TopicOfRun(NamedTuple):
-    """A run's ranking of a topic, and the unjudged documents that its value depends on.
+    """Ranking from one run for a topic, with the unjudged documents that affect its value.
 
     ``levels``: relevance by rank down to the cutoff, 0 without a judgment. ``document``, ``rank``: the
     unjudged documents within the cutoff, as positions among the topic's, and their ranks from 0, ascending.
@@ -37,7 +37,7 @@ class TopicOfRun(NamedTuple):
 
 
 class Envelope(NamedTuple):
-    """Sums that a topic's value lies between: bases, and contributions of documents of worth 1.
+    """Lower and upper sums that bound a topic's value, each a base plus contributions per document.
 
     The contributions have the shape (document,). For a sum of gains the two are the same.
     """
@@ -49,7 +49,7 @@ class Envelope(NamedTuple):
 
 
 def check_auditable(measure: Measure) -> None:
-    """Raise `InputError` for a measure without an envelope."""
+    """Raise `InputError` for a measure that cannot be audited."""
     is_sum = isinstance(measure, Additive) and measure.rises
     if not is_sum and not isinstance(measure, AveragePrecision | ReciprocalRank):
         raise InputError(
@@ -59,7 +59,7 @@ def check_auditable(measure: Measure) -> None:
 
 
 def envelope(measure: Measure, topic: TopicOfRun) -> Envelope:
-    """Return sums below and above a topic's value under any completion of its judgments.
+    """Return sums that bound a topic's value from below and above for every completion of its judgments.
 
     Notes
     -----
@@ -91,7 +91,7 @@ def envelope(measure: Measure, topic: TopicOfRun) -> Envelope:
 
 
 def _highest_gains(measure: Additive, topic: TopicOfRun) -> FloatArray:
-    """Return the weight of the rank × gain of the highest level of each unjudged document in the ranking."""
+    """Return each unjudged document's largest possible gain, weighted by its rank."""
     weights = np.asarray(measure.weights(), dtype=float)
     highest = float(measure.gains(np.array(topic.tally.levels[-1:]))[0])
     return np.where(topic.rank < len(weights), weights[topic.rank.clip(max=len(weights) - 1)], 0.0) * highest
@@ -131,20 +131,20 @@ def _ratio_envelope(measure: Normalized, topic: TopicOfRun) -> Envelope:
 
 
 def _ideal(measure: Normalized, tally: Tally, n_more: int = 0, level: int = 0) -> float:
-    """Return the amount of the ideal ranking with more documents of a level."""
+    """Return the unnormalized score of the ideal ranking after adding documents with a relevance level."""
     n = tally.n.copy()
     n[..., level] += n_more
     return float(measure.best(Tally(n, tally.levels))[0])
 
 
 def _makes_ideal(measure: Normalized, tally: Tally, level: int) -> bool:
-    """Tell whether a document of this level makes an ideal ranking."""
+    """Return whether a document with this relevance level contributes to an ideal ranking."""
     none = Tally(np.zeros_like(tally.n), tally.levels)
     return _ideal(measure, none, 1, level) > 0
 
 
 def _precision_contributions(measure: AveragePrecision, topic: TopicOfRun) -> tuple[FloatArray, FloatArray]:
-    """Return contributions of unjudged documents to the sum of precisions, without and with pairs of them."""
+    """Return unjudged documents' contributions to the sum of precisions, without and with joint effects."""
     relevant = topic.levels >= measure.rel
     at = 1 / np.arange(1, len(relevant) + 1)
     above = np.cumsum(relevant)
@@ -173,7 +173,7 @@ _MAX_DRAWS = 1000  # of the posterior, for chances
 
 @dataclass(frozen=True, eq=False)
 class Urn:
-    """The unjudged documents that a run's value, or the difference of two, depends on.
+    """Unjudged documents that affect a run's value or the difference between two runs.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ class Urn:
 
 
 def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tuple[Urn, ...]:
-    """Return urns of several values, all of the documents that any of them depends on.
+    """Return one urn per value, all with the documents that affect any of the values.
 
     ``signs``: of each run in each value, 0 for a run that has no part in it, shape (value, run).
     """
@@ -283,7 +283,7 @@ def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tu
 
 
 def _shared_changes(centered: npt.NDArray[np.float32], contribution: FloatArray) -> FloatArray:
-    """Return the change of each chance with a standard deviation of the sum, from draws about their mean."""
+    """Return the change in each document's chance per standard deviation of the sum, given centered draws."""
     total = centered.astype(np.float64) @ contribution
     return np.asarray(
         centered.T.astype(np.float64) @ total / max(float(np.sqrt(total @ total * len(total))), 1e-300)
@@ -299,7 +299,7 @@ def _topic_of_run(
     tally: Tally,
     chance: FloatArray,
 ) -> TopicOfRun:
-    """Return a run's ranking of a topic, with its unjudged documents."""
+    """Return a run's ranking for a topic, with its unjudged documents."""
     unknowns = completion.unknowns
     run_index, rank, document = (a.astype(np.intp) for a in unknowns.places_on(topic))
     is_of_run = run_index == run
@@ -313,5 +313,5 @@ def _topic_of_run(
 
 
 def _negate(sums: Envelope) -> Envelope:
-    """Return the envelope of the value with its sign turned."""
+    """Return the envelope for the value with reversed sign."""
     return Envelope(-sums.base_high, -sums.base_low, -sums.high, -sums.low)

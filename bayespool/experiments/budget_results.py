@@ -325,7 +325,7 @@ class Budgets(WithReportedRuns):
 
     @cached_property
     def _posterior(self) -> pd.DataFrame:
-        """Return errors and calibration of the estimates per measure, strategy, budget and estimator."""
+        """Errors and calibration of the estimates per measure, strategy, budget and estimator."""
         rows = reported_rows(cast("pd.DataFrame", self._estimates))
         return summarize_groups(rows, ("measure", "strategy", "budget", "estimator"), _summarize_estimates)
 

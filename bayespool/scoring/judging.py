@@ -155,7 +155,7 @@ class NextJudgments(ListForAssessors):
 
     @cached_property
     def gather_runs(self) -> tuple[tuple[str, ...], ...]:
-        """Return the runs that rank each document within the measure's cutoff, best rank first."""
+        """Ids of the runs that rank each document within the measure's cutoff, best rank first."""
         u = self.completion.unknowns
         runs_by_document = []
         for document, t in zip(self.unknown, u.topic[self.unknown], strict=True):

@@ -334,22 +334,24 @@ def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, remaining: Flo
 
 
 class ListForAssessors(Result):
-    """Documents to judge; a file without ending, or in .txt, .qrels or .gz, is a list in qrels format."""
+    """Base class for lists of documents to judge, which can be saved in qrels format. Files without ending,
+    or in .txt, .qrels or .gz, have that format.
+    """
 
     formats = (".txt", ".qrels", ".gz", "")
 
     @abstractmethod
     def qrels(self) -> Qrels:
-        """Return documents in the order of judging, with relevance −1 where nobody judged."""
+        """Return documents as qrels in judging order, with relevance −1 if unjudged."""
 
     def to_format(self, suffix: str) -> bytes:
-        """List in qrels format, compressed for ``.gz``."""
+        """Return the list in qrels format, compressed for ``.gz``."""
         return qrels_content(self.qrels(), f"list{suffix}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DocumentsToJudge(ListForAssessors):
-    """Documents that a pooling strategy chooses, and who contributed them.
+    """Documents chosen by a pooling strategy, with the organizations that contributed them.
 
     Attributes
     ----------
@@ -389,17 +391,17 @@ class DocumentsToJudge(ListForAssessors):
 
     @property
     def strategy(self) -> str:
-        """The strategy, with settings that differ from their defaults."""
+        """Name of the strategy, with non-default settings."""
         return strategy_text(self.chosen.strategy)
 
     @cached_property
     def contributions(self) -> Contributions:
-        """Documents that each organization contributed."""
+        """Numbers of documents contributed by each organization."""
         return count_contributions(self.collection, self.chosen, depth=self.settings.get("depth"))
 
     @property
     def metadata(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """Version, fingerprint and settings."""
+        """Metadata with version, fingerprint and settings."""
         return {
             "bayespool": __version__,
             "fingerprint": self.collection.fingerprint,
@@ -407,18 +409,18 @@ class DocumentsToJudge(ListForAssessors):
         }
 
     def qrels(self) -> Qrels:
-        """Return documents topic by topic in the order of judging, with the judgments that there are."""
+        """Return documents as qrels, topic by topic in judging order, with existing judgments."""
         return selection_qrels(self.collection, self.chosen)
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the documents, with ``relevance`` where there are judgments; who contributed them."""
+        """Return tables with the documents (and ``relevance`` if judged) and with their contributors."""
         frame = selection_frame(self.collection, self.chosen, relevance=bool(self.collection.judged.any()))
         documents = Table("documents", "Documents to judge", frame, _DOCUMENTS)
         stopped = (self._topics(),) if self.chosen.stop is not None else ()
         return (documents, self._contributors(), *stopped)
 
     def _topics(self) -> Table:
-        """Return judgments of each topic by the time that the stopping rule, or the budget, ended it."""
+        """Return a table of judgments per topic up to the end set by the stopping rule or the budget."""
         import pandas as pd
 
         rows = []
@@ -434,7 +436,7 @@ class DocumentsToJudge(ListForAssessors):
         return Table("topics", view.title, frame, _TOPICS, (view,))
 
     def _contributors(self) -> Table:
-        """Return contributions of organizations, or of runs where each is of its own."""
+        """Return a table of contributions per organization, or per run if each organization has one run."""
         import pandas as pd
 
         who = self.contributions
@@ -452,7 +454,7 @@ class DocumentsToJudge(ListForAssessors):
         return Table("contributions", view.title, frame, _CONTRIBUTIONS, (view,))
 
     def notes(self) -> tuple[str, ...]:
-        """Say what ended topics, and whether the runs have fewer documents than the budget."""
+        """Return a note on the stopping rule, or on a budget larger than the number of documents."""
         stop, budget = self.chosen.stop, self.chosen.budget
         if stop is not None:
             of = "" if budget is None else f"; the budget was {budget}"
@@ -460,7 +462,7 @@ class DocumentsToJudge(ListForAssessors):
         return (f"there are no more; the budget was {budget}",) if budget and len(self) < budget else ()
 
     def summary(self) -> tuple[str, ...]:
-        """Return numbers of documents, and of those that are judged."""
+        """Return sentences on the numbers of chosen and of judged documents."""
         counts = self.contributions.n_of_topic
         least, most = int(counts.min()), int(counts.max())
         each = f"{least} each" if least == most else f"from {least} to {most} each"
@@ -476,7 +478,7 @@ class DocumentsToJudge(ListForAssessors):
         return tuple(sentences)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Return what to cite for the strategy, and bayespool itself."""
+        """Return citations for the strategy and bayespool itself."""
         return cite(["bayespool", *STRATEGIES[self.chosen.strategy.name].citations])
 
 

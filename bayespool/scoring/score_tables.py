@@ -27,10 +27,11 @@ BOUNDS: dict[str, str] = {
     "residual": "residual",
     "unjudged": "unjudged",
 }
-"""Columns of frames by the names that users type, those that no estimator has."""
+"""Columns of score frames by the names that users type, for columns without an estimator."""
 SCORE_COLUMNS = (*BOUNDS, "estimates", "mean", "interval", "distance", "new-kind")
-"""Names of columns, besides those of estimators; ``estimates`` are all point corrections, ``mean`` and
-``interval`` those of each posterior."""
+"""Column names that users may type, besides estimator names. ``estimates`` are all point corrections,
+``mean`` and ``interval`` those of each posterior.
+"""
 _IDEALS = {
     "own": "the judged documents and, in each draw, the completed ones in reach of the run itself",
     "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
@@ -59,7 +60,7 @@ POPULATION_COLUMNS = {
         "draws: topics and unjudged documents are uncertain; bootstrap: over topics alone.",
     ),
 }
-"""Columns of scores on topics like these."""
+"""Columns with intervals for a population of similar topics."""
 ANOTHER_COLUMNS = {
     "another_value": Column("another's", "score", "Mean of what another assessor would have given."),
     "another_lower": Column("another's from", "score", "Lower end of the interval of another assessor's."),
@@ -71,7 +72,7 @@ ANOTHER_COLUMNS = {
         "due to\nassessor", "share", "Share of the variance of another assessor's due to the assessor."
     ),
 }
-"""Columns of scores by another assessor."""
+"""Columns with scores expected from another assessor."""
 _BY_ANOTHER = IntervalColumn("another_lower", "another_upper", "by another\nassessor")
 _THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")
 _BOOTSTRAP_NOTE = "A bootstrap over topics: unjudged documents are taken to be as each correction has them."
@@ -88,31 +89,31 @@ _DISTANCES = (
 
 
 def estimators_in(frame: pd.DataFrame) -> dict[str, bool]:
-    """Return estimators in a frame of scores, each with whether it has an interval."""
+    """Return the estimators in a frame of scores, each mapped to whether it has an interval."""
     return dict(frame["ci_prob"].notna().groupby(frame["estimator"], sort=False).any())
 
 
 def main_estimator(frame: pd.DataFrame) -> str | None:
-    """Return the first posterior, else the first estimator with an interval, if any."""
+    """Return the first posterior estimator, else the first estimator with an interval, if any."""
     with_interval = [name for name, has_interval in estimators_in(frame).items() if has_interval]
     posteriors, others = _posteriors_and_others(with_interval)
     return next(iter(posteriors + others), None)
 
 
 def _posteriors_and_others(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return names of posteriors, and those of corrections."""
+    """Return the names of posterior estimators and those of other estimators."""
     posteriors = [name for name in names if name.startswith("posterior")]
     return posteriors, [name for name in names if name not in posteriors]
 
 
 def check_arrangement(arrangement: Arrangement, estimators: Sequence[str]) -> None:
-    """Raise `InputError` for columns or sort keys that no table of these estimators has."""
+    """Raise `InputError` for unknown columns or sort keys in an arrangement."""
     names = [*SCORE_COLUMNS, *estimators]
     arrangement.check(["all", *names], ["run", *(name for name in names if name != "estimates")])
 
 
 def far_runs(frame: pd.DataFrame) -> set[str]:
-    """Return runs of a frame of scores that are unlike the pool, by any of its estimators."""
+    """Return ids of runs that any estimator marks as unlike the pool."""
     from bayespool.posterior.distance import PoolDistance
 
     if not {"distance", "new_kind"} <= set(frame):
@@ -122,7 +123,7 @@ def far_runs(frame: pd.DataFrame) -> set[str]:
 
 
 def paper_columns(frame: pd.DataFrame, width: Literal["page", "column"] = "page") -> list[str]:
-    """Return names of columns that fit on the page of a paper, or in one of its two columns."""
+    """Return names of columns that fit the page of a paper, or one column of a two-column page."""
     has_interval = estimators_in(frame).values()
     if width == "column" and any(has_interval):
         judged = ["unjudged"] if frame["measure"].nunique() == 1 else []
@@ -156,7 +157,7 @@ def readable(
     *,
     best_first: bool = False,
 ) -> Table:
-    """Add a view for each measure, or one of all measures if at most eight numbers are in a row.
+    """Add a view per measure, or one for all measures if that makes at most eight numbers per row.
 
     ``metadata`` are those of the scores. ``best_first`` sorts views by the first posterior.
     """
@@ -192,7 +193,7 @@ def readable(
 
 
 def _bootstraps(frame: pd.DataFrame, parts: Sequence[Part]) -> Iterator[View]:
-    """Return intervals on topics like these of the point corrections that a table shows, for each measure."""
+    """Yield views of bootstrap intervals of the point corrections shown, per measure."""
     if "population_by" not in frame:
         return
     shown = _shown(parts)
@@ -208,7 +209,7 @@ def _bootstraps(frame: pd.DataFrame, parts: Sequence[Part]) -> Iterator[View]:
 
 
 def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
-    """Return the view of the runs' distance from the pool, for the first estimator that has it, if any."""
+    """Return a view of runs' distances from the pool for the first estimator that has them, if any."""
     rows = frame[frame["distance"].notna()]
     if rows.empty:
         return ()
@@ -225,7 +226,9 @@ def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
 
 
 def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
-    """Return documents judged twice by the levels of both assessors, where another assessor is asked for."""
+    """Return the numbers of documents judged twice, by both assessors' levels. Empty unless another assessor
+    is asked for.
+    """
     import pandas as pd
 
     columns = {
@@ -253,7 +256,7 @@ def _keys_and_scope(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> tuple[l
 def pairs_table(
     frame: pd.DataFrame, metadata: Mapping[str, Any], arrangement: Arrangement | None = None
 ) -> Table | None:
-    """Return point corrections beside the posteriors of their hierarchical forms, a row each, if any."""
+    """Return a table with point corrections next to the posteriors of their hierarchical forms, if any."""
     import pandas as pd
 
     estimators = estimators_in(frame)
@@ -289,7 +292,7 @@ def pairs_table(
 
 
 def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
-    """Return parts of a view, by names of `SCORE_COLUMNS` or estimators, or ``all``."""
+    """Return the columns of a view, given names from `SCORE_COLUMNS`, estimators or ``all``."""
     values = frame[frame["value"].notna()] if frame["value"].notna().any() else frame
     estimators = estimators_in(values)
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
@@ -343,12 +346,12 @@ def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[Part, ...
 
 
 def _n_numbers(part: Part) -> int:
-    """Return columns that a part makes."""
+    """Return the number of columns that a part of a view expands to."""
     return len(part.columns) * len(part.values or ()) if isinstance(part, Pivot) else 1
 
 
 def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.DataFrame:
-    """Return the names of the rows of one measure, sorted, the first ones."""
+    """Return the sorted row names for one measure, limited to the requested top rows."""
     key = arrangement.sort or ("mean" if arrangement.top is not None else None)
     if key is None or key == "run":
         names = rows[keys].drop_duplicates()
@@ -369,7 +372,7 @@ def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.
 
 
 def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
-    """Return the note on the number of rows that are shown, where some are not."""
+    """Return a note on how many rows are shown, or empty text if all are."""
     n_all = len(rows[keys].drop_duplicates())
     if len(order) == n_all:
         return ""
@@ -377,7 +380,7 @@ def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
 
 
 def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Return columns that a narrow terminal does without."""
+    """Return the names of columns that may be dropped on a narrow terminal."""
     has_interval = estimators_in(frame)
     points = [
         BOUNDS.get(name, name)
@@ -388,7 +391,7 @@ def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str:
-    """Return sentences on the columns of a table."""
+    """Return sentences that explain the columns of a table."""
     sentences, below = [], _as_judged(frame)
     if "as_judged" in parts:
         is_theirs = not by_rank and all(map(is_trec_eval_measure, frame["measure"].unique()))
@@ -426,17 +429,17 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str
 
 
 def _shown(parts: Sequence[Part]) -> set[Any]:
-    """Return estimators that have columns."""
+    """Return the names of estimators shown in columns."""
     return {name for part in parts if isinstance(part, Pivot) for name in part.values or ()}
 
 
 def _as_judged(frame: pd.DataFrame) -> list[str]:
-    """Return the column as judged, where a completion of the judgments may take a run below it."""
+    """Return the as-judged column name if completing judgments may lower a run's score, else none."""
     return ["as-judged"] if (frame["as_judged"] - frame["bound_lower"] > 1e-9).any() else []
 
 
 def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
-    """Return notes on the pool, and on what the ideal rankings of measures are made of."""
+    """Return notes on the pool and on the documents used for ideal rankings."""
     lines = list(metadata.get("pool_notes", ()))
     if assessors := metadata.get("assessors"):
         n, n_same = assessors["n_twice"], assessors["n_same"]
@@ -452,7 +455,7 @@ def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def _grouped(pairs: Iterable[tuple[Any, str]]) -> dict[Any, tuple[str, ...]]:
-    """Return values of each key, each once, in their order."""
+    """Return the distinct values for each key, in order of appearance."""
     values: dict[Any, dict[str, None]] = {}
     for key, value in pairs:
         values.setdefault(key, {})[value] = None
@@ -462,7 +465,7 @@ def _grouped(pairs: Iterable[tuple[Any, str]]) -> dict[Any, tuple[str, ...]]:
 def note_lines(
     statements: Mapping[tuple[str, Any], Sequence[str]], run_ids: Sequence[str], measures: Sequence[object]
 ) -> list[str]:
-    """Return notes of runs, those of the most runs first; each note once, with its runs and measures."""
+    """Return notes on runs, each once with its runs and measures, those on most runs first."""
     gather_runs = _grouped(
         ((str(measure), text), run) for (run, measure), texts in statements.items() for text in texts
     )

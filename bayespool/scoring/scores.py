@@ -55,7 +55,7 @@ _NUMBERS: set[str] = {"value", "lower", "upper", "ci_prob", *BOUNDS.values()}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredScores(ReadableScores, StoredResult, reads="score"):
-    """Scores of an earlier call, as they were written.
+    """Scores read from a file written by an earlier call.
 
     Attributes
     ----------
@@ -72,21 +72,21 @@ class StoredScores(ReadableScores, StoredResult, reads="score"):
 
     @property
     def run_ids(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Runs that were scored."""
+        """Ids of the scored runs."""
         return self._values("run_id")
 
     @property
     def query_ids(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Topics."""
+        """Topic ids."""
         return tuple(self.metadata.get("query_ids", ()))
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:  # type: ignore[override]
-        """Measures, in their order; your own ones have to be registered."""
+        """Measures in order; user-defined measures must be registered."""
         return tuple(map(parse_measure, self._values("measure")))
 
     def to_frame(self, table: str | None = None, *, per_topic: bool = False) -> pd.DataFrame:
-        """Return a stored table, by default the first; of the file's ``topics`` with ``per_topic``.
+        """Return a stored table (default: the first) as a data frame, or ``topics`` if ``per_topic``.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class StoredScores(ReadableScores, StoredResult, reads="score"):
         return self.table("topics" if per_topic else table).frame.copy()
 
     def to_arviz(self) -> Any:
-        """Return draws of the estimates, as in `bayespool.Scores.to_arviz`.
+        """Return posterior draws for the estimates, as in `bayespool.Scores.to_arviz`.
 
         Raises
         ------
@@ -166,7 +166,7 @@ def _read_netcdf(path: Path) -> StoredResult | None:
 
 
 def _are_scores(stored: StoredScores) -> bool:
-    """Return whether the columns of the first table have the names and types of scores."""
+    """Return whether the first table has the column names and types of scores."""
     frame = stored.table().frame
     if not len(frame) or not _NUMBERS | _TEXT - {"query_id"} <= set(frame):
         return False
@@ -180,7 +180,7 @@ _MAX_RUNS_IN_TITLE = 4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores(ReadableScores):
-    """Bounds and estimates of some runs under some measures.
+    """Bounds and estimates for runs under one or more measures.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class Scores(ReadableScores):
         return one_line("Scores", text)
 
     def __getitem__(self, key: tuple[str, object]) -> Estimates:
-        """Return estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
+        """Return estimates from one method under one measure: ``scores["posterior-combined", "P@10"]``."""
         key_: object = key
         if not isinstance(key_, tuple) or len(key_) != 2:
             raise KeyError(f"{key_!r}: write scores[method, measure]: scores['posterior-combined', 'P@10']")
@@ -231,12 +231,12 @@ class Scores(ReadableScores):
 
     @cached_property
     def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
-        """Return what to note, by run and measure."""
+        """Notes on the scores, for each run and measure."""
         return self._with_notes(self.estimates)
 
     @cached_property
     def _statements_of_runs(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
-        """Return what to note besides the notes of estimators."""
+        """Notes on runs, apart from those made by estimators."""
         statements = {}
         pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
@@ -279,19 +279,19 @@ class Scores(ReadableScores):
         return statements
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool and ideal rankings, and each statement with its runs and measures."""
+        """Return notes on the pool, the ideal rankings and the runs."""
         lines = note_lines(self.statements, self.run_ids, self.measures)
         return (*collection_notes(self.metadata), *lines)
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """Title of a report."""
+        """Title for a report."""
         n = len(self.run_ids)
         runs = ", ".join(self.run_ids) if n <= _MAX_RUNS_IN_TITLE else f"{n} runs"
         return f"Scores of {runs}: {', '.join(map(str, self.measures))}"
 
     def summary(self) -> tuple[str, ...]:
-        """Return a sentence for each run where there are few, and what a simulation knows."""
+        """Return a sentence per run if runs are few, and the true scores if simulated."""
         sentences = score_sentences(
             self._scores.frame, self.measures, len(self.query_ids), pool_condition(self.metadata)
         )
@@ -301,7 +301,7 @@ class Scores(ReadableScores):
         return tuple(sentences)
 
     def tables(self) -> tuple[Table, ...]:
-        """Return all tables.
+        """Return all tables, the main one first.
 
         ``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
         people read them; ``pairs`` of a correction and its posterior; ``unjudged`` shares by run and topic,
@@ -325,13 +325,13 @@ class Scores(ReadableScores):
         return (*first, *(table for table in others if len(table.frame)))
 
     def table(self, name: str | None = None) -> Table:
-        """Return a table, by default the one that people read; an unknown name raises `InputError`."""
+        """Return a table (default: the printed one), or raise `InputError` for an unknown name."""
         if name == "scores" or (name is None and not self.by_topic):
             return self._scores
         return self._topics if name in ("topics", None) else super().table(name)
 
     def to_frame(self, table: str | None = None, *, per_topic: bool = False) -> pd.DataFrame:
-        """Return bounds and estimates: one row per run, measure and estimator (and topic).
+        """Return bounds and estimates with one row per run, measure and estimator (and topic).
 
         Parameters
         ----------
@@ -408,7 +408,7 @@ class Scores(ReadableScores):
         return made[[*made.columns.drop("note"), "note"]]
 
     def _in_scope(self, e: Estimates) -> dict[str, Any]:
-        """Return columns of the scope besides these topics."""
+        """Return the columns for a wider scope: another assessor or the population of topics."""
         if self.scope == "another-assessor":
             if e.by_another is None or e.exchanged is None:
                 return dict.fromkeys(ANOTHER_COLUMNS, np.nan)
@@ -438,7 +438,7 @@ class Scores(ReadableScores):
         return Table("statements", "Notes by run and measure", pd.DataFrame(rows))
 
     def to_arviz(self, method: str | None = None, *, per_topic: bool = False) -> Any:
-        """Return draws of the estimates of one method under all measures as an ``xarray.DataTree`` for ArviZ.
+        """Return one method's posterior draws under all measures as an ``xarray.DataTree`` for ArviZ.
 
         Parameters
         ----------
@@ -485,7 +485,7 @@ class Scores(ReadableScores):
         return draws_container(method_estimates, per_topic=per_topic, constant_data=constant)
 
     def to_netcdf(self, path: PathLike, method: str | None = None, *, per_topic: bool = False) -> None:
-        """Write `to_arviz` and the tables with their metadata to a NetCDF file, for `bayespool.read_scores`.
+        """Write draws (`to_arviz`), tables and metadata to a NetCDF file for `bayespool.read_scores`.
 
         The same scores give the same bytes; the file is written whole or not at all.
 
@@ -504,7 +504,7 @@ class Scores(ReadableScores):
         atomic_write(path, container_bytes(tree))
 
     def save(self, path: PathLike, *, table: str | None = None, figures: FigureFormat = "png") -> None:
-        """Write the scores as `bayespool.report.result.Result.save` does; ``.nc`` has the draws, too."""
+        """Write the scores as in `bayespool.report.result.Result.save`; ``.nc`` files also have the draws."""
         if Path(path).suffix == ".nc":
             self.to_netcdf(path)
         else:

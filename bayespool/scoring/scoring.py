@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
-    """Warn of each measure that needs a relevance that no document of the qrels has."""
+    """Warn for each measure whose relevance threshold no document in the qrels reaches."""
     for measure in measures:
         if not (collection.relevance >= measure.rel).any():
             warn_caller(
@@ -49,7 +49,7 @@ def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]
 
 
 def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[str]:
-    """Say which measures take judgments above their highest relevance for it."""
+    """Return notes on measures that clip judgments above their highest relevance level."""
     notes, top = [], max(collection.levels, default=0)
     for measure in measures:
         highest = getattr(measure, "max_rel", top)
@@ -62,7 +62,7 @@ def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[
 
 
 def expect_collection(collection: object) -> None:
-    """Raise `InputError` for anything but a collection."""
+    """Raise `InputError` unless the argument is a `Collection`."""
     if not isinstance(collection, Collection):
         hint = "make one of runs and judgments first: read_collection(qrels, runs, pool=…)"
         raise InputError(f"a {type(collection).__name__} where a Collection is expected", hint=hint)
@@ -71,7 +71,7 @@ def expect_collection(collection: object) -> None:
 def find_targets(
     collection: Collection, run_ids: str | Iterable[str] | None, settings: TargetSettings
 ) -> tuple[Collection, tuple[str, ...], dict[str, str]]:
-    """Find the runs to score, and the collection with the pool that they are scored by.
+    """Return the collection with its pool for scoring, the runs to score and those taken out of the pool.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def resolve_targets(
     measures: tuple[Measure, ...],
     estimand: Estimand,
 ) -> tuple[Collection, tuple[str, ...], dict[str, str]]:
-    """Resolve targets as `find_targets`.
+    """Find the runs to score as in `find_targets`, and warn about unused relevance levels and judges.
 
     Warn of measures and second judges that do not suit the collection.
     """
@@ -140,7 +140,7 @@ def resolve_targets(
 def pool_metadata(
     collection: Collection, whole: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
 ) -> dict[str, Any]:
-    """Describe the pool, with notes on it and on the rankings of runs, to quote with a result."""
+    """Return metadata on the pool, with notes on the pool and on the runs' rankings."""
     pool = describe_pool(collection)
     fields = {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
     notes = [*describe_pool(whole).notes, *tie_notes(whole, run_ids, (m.cutoff for m in measures))]
@@ -159,7 +159,7 @@ def score(
     settings: ScoringSettings,
     report: Callable[[str], None] | None = None,
 ) -> Scores:
-    """Score runs: bounds, the papers' corrections, and posterior intervals.
+    """Score runs with bounds, published corrections and posterior intervals.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def score(
 
 
 def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collection:
-    """Return the collection with what another assessor would change, if the settings ask for it."""
+    """Return the collection with the second assessors' data if the settings ask for another assessor."""
     if not settings.asks_another_assessor:
         return collection if collection.second is None else dataclasses.replace(collection, second=None)
     if settings.confusion is not None:
@@ -287,7 +287,7 @@ def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collec
 
 
 def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
-    """Return results of the checks of draws, as JSON can hold them."""
+    """Yield the results of diagnostic checks on draws as JSON types."""
     for e in estimates:
         if e.diagnostics is not None:
             checks = {"method": e.method, "measure": str(e.measure), **dataclasses.asdict(e.diagnostics)}
@@ -296,7 +296,7 @@ def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
 
 
 def _warn_of_judged_runs(collection: Collection, targets: Sequence[str], bounds: Sequence[Bounds]) -> None:
-    """Warn of pooled runs that have nothing unjudged under any measure."""
+    """Warn about pooled runs without unjudged documents under every measure."""
     pooled = collection.pooled[collection.run_index(targets)]
     judged = np.all([~one.has_unjudged for one in bounds], axis=0)
     complete = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
@@ -315,7 +315,7 @@ _SYSTEM = "(this system)"
 
 @takes(PyTerrierSettings, positional="measure")
 def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOptions]) -> Any:
-    """Make a measure of ir_measures whose value is the estimate of `bayespool.score`.
+    """Define an ir_measures measure whose value is the estimate from `bayespool.score`.
 
     In ``pt.Experiment`` it scores each system by the experiment's judgments, as one of a new organization.
 

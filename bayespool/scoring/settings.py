@@ -27,7 +27,7 @@ def _parse(measures: object) -> tuple[Measure, ...]:
 
 
 def refuse_of_judgments(measures: Iterable[Measure]) -> None:
-    """Raise `InputError` for a measure of the judgments themselves, which has nothing to estimate."""
+    """Raise `InputError` for a measure that describes the judgments, not rankings."""
     for measure in measures:
         if measure.describes_judgments:
             raise InputError(
@@ -37,14 +37,14 @@ def refuse_of_judgments(measures: Iterable[Measure]) -> None:
 
 
 def measures_of_rankings(measures: object) -> tuple[Measure, ...]:
-    """Parse measures; one of the judgments themselves raises `InputError`."""
+    """Parse measures, or raise `InputError` for one that describes the judgments."""
     parsed = _parse(measures)
     refuse_of_judgments(parsed)
     return parsed
 
 
 def sole_measure(measures: object) -> Measure:
-    """Parse one measure of rankings; several raise `InputError`."""
+    """Parse a single measure on rankings, or raise `InputError` for several."""
     parsed = measures_of_rankings(measures)
     if len(parsed) != 1:
         raise InputError(f"{len(parsed)} measures", hint="choose one")
@@ -127,7 +127,7 @@ CONFUSION = Option(
 
 @dataclass(frozen=True, kw_only=True)
 class TargetSettings(PosteriorSettings):
-    """Runs and pool to estimate, estimand and seed."""
+    """Settings for the runs and pool to estimate, the estimand and the seed."""
 
     unpool: tuple[str, ...] = option(
         None,
@@ -149,13 +149,13 @@ class TargetSettings(PosteriorSettings):
     random_seed: int = option(1, SEED)
 
     def target_settings(self) -> dict[str, Any]:
-        """Return settings that estimators take of the function."""
+        """Return the settings passed on to estimators."""
         return {"estimand": self.estimand, "random_seed": self.random_seed}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringSettings(TargetSettings):
-    """Common settings of `score` and `compare`."""
+    """Settings shared by `score` and `compare`."""
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES)
     estimators: tuple[Estimator, ...] = option("default", ESTIMATORS)
@@ -185,11 +185,11 @@ class ScoringSettings(TargetSettings):
 
     @property
     def asks_another_assessor(self) -> bool:
-        """Return whether scores by another assessor are asked for."""
+        """Whether scores from another assessor are requested."""
         return self.scope == "another-assessor"
 
     def _requested_estimators(self) -> Iterable[str | Estimator]:
-        """Return estimators as they are given."""
+        """Return the estimators as given."""
         return self.estimators
 
 
@@ -254,7 +254,9 @@ class ImputeSettings(TargetSettings):
         self._hold("estimator", posterior)
 
     def posterior_overrides(self) -> dict[str, Any]:
-        """Return settings for posteriors; the number of their draws stands in the estimator's text."""
+        """Return overrides for posterior settings, except the number of draws. The estimator's text has that
+        number.
+        """
         return {name: value for name, value in super().posterior_overrides().items() if name != "draws"}
 
 
