@@ -67,7 +67,7 @@ class Lots:
 
 
 def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, random_seed: int) -> Lots | None:
-    """Fit a published sample's judgments at each threshold; None without a sample or evidence in it."""
+    """Fit models to a published random sample's judgments, or return None without evidence in it."""
     whole, unknowns = problems[0].collection, problems[0].unknowns
     if whole.sample is None:
         return None
