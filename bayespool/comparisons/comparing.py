@@ -48,7 +48,7 @@ _RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ComparisonFrames, Result):
-    """A comparison of every pair of some runs, made by `bayespool.compare`.
+    """Comparison of all pairs of runs, created by `bayespool.compare`.
 
     A matrix of shape (run, run) has the row's run against the column's, in the order of `run_ids`; the frames
     have each pair once.
@@ -89,21 +89,21 @@ class Comparison(ComparisonFrames, Result):
         return one_line("Comparison", f"{some_of(self.measures, 3)} of {runs} on {topics}")
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the tables that the methods of these names give."""
+        """Return all tables of the comparison, with every pair of runs."""
         return comparison_tables(self, Arrangement())
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Return tables as people read them, with columns, order and number of pairs as arranged."""
+        """Return tables formatted for reading, with the arranged columns and pairs."""
         arranged = self.arrangement if arrangement is None else arrangement
         width = Arrangement(width=arranged.width)
         return tuple(self.marked(t) for table in comparison_tables(self, arranged) for t in table.read(width))
 
     def marked(self, text: TextTable) -> TextTable:
-        """Return a table with a dagger after runs unlike the pool."""
+        """Return a table with a dagger after runs that are unlike the pool."""
         return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
 
     def summary(self, *pair: str) -> tuple[str, ...]:
-        """Return a sentence on each pair under each measure, and across measures, of three pairs at most.
+        """Return sentences on up to three pairs of runs, per measure and across measures.
 
         Parameters
         ----------
@@ -118,17 +118,15 @@ class Comparison(ComparisonFrames, Result):
         return tuple(pair_lines(self, pair) if pair else comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return differences of up to fifteen pairs, or chances of ranks; the leaderboard of three runs or
-        more.
-        """
+        """Return plots of differences or rank probabilities, and a leaderboard for three or more runs."""
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Return citations for the estimators, the tests, their control, and the reliability."""
+        """Return citations for the estimators, tests, multiplicity control and reliability coefficients."""
         return citations_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool and the runs, as those of scores, and on measures that share no draws."""
+        """Return notes on the pool, the runs and measures that share no draws."""
         scores = self.scores
         lines = collection_notes(scores.metadata)
         lines += note_lines(scores.statements, scores.run_ids, scores.measures)
@@ -148,10 +146,10 @@ class Comparison(ComparisonFrames, Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredComparison(StoredResult, reads="compare"):
-    """A comparison of an earlier call, as it was written, whose figure is drawn from its tables."""
+    """Comparison read from stored tables, from which its plots are drawn."""
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the figure of the comparison, where the file has all its tables."""
+        """Return plots of the stored comparison if its tables are complete."""
         names = [table.name for table in self.tables()]
         return _figures(self) if {"differences", "runs"} <= set(names) else super().figures()
 
@@ -181,7 +179,7 @@ def compare(
     settings: ComparingSettings,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Compare runs: differences and ranks over completed judgments, tests, and the risk of reversals.
+    """Compare runs using completed judgments, significance tests and reversal risks.
 
     Parameters
     ----------
@@ -232,7 +230,10 @@ def compare(
 def compare_scores(
     scores: Scores, *, settings: ComparingSettings, report: Callable[[str], None] | None = None
 ) -> Comparison:
-    """Compare runs that were scored with ``together=True``, ``as-judged`` among the methods."""
+    """Compare runs from existing scores that were computed with ``together=True``.
+
+    ``as-judged`` must be among the methods.
+    """
     if len(scores.run_ids) < 2:
         raise InputError("one run cannot be compared", hint="name two or more")
     if not any(e.method == AS_JUDGED for e in scores.estimates):

@@ -22,7 +22,7 @@ _MAX_CELLS_HELD = 1 << 23  # numbers
 
 @dataclass(frozen=True, eq=False)
 class DrawComparison:
-    """Pairs of runs over draws; the row's run against the column's.
+    """Pairwise comparison of runs over posterior draws, row run against column run.
 
     Attributes
     ----------
@@ -56,35 +56,41 @@ class DrawComparison:
 
     @property
     def prob_greater(self) -> FloatArray:
-        """Share of draws in which the row's value is greater, shape (run, run)."""
+        """Share of draws in which the row run scores higher, shape (run, run)."""
         return self.n_greater / self.n_draws
 
     @property
     def prob_equal(self) -> FloatArray:
-        """Share of draws with equal values, shape (run, run); adds up to 1 with both orders, to the bit."""
+        """Share of draws in which both runs score the same, shape (run, run).
+
+        It adds up to 1 with both orders, to the bit.
+        """
         return 1 - (self.prob_greater + self.prob_greater.T)
 
     @property
     def prob_equivalent(self) -> FloatArray:
-        """Share of draws with practically equal values, shape (run, run)."""
+        """Share of draws in which both runs are practically equivalent, shape (run, run)."""
         return self.n_equivalent / self.n_draws
 
     @property
     def expected_rank(self) -> FloatArray:
-        """Mean rank, 1 the best, shape (run,)."""
+        """Mean rank for each run, 1 for the best, shape (run,)."""
         return self.prob_rank @ np.arange(1, len(self.prob_rank) + 1)
 
     @property
     def rank_interval(self) -> tuple[IndexArray, IndexArray]:
-        """First and last rank that each run may have, shape (run,) each: for all runs at once, ties with
-        all the ranks that they cover.
+        """First and last rank that each run may have, valid for all runs at once, shape (run,) each.
+
+        Tied runs have all the ranks that they cover.
         """
         return 1 + self.separated.sum(axis=0), len(self.separated) - self.separated.sum(axis=1)
 
     @property
     def tier(self) -> IndexArray:
-        """Tier of each run, 1 the best, shape (run,): from the highest mean down, the first run that is shown
-        to be lower than the first of a tier begins the next one.
+        """Tier for each run, 1 for the best, shape (run,).
+
+        From the highest mean down, the first run shown to be lower than the first run in a tier begins the
+        next tier.
         """
         tier, first = np.ones(len(self.separated), dtype=np.int64), -1
         for run in np.argsort(-self.difference.mean(axis=1), kind="stable"):
@@ -97,7 +103,7 @@ class DrawComparison:
 def compare_runs_by_draws(
     values: npt.NDArray[Any], *, ci_prob: float, rope: float = 0.0, unit: float = 1.0
 ) -> DrawComparison:
-    """Compare all pairs of runs over joint draws of their values.
+    """Compare all pairs of runs using joint draws of their scores.
 
     Parameters
     ----------
@@ -152,7 +158,7 @@ def compare_runs_by_draws(
 
 
 def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
-    r"""Tell which runs' values are greater than which, right for all pairs at once.
+    r"""Return which runs score higher than which, with simultaneous coverage over all pairs.
 
     Parameters
     ----------
@@ -199,7 +205,7 @@ def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray
 def _differences(
     values: Sequence[npt.NDArray[Any]], max_cells: int
 ) -> Iterator[tuple[OrderArray, OrderArray, Iterator[npt.NDArray[Any]]]]:
-    """Yield some pairs of runs at a time, and their differences in values of shape (draw, run)."""
+    """Yield batches of run pairs and their differences, given draws of shape (draw, run)."""
     n_draws, n_runs = values[0].shape
     first, second = np.triu_indices(n_runs, 1)
     step = max(1, max_cells // n_draws)
@@ -210,7 +216,7 @@ def _differences(
 
 
 def rank_probabilities(values: npt.NDArray[Any]) -> FloatArray:
-    """Return the chance of each rank for each run, 1 the best.
+    """Return the probability of each rank for each run, rank 1 being the best.
 
     Parameters
     ----------
@@ -248,7 +254,7 @@ _MAX_CELLS_OF_AGREEMENT = 1 << 22  # numbers
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """Pairs of runs on several measures over draws; the row's run against the column's.
+    """Pairwise comparison of runs on several measures over posterior draws, row run against column run.
 
     Attributes
     ----------
@@ -265,23 +271,23 @@ class Agreement:
 
     @property
     def prob_all_greater(self) -> FloatArray:
-        """Share of draws in which the row's value is greater on every measure, shape (run, run)."""
+        """Share of draws in which the row run scores higher on every measure, shape (run, run)."""
         return self.n_greater / self.n_draws
 
     @property
     def prob_disagree(self) -> FloatArray:
-        """Share of draws in which measures disagree on the order, shape (run, run)."""
+        """Share of draws in which measures order the two runs differently, shape (run, run)."""
         return self.n_disagree / self.n_draws
 
     @property
     def prob_tied(self) -> FloatArray:
-        """Share of draws with a tie on a measure and no two measures that disagree, shape (run, run)."""
+        """Share of draws with a tie on some measure and no conflicting measures, shape (run, run)."""
         n_untied = self.n_greater + self.n_greater.T + self.n_disagree
         return (self.n_draws - n_untied) / self.n_draws
 
 
 def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
-    """Compare all pairs of runs on several measures over joint draws.
+    """Compare all pairs of runs on several measures using joint draws of their scores.
 
     Parameters
     ----------
@@ -326,8 +332,9 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
 
 
 def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed: int = 1) -> Agreement:
-    """Compare runs by a group of `groups_with_shared_draws`; for a population, measures share the sample of
-    topics.
+    """Compare all pairs of runs on several measures whose estimates share draws.
+
+    For a population, measures share the sample of topics.
     """
     values = [e.draws for e in (estimates_in_scope(e, scope) for e in estimates) if e.draws is not None]
     if scope != "population":
@@ -336,13 +343,12 @@ def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed:
 
 
 def estimates_in_scope(e: Estimates, scope: Scope) -> Estimates:
-    """Return the estimates, in their scope those by another assessor."""
+    """Return the estimates, replaced by another assessor's in the scope ``another-assessor``."""
     return e.as_by_another() if scope == "another-assessor" else e
 
 
 def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
-    """Return groups of two or more estimates of one method that share their completed judgments, draw by
-    draw.
+    """Group estimates that come from the same completed judgments in each draw.
 
     A measure without uncertainty is in every group; one of the judgments, or that falls (AntiP), in none.
     """
@@ -362,11 +368,11 @@ def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estima
 
 
 def is_compared_across(measure: Measure) -> bool:
-    """Tell whether the measure is one of rankings, in which higher values are better."""
+    """Return whether the measure can be compared with others: higher is better, and it evaluates rankings."""
     return not measure.falls and not measure.describes_judgments
 
 
 def _is_fixed(e: Estimates) -> bool:
-    """Tell whether all draws have the same values, because everything is judged."""
+    """Return whether scores are equal in all draws because everything is judged."""
     assert e.draws is not None
     return not e.fits and bool((e.draws.amount == e.draws.amount[:1]).all())

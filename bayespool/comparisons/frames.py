@@ -45,7 +45,7 @@ TestKey = tuple[Measure, str, SignificanceTest]
 def pair_frame(
     run_ids: Sequence[str], keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
 ) -> pd.DataFrame:
-    """Return a frame with each pair of runs once, from values of all and matrices of shape (run, run)."""
+    """Return a frame with one row per pair of runs, from matrices of shape (run, run)."""
     import pandas as pd
 
     first, second = np.triu_indices(len(run_ids), 1)
@@ -61,7 +61,7 @@ def count_pairs(runs: Sized) -> int:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonFrames:
-    """Frames of a `Comparison`, which says what the attributes are."""
+    """Base class with the data frames of a `Comparison`."""
 
     scores: Scores
     draws: Mapping[tuple[Measure, str, Scope], DrawComparison]
@@ -79,7 +79,7 @@ class ComparisonFrames:
 
     @property
     def run_ids(self) -> tuple[str, ...]:
-        """Runs, in the order of every matrix."""
+        """Run names, in the order of every matrix."""
         return self.scores.run_ids
 
     @property
@@ -88,7 +88,7 @@ class ComparisonFrames:
         return self.scores.measures
 
     def differences(self) -> pd.DataFrame:
-        """Return differences of pairs, and the chance of each order.
+        """Return score differences for all pairs of runs, with the probability of each order.
 
         Returns
         -------
@@ -126,7 +126,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True).reindex(columns=[*columns, "p", "risk"])
 
     def runs(self) -> pd.DataFrame:
-        """Return runs with their scores, the ranks that they may have, and the runs they are better than.
+        """Return a leaderboard with each run's score, possible ranks and significantly worse runs.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True).reindex(columns=names).astype({"among_best": "boolean"})
 
     def _leaderboard_columns(self, measure: Measure, method: str, scope: Scope) -> dict[str, Any]:
-        """Return columns of all runs by a method with draws."""
+        """Return leaderboard columns for one method with draws."""
         d, e = self.draws[measure, method, scope], estimates_in_scope(self.scores[method, measure], scope)
         (lower, upper), expected = e.interval(self.ci_prob), e.value
         if scope == "population":
@@ -183,7 +183,7 @@ class ComparisonFrames:
         return columns
 
     def pairs_in_order(self, measure: Measure, arrangement: Arrangement) -> list[Pair]:
-        """Return pairs as arranged by the first test and method with draws; the first ones by difference."""
+        """Return pairs of runs, sorted and truncated as arranged."""
         rows = self.differences()
         rows = rows[(rows["measure"] == str(measure)) & (rows["method"] == self.shown_method(measure))]
         rows = rows[rows["scope"] == "these-topics"]
@@ -196,12 +196,12 @@ class ComparisonFrames:
         return [pairs[i] for i in order[: arrangement.top]]
 
     def shown_method(self, measure: Measure) -> str:
-        """Return the first method with draws on these topics, without one ``as-judged``."""
+        """Return the first method with draws for a measure, else ``as-judged``."""
         drawn = (method for of, method, scope in self.draws if (of, scope) == (measure, "these-topics"))
         return next(drawn, AS_JUDGED)
 
     def across_measures(self) -> pd.DataFrame:
-        """Return the chance that a run is better than another on several measures at once.
+        """Return the probability that a run is better than another on several measures at once.
 
         It covers measures whose draws come from the same completed judgments: those completed together
         (``joint``), or that share a completion, such as P@5 and P@10; not AntiP, where lower is better, and
@@ -220,7 +220,7 @@ class ComparisonFrames:
 
     @cached_property
     def _across_frame(self) -> pd.DataFrame:
-        """Frame of `across_measures`."""
+        """Cached frame for `across_measures`."""
         import pandas as pd
 
         frames = []
@@ -240,7 +240,7 @@ class ComparisonFrames:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
     def system_scores(self) -> pd.DataFrame:
-        """Return scores of systems, means over the runs that are replicates of them.
+        """Return scores for systems, averaged over their replicate runs.
 
         Returns
         -------
@@ -255,7 +255,7 @@ class ComparisonFrames:
         return system_frame(self._system_scores, self.draws, self.ci_prob)
 
     def system_variance(self) -> pd.DataFrame:
-        """Return the variance components of a run's score: system, replicate, topics and unjudged documents.
+        """Return variance components for a run's score: system, replicate, topics and unjudged documents.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class ComparisonFrames:
         )
 
     def significance(self) -> pd.DataFrame:
-        """Return significance tests of each method's values, and how many completed judgments pass them.
+        """Return significance tests for all pairs of runs, with their probabilities over completed judgments.
 
         The tests take the topics as a sample of a population and the values as known; for
         ``prob_significant`` and ``reversal_risk`` the unjudged documents are uncertain, too.
@@ -320,13 +320,13 @@ class ComparisonFrames:
         return frame.astype({"significant": "boolean"})
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
-        """Tell which row's run is significantly better on the uncorrected scores, shape (run, run)."""
+        """Return whether the row run is significantly better on scores as judged, shape (run, run)."""
         value = self.scores[AS_JUDGED, measure].value
         significant: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_JUDGED, test] <= self.level
         return significant & (np.subtract.outer(value, value) > 0)
 
     def reliability(self) -> pd.DataFrame:
-        """Return the reliability of the whole comparison.
+        """Return reliability coefficients for the comparison, per measure and method.
 
         Returns
         -------
@@ -359,12 +359,12 @@ class ComparisonFrames:
     def _pairs(
         self, e: Estimates, keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
-        """Return the frame of the pairs by one method under one measure."""
+        """Return the frame for all pairs of runs, given one method and measure."""
         return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **keys}, matrices)
 
 
 def _expected_values(e: Estimates) -> FloatArray:
-    """Return values on topics like these, without the part of a lead that is due to the choice of topics."""
+    """Return scores shrunk toward their mean, as expected on a new sample of topics."""
     assert e.draws is not None
     by_draw = generalizability(e.draws.amount)
     defined = by_draw[~np.isnan(by_draw)]  # none where all runs are equal

@@ -90,7 +90,7 @@ _CAPTIONS = {
     "calibration": "Announced chances by bins",
     "grades": "Announced chances, graded",
 }
-"""Captions of the tables, each called like the method that gives its frame."""
+"""Table captions, keyed by the method that returns the frame."""
 
 
 def _reversal_tables(result: Reversals) -> tuple[Table, ...]:
@@ -106,7 +106,7 @@ def _reversal_tables(result: Reversals) -> tuple[Table, ...]:
 
 
 def _rate_views(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
-    """Return views of each group and number of judgments, one where both ways of counting agree."""
+    """Return a view for each group and number of judgments, merged if both standards agree."""
     shares = ("separability", "separability_all", "kept", "reversed", "swapped", "gained")
     views = []
     for measure, group in product(map(str, result.measures), result.groups):
@@ -160,7 +160,7 @@ def _pairs_text(result: Reversals, measure: str, group: str) -> str:
 def calibration_table(
     probability: npt.ArrayLike, happened: npt.ArrayLike, *, n_bins: int = 10
 ) -> pd.DataFrame:
-    """Compare stated probabilities with the share that happened: the points of a reliability plot.
+    """Compare stated probabilities with observed frequencies in bins, as for a reliability plot.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def calibration_table(
 
 
 def brier_score(probability: npt.ArrayLike, happened: npt.ArrayLike) -> float:
-    """Return the mean squared difference between probability and outcome; 0 is perfect; NaN without any.
+    """Return the Brier score (mean squared error) of probabilities against outcomes, NaN if there are none.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def _check_statements(
 
 
 MAX_SHARE_OF_HOLES = 0.01
-"""Largest share of ranks that all judgments leave unjudged in runs by which probabilities are graded."""
+"""Largest share of unjudged ranks in runs used to grade probabilities."""
 
 Value = TypeVar("Value")
 Key = tuple[str, str, int, str]  # measure, group, number of judgments, method
@@ -232,7 +232,7 @@ Key = tuple[str, str, int, str]  # measure, group, number of judgments, method
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Values and significance of one method for a group of runs under one judgment set.
+    """Scores and significance for a group of runs, given one method and judgment set.
 
     ``value``: mean over topics, shape (run,). ``p``: adjusted p-values, shape (run, run), NaN where
     `SignificantDraws` decide. ``better``: whether the row's run is significantly better than the column's,
@@ -247,7 +247,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reversals(Result):
-    """Significance of all pairs of runs under judgment sets of several sizes, the last one complete.
+    """Significance of differences between runs under judgment sets of increasing size.
 
     Made by `bayespool.comparisons.reversals`.
 
@@ -309,7 +309,7 @@ class Reversals(Result):
         return _reversal_tables(self)
 
     def summary(self) -> tuple[str, ...]:
-        """Return the fitted constants."""
+        """Return sentences with the fitted constants."""
         return tuple(
             f"{method}, {measure}: fitted constants C = {number(c.c, 2)}, E = {number(c.e, 3)} "
             f"(RMSE {number(c.rmse, 3)})."
@@ -317,15 +317,15 @@ class Reversals(Result):
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return p-values, announced chances and separability, a row for each group of runs."""
+        """Return plots of p-values, announced probabilities and separability for each group of runs."""
         return _figures(self)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Return citations for the experiment, the estimators, the test and its control."""
+        """Return citations for the experiment, the estimators, the test and its multiplicity control."""
         return citations_with_tests(self.metadata, (self.test, self.control), "ravana-moffat-2010")
 
     def gradable(self, measure: object, group: str) -> BoolArray:
-        """Tell for which runs the truth is known, shape (run,).
+        """Return whether the final score of each run is known well enough for grading, shape (run,).
 
         Where unseen documents are estimated, all judgments may leave at most 1% of a run's ranks unjudged.
         """
@@ -337,7 +337,7 @@ class Reversals(Result):
         return bool(self.metadata["unseen"] == "estimated")
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on unjudged documents, graded runs, and pools shallower than the measure."""
+        """Return notes on unjudged documents, graded runs and pools shallower than the measure."""
         lines, is_graded = [], len(self.grades()) > 0
         for (measure, group), shares in self.holes.items():
             if not shares.any():
@@ -367,7 +367,7 @@ class Reversals(Result):
         return tuple(lines)
 
     def trends(self) -> pd.DataFrame:
-        """Return the mean scores as judgments grow, as in the paper's table 1.
+        """Return mean scores for each number of judgments, as in table 1 of the paper.
 
         Returns
         -------
@@ -394,7 +394,7 @@ class Reversals(Result):
         return pd.DataFrame(rows, columns=[*columns, "topic_rmse", "separability"])
 
     def rates(self) -> pd.DataFrame:
-        """Return the separability and reversals, as in the paper's table 2.
+        """Return separability and reversal rates, as in table 2 of the paper.
 
         Returns
         -------
@@ -435,7 +435,7 @@ class Reversals(Result):
         return pd.DataFrame(rows)
 
     def p_values(self) -> pd.DataFrame:
-        """Return p-values of every pair under fewer and under all judgments, as in the paper's figure 5.
+        """Return p-values for each pair of runs under fewer and all judgments, as in figure 5 of the paper.
 
         Returns
         -------
@@ -455,7 +455,7 @@ class Reversals(Result):
         return pd.concat(frames, ignore_index=True)
 
     def risks(self) -> pd.DataFrame:
-        """Return announced probabilities for each pair under fewer judgments, and the outcome under all.
+        """Return announced probabilities for each pair of runs, with the outcome under all judgments.
 
         Returns
         -------
@@ -486,7 +486,7 @@ class Reversals(Result):
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
-        """Return announced probabilities against outcomes, by bins: a reliability plot as a table.
+        """Return announced probabilities and observed frequencies in bins, as for a reliability plot.
 
         Returns
         -------
@@ -504,7 +504,7 @@ class Reversals(Result):
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def grades(self) -> pd.DataFrame:
-        """Return grades of the announced probabilities.
+        """Return Brier scores for the announced probabilities.
 
         Returns
         -------
@@ -526,7 +526,7 @@ class Reversals(Result):
         return pd.DataFrame(rows)
 
     def _statements(self) -> list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-        """Return probabilities and outcomes of gradable pairs, with the key columns of each statement."""
+        """Return probabilities and outcomes for gradable pairs of runs, per kind of statement."""
         statements: list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
         risks, names = self.risks(), ["measure", "group", "method", "judgments"]
         for key, pairs in () if risks.empty else risks.groupby(names, sort=False):
@@ -542,33 +542,33 @@ class Reversals(Result):
         return statements
 
     def _results_under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
-        """Return results under fewer than all judgments."""
+        """Return outcomes for all judgment sets but the complete one."""
         return [
             (key, value) for key, value in self._sorted_by_measure(results) if key[2] != self.n_judgments[-1]
         ]
 
     def _sorted_by_measure(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
-        """Return results measure by measure."""
+        """Return outcomes sorted by measure."""
         order = [str(measure) for measure in self.measures]
         return sorted(results.items(), key=lambda item: order.index(item[0][0]))
 
     def _pairs(
         self, measure: str, group: str, n: int, method: str, matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
-        """Return the frame of a group's pairs by one method under one judgment set."""
+        """Return the frame for all pairs of runs in a group, given one method and judgment set."""
         return pair_frame(self.groups[group], self._key_columns(measure, group, n, method), matrices)
 
     def _key_columns(self, measure: str, group: str, n: int, method: str) -> dict[str, Any]:
-        """Return columns that name a row."""
+        """Return key columns that identify a row."""
         return {"measure": measure, "group": group, "method": method, "judgments": n}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredReversals(StoredResult, reads="reversals"):
-    """Reversals of an earlier call, as they were written, whose figure is drawn from their tables."""
+    """Reversals read from stored tables, from which their plots are drawn."""
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the figure of the reversals, where the file has all their tables."""
+        """Return plots of the stored reversals if their tables are complete."""
         return _figures(self) if len(self.tables()) > 1 else super().figures()
 
 

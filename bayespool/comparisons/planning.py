@@ -58,7 +58,7 @@ _COLUMNS = {
 )
 @dataclass(frozen=True, eq=False)
 class PairVariances:
-    """Variances of the differences of some pairs of runs, in units of the measure.
+    """Variance components for differences between pairs of runs, in units of the measure.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class PairVariances:
 
     @classmethod
     def from_draws(cls, values: Values) -> PairVariances:
-        """Return variances from joint draws, shape (draw, run, topic), of at most 100 pairs."""
+        """Estimate variance components from draws (draw, run, topic), for at most 100 pairs of runs."""
         first, second = np.triu_indices(values.amount.shape[1], 1)
         scores = values.scores()
         rows = [_variances(scores, a, b) for a, b in zip(first, second, strict=True)]
@@ -96,9 +96,7 @@ class PairVariances:
         )
 
     def unjudged_variance(self, n_topics: int, judged: float = 0.0) -> FloatArray:
-        """Return the variance due to unjudged documents with so many topics, and a share of these documents
-        judged.
-        """
+        """Return the variance due to unjudged documents, given numbers of topics and further judgments."""
         open_share = 1 - judged
         return (
             open_share * self.topic_specific_error * self.n_topics / n_topics
@@ -106,14 +104,15 @@ class PairVariances:
         )
 
     def unjudged_share(self, n_topics: int, judged: float = 0.0) -> float:
-        """Return the mean share of variance that is due to unjudged documents; NaN where nothing varies."""
+        """Return the mean share of variance due to unjudged documents, NaN without variance."""
         unjudged_variance = self.unjudged_variance(n_topics, judged)
         with np.errstate(invalid="ignore"):
             return float(np.mean(unjudged_variance / (unjudged_variance + self.topic_variance / n_topics)))
 
     def power(self, difference: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
-        r"""Return the share of cases in which a difference is detected: the t interval leaves out 0 on the
-        right side.
+        r"""Return the power to detect a true difference with a paired t interval.
+
+        A difference is detected if the interval leaves out 0 on the right side.
 
         Parameters
         ----------
@@ -147,7 +146,7 @@ class PairVariances:
         return float(chance.mean())
 
     def smallest(self, power: float, n_topics: int, judged: float = 0.0, *, level: float = 0.05) -> float:
-        """Return the smallest difference that is detected with a power; 0 where nothing varies."""
+        """Return the smallest difference detected with the given power, 0 without variance."""
         from scipy.optimize import brentq
 
         most = 10 * float(np.sqrt((self.topic_variance + self.unjudged_variance(n_topics, judged)).max()))
@@ -162,8 +161,9 @@ class PairVariances:
     def topics_for(
         self, difference: float, power: float, judged: float = 0.0, *, level: float = 0.05
     ) -> int | None:
-        """Return the least number of topics, those at hand or more, that detect a difference; None where none
-        does.
+        """Return the smallest number of topics that detects a difference, None if too many are needed.
+
+        It is at least the number at hand.
         """
         low, high = self.n_topics, _MOST_TOPICS * self.n_topics
         if self.power(difference, high, judged, level=level) < power:
@@ -176,9 +176,7 @@ class PairVariances:
 
 
 def _variances(scores: FloatArray, a: np.intp, b: np.intp) -> tuple[float, float, float]:
-    """Return the variance of a pair's difference over topics, of its mean due to errors apart, and due to all
-    errors.
-    """
+    """Return the variance over topics, topic-specific error variance and total error variance for a pair."""
     difference = scores[:, a] - scores[:, b]
     topic_variance = difference.var(axis=1, ddof=1).mean()
     topic_specific_error = difference.var(axis=0).sum() / difference.shape[1] ** 2
@@ -213,7 +211,7 @@ class Plan(Result):
         return one_line("Plan", f"{self.settings.measures}, {unjudged}")
 
     def scenarios(self) -> pd.DataFrame:
-        """Return the smallest differences that are detected.
+        """Return the smallest detectable difference for each scenario.
 
         Returns
         -------
@@ -242,7 +240,7 @@ class Plan(Result):
         return pd.DataFrame(rows, columns=names)
 
     def mixes(self) -> pd.DataFrame:
-        """Return ways to detect the difference asked for, the cheapest first; empty where none was asked for.
+        """Return combinations of topics and judgments that detect the requested difference, cheapest first.
 
         Returns
         -------
@@ -274,7 +272,7 @@ class Plan(Result):
                 yield difference, labels, n_topics, n, n_labels, price
 
     def tables(self) -> tuple[Table, ...]:
-        """Return ``scenarios``, and ``mixes`` where a difference was asked for."""
+        """Return the table ``scenarios``, and ``mixes`` if a difference was requested."""
         power, test = level(self.settings.power), f"at {self.settings.level:g}"
         measure = self.settings.measures
         view = View(
@@ -296,9 +294,7 @@ class Plan(Result):
         return scenarios, Table("mixes", "Ways to detect a difference", mixes, _COLUMNS, (cheapest,))
 
     def summary(self) -> tuple[str, ...]:
-        """Return the smallest detectable difference, what makes it smaller, and the cheapest way to a
-        difference.
-        """
+        """Return sentences on the smallest detectable difference and how to reduce it."""
         rows = self.scenarios().to_dict("records")
         base, s = rows[0], self.settings
         share = f"{level(s.power)} of cases (t interval at {s.level:g})"
@@ -336,7 +332,7 @@ def plan(
     settings: PlanSettings,
     report: Callable[[str], None] | None = None,
 ) -> Plan:
-    """Plan a comparison: the smallest difference that is detected, and what it takes to detect a smaller one.
+    """Plan a comparison: find the smallest detectable difference and what reduces it.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class VarianceComponents:
-    """Variance between runs, between topics, and of the residual, each of shape (...) of the scores."""
+    """Variance components of scores: between runs, between topics and residual, each of shape (...)."""
 
     run: FloatArray
     topic: FloatArray
@@ -49,7 +49,7 @@ class VarianceComponents:
 
 
 def variance_components(scores: npt.ArrayLike) -> VarianceComponents:
-    """Return the variance components of the two-way random model without replication.
+    """Return variance components for the two-way random-effects model without replication.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def variance_components(scores: npt.ArrayLike) -> VarianceComponents:
 
 
 def generalizability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatArray:
-    """Return Eρ²: share of run variance in the variance of runs' means relative to one another.
+    """Return the generalizability coefficient Eρ² for relative differences between runs.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def generalizability(scores: npt.ArrayLike, n_topics: int | None = None) -> Floa
 
 
 def dependability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatArray:
-    """Return Φ: share of run variance in the variance of runs' means on an absolute scale.
+    """Return the dependability coefficient Φ for absolute scores of runs.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _share(signal: FloatArray, noise: FloatArray, n: int) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Reliability coefficients of these runs on a number of topics like these.
+    """Reliability coefficients for the runs with a given number of topics.
 
     Attributes
     ----------
@@ -183,8 +183,7 @@ class Reliability:
 def reliability(
     scores: npt.ArrayLike, *, n_topics: int | None = None, ci_prob: float = DEFAULT_CI_PROB
 ) -> Reliability:
-    """Return the generalizability coefficient Eρ² and index of dependability Φ of runs × topics, with
-    intervals.
+    """Return generalizability Eρ² and dependability Φ for runs × topics, with confidence intervals.
 
     Parameters
     ----------
@@ -261,7 +260,7 @@ class _MeanSquares:
         )
 
     def generalizability_end(self, n: int, tail: float) -> float:
-        """Return the end of the interval of Eρ², from that of σ²_run/σ²_rest, by the F distribution."""
+        """Return a confidence limit for Eρ² from an F quantile."""
         from scipy.special import fdtri
 
         if self.rest == 0 or self.run == 0:
@@ -272,7 +271,7 @@ class _MeanSquares:
         return n * ratio / (1 + n * ratio)
 
     def dependability_end(self, n: int, tail: float) -> float:
-        """Return the end of the interval for Φ, from that of σ²_run/(σ²_run + σ²_topic + σ²_rest)."""
+        """Return an approximate confidence limit for Φ from F quantiles."""
         from scipy.special import chdtri, fdtri
 
         if self.rest == 0 or self.run == 0:
@@ -296,7 +295,7 @@ _SHARES_BY_ANOTHER = ("unjudged_variance", "assessor_variance")
 
 @dataclass(frozen=True, eq=False)
 class SystemScores:
-    """Scores of systems, means over their runs, and the parts of their variance.
+    """Scores for systems, averaged over their runs, with variance components.
 
     Attributes
     ----------
@@ -334,8 +333,9 @@ class SystemScores:
 
     @property
     def shares(self) -> FloatArray:
-        """Shares of topics, runs and unjudged documents in a system's variance, shape (3, system); runs have
-        none where no system has two, and all are NaN where nothing varies.
+        """Shares of topics, runs and unjudged documents in each system's variance, shape (3, system).
+
+        Runs have none where no system has two, and all are NaN where nothing varies.
         """
         parts = np.array(
             [self.topics_variance, np.nan_to_num(self.replicates_variance), self.unjudged_variance]
@@ -345,8 +345,9 @@ class SystemScores:
 
     @property
     def components(self) -> dict[str, float]:
-        """Variances by system, replicate, topic, unjudged documents and, of scores by one, another assessor;
-        from the third on means over systems.
+        """Variance components by name: system, replicate, topic, unjudged and, if estimated, assessor.
+
+        From the third on they are means over systems.
         """
         topic, unjudged = float(self.topics_variance.mean()), float(self.unjudged_variance.mean())
         parts = {"system": self.system, "replicate": self.replicate, "topic": topic, "unjudged": unjudged}
@@ -358,14 +359,14 @@ class SystemScores:
 
     @property
     def shares_on_these(self) -> FloatArray:
-        """Shares of unjudged documents and of another assessor on these topics, shape (2, system)."""
+        """Shares of unjudged documents and another assessor in each system's variance, shape (2, system)."""
         assert self.assessor_variance is not None
         parts = np.array([self.unjudged_variance, self.assessor_variance])
         with np.errstate(invalid="ignore"):
             return np.asarray(parts / parts.sum(axis=0))
 
     def interval(self, ci_prob: float, *, like_these: bool) -> tuple[FloatArray, FloatArray]:
-        """Return the interval's ends on these topics and runs, or ones like these, shape (system,) each."""
+        """Return interval limits for each system's score, shape (system,) each."""
         return equal_tailed_interval(self.like_these if like_these else self.draws, ci_prob)
 
 
@@ -376,7 +377,7 @@ def system_scores(
     random_seed: int = 1,
     exchanged: Values | None = None,
 ) -> SystemScores:
-    r"""Score systems by the mean of their runs.
+    r"""Score systems by averaging over their runs.
 
     Parameters
     ----------
@@ -440,14 +441,12 @@ def system_scores(
 
 
 def _means_over_runs(scores: FloatArray, groups: Sequence[Sequence[int]]) -> FloatArray:
-    """Return means over the runs of systems, shape (..., system, topic), of scores of shape (..., run,
-    topic).
-    """
+    """Average scores over each system's runs, from (..., run, topic) to (..., system, topic)."""
     return np.stack([scores[..., list(runs), :].mean(axis=-2) for runs in groups], axis=-2)
 
 
 def _between(draws: FloatArray, replicate: float, n_runs: npt.NDArray[Any]) -> float:
-    """Return the variance between systems: of their means, less what replicates add; NaN for one system."""
+    """Return the variance between systems, corrected for replicate variance, NaN for one system."""
     if draws.shape[1] < 2:
         return float("nan")
     added = 0.0 if np.isnan(replicate) else float((replicate / n_runs).mean())
@@ -455,13 +454,13 @@ def _between(draws: FloatArray, replicate: float, n_runs: npt.NDArray[Any]) -> f
 
 
 SystemScoresByKey = Mapping[tuple[Measure, str, bool], SystemScores]
-"""By measure, method with draws, and whether these are of scores by another assessor."""
+"""Mapping from (measure, method, whether by another assessor) to system scores."""
 
 
 def all_system_scores(
     systems: Iterable[tuple[str, str]], estimates: Sequence[Estimates], *, random_seed: int
 ) -> SystemScoresByKey:
-    """Return the scores of systems, from pairs of run and system."""
+    """Return system scores for all estimates, given (run, system) pairs."""
     pairs, scores = tuple(systems), dict[tuple[Measure, str, bool], SystemScores]()
     for e in estimates:
         runs = dict[str, list[int]]()
@@ -480,7 +479,7 @@ def all_system_scores(
 def system_frame(
     system_values: SystemScoresByKey, scopes: Iterable[tuple[Measure, str, str]], ci_prob: float
 ) -> pd.DataFrame:
-    """Return the frame of `ComparisonFrames.system_scores`."""
+    """Return the data frame for `ComparisonFrames.system_scores`."""
     import pandas as pd
 
     names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
@@ -501,7 +500,7 @@ def system_frame(
 
 
 def variance_frame(system_values: SystemScoresByKey) -> pd.DataFrame:
-    """Return the frame of `ComparisonFrames.system_variance`."""
+    """Return the data frame for `ComparisonFrames.system_variance`."""
     import pandas as pd
 
     rows, has_another = [], any(by_another for *_, by_another in system_values)

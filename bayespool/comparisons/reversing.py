@@ -45,7 +45,7 @@ _RANK_OF_UNEXPLAINED = np.iinfo(np.int32).max
 
 
 def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
-    """Return the smallest rank at which a pooled run retrieved each document, at any depth; shape (pair,).
+    """Return the best rank of each document over the pooled runs, shape (pair,).
 
     The largest int32 for documents that no pooled run retrieved.
     """
@@ -57,7 +57,7 @@ def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
 
 
 def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: int = 1) -> Collection:
-    """Return the collection with its first judgments only, in the order of a pool that grows rank by rank.
+    """Return the collection with only its first judgments, in rank order of the pooled runs.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
 
 
 def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Collection, tuple[str, ...]]:
-    """Add unpooled copies of the pooled runs among those named; also return the names to score instead.
+    """Add unpooled copies of pooled runs to a collection, and return it with the copies' names.
 
     A copy has the run's ranking and organization but did not contribute, so a posterior estimator gives it
     the effect of a new organization. The pooled runs remain evidence.
@@ -150,7 +150,7 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
 
 
 FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
-"""Sizes of the judgment sets that the paper fits its constants over."""
+"""Numbers of judgments in the sets to which the paper fits its constants."""
 
 _FITTED = ("background", "interpolated", "smoothed")
 
@@ -163,7 +163,7 @@ def reversals(
     settings: ReversalSettings,
     report: Callable[[str], None] | None = None,
 ) -> Reversals:
-    """Count the significant differences under few judgments that all judgments reverse, by method.
+    """Count significant differences under few judgments that all judgments reverse, per method.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def reversals(
 
 
 def _groups(collection: Collection, run_ids: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
-    """Return runs of the contributing and the non-contributing group, of two or more each."""
+    """Return runs in the contributing and non-contributing groups, omitting groups of one run."""
     index = collection.run_index(run_ids if run_ids is None else list(dict.fromkeys(run_ids)))
     groups = {
         name: tuple(collection.run_ids[i] for i in index if collection.pooled[i] == pooled)
@@ -317,7 +317,7 @@ def _fit(
     methods: Mapping[str, Estimator],
     random_seed: int,
 ) -> dict[str, Constants]:
-    """Return the constants of each method, fitted to the lower bounds under all judgments."""
+    """Fit each method's constants to scores as judged under all judgments."""
     n_all = int(collection.judged.sum())
     fitting = {n for n in FIT_JUDGMENTS if n < n_all}
     fit_sizes = sorted(fitting if len(fitting) == len(FIT_JUDGMENTS) else fitting | set(sizes))
@@ -333,7 +333,7 @@ def _fit(
 
 
 def _with_constants(estimator: Any, constants: Constants) -> Estimator:
-    """Replace the constants of an estimator that the data determine."""
+    """Return an estimator with its constants replaced by fitted ones."""
     determined = {n: x for n in ("c", "e") if not np.isnan(x := getattr(constants, n))}
     replaced: Estimator = dataclasses.replace(estimator, fit="none", **determined)
     return replaced
@@ -342,7 +342,7 @@ def _with_constants(estimator: Any, constants: Constants) -> Estimator:
 def _estimate(
     estimator: Estimator, collection: Collection, runs: tuple[str, ...], measures: Sequence[Measure]
 ) -> tuple[Estimates, ...]:
-    """Return estimates of runs, by a posterior all together and as unpooled copies."""
+    """Return estimates for runs, scoring unpooled copies together if the estimator is a posterior."""
     if isinstance(estimator, PosteriorEstimator):
         estimator = dataclasses.replace(estimator, together=True)
         collection, runs = unpooled_copies(collection, runs)
@@ -350,7 +350,7 @@ def _estimate(
 
 
 def _outcome(estimates: Estimates, truth: FloatArray, settings: ReversalSettings) -> Outcome:
-    """Return values, their errors on topics, adjusted p-values, and significantly better runs."""
+    """Return scores, errors, adjusted p-values and significantly better runs for one set of estimates."""
     p = p_values(estimates.per_topic, settings.test, random_seed=settings.random_seed)
     p = adjust_p_values(p, applied_control(settings.test, settings.control))
     difference = np.subtract.outer(estimates.value, estimates.value)
@@ -359,7 +359,7 @@ def _outcome(estimates: Estimates, truth: FloatArray, settings: ReversalSettings
 
 
 def _announced_outcome(outcome: Outcome, draws: SignificantDraws, share: float) -> Outcome:
-    """Return the outcome that takes pairs as significant that are so, the same way, in a share of draws."""
+    """Return an outcome whose significant pairs of runs are those significant in enough draws."""
     is_frequent = draws.n_greater >= share * draws.n_draws
     better = is_frequent & (draws.n_greater > draws.n_greater.T)  # half and half is neither
     return dataclasses.replace(outcome, p=np.full(better.shape, np.nan), better=better)

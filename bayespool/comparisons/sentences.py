@@ -34,7 +34,7 @@ _KEYS = ("measure", "method", "scope")
 
 
 def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
-    """Yield sentences on pairs under each measure, and across measures, of three pairs at most."""
+    """Yield sentences on up to three pairs of runs, per measure and across measures."""
     for measure in comparison.measures:
         method = comparison.shown_method(measure)
         pairs = comparison.pairs_in_order(measure, comparison.arrangement)
@@ -61,7 +61,7 @@ def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
 
 
 def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each measure with the numbers of one pair, a − b in the order given.
+    """Yield a line per measure with the results for one pair of runs.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[st
 
 
 def _p(p: float) -> str:
-    """Write a p-value with its sign."""
+    """Format a p-value with its equality or inequality sign."""
     return f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
 
 
@@ -106,8 +106,9 @@ def comparison_sentence(
     method: str | None = None,
     test: str | None = None,
 ) -> str:
-    """Return a sentence on a pair of runs, the better one first; defaults are the first measure, method with
-    draws and test.
+    """Return a sentence that compares two runs, the better run first.
+
+    Defaults are the first measure, method with draws and test.
 
     Examples
     --------
@@ -140,7 +141,7 @@ _OTHER_SCOPES: dict[Scope, str] = {
 def _pair_sentence(
     comparison: ComparisonFrames, a: int, b: int, measure: Measure, method: str, test: SignificanceTest
 ) -> str:
-    """Return a sentence on the runs at two positions, the better one first; without draws as judged."""
+    """Return a sentence that compares two runs given by index, the better run first."""
     value, draws = (
         comparison.scores[AS_JUDGED, measure].value,
         comparison.draws.get((measure, method, "these-topics")),
@@ -176,8 +177,9 @@ def _ends(draws: DrawComparison, a: int, b: int) -> str:
 
 
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
-    """Return a sentence on a pair of runs on several measures, from a row of
-    `ComparisonFrames.across_measures`, the likelier order first.
+    """Return a sentence that compares two runs on several measures, the likelier order first.
+
+    ``row`` is from `ComparisonFrames.across_measures`.
 
     Examples
     --------
@@ -202,7 +204,7 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
 
 
 def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> str:
-    """Return a sentence on the best of some runs, from rows of the leaderboard in one scope, highest first.
+    """Return a sentence on the best run, given leaderboard rows in one scope, highest score first.
 
     Examples
     --------
@@ -235,7 +237,7 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
 
 
 def system_sentence(row: Mapping[Any, Any]) -> str:
-    """Return a sentence on a system, from a row of `ComparisonFrames.system_scores`.
+    """Return a sentence on a system's score, given a row from `ComparisonFrames.system_scores`.
 
     Examples
     --------
@@ -271,7 +273,7 @@ def _on_topics(n: int) -> str:
 
 
 def _is_fully_judged(comparison: ComparisonFrames, measure: Measure, a: int, b: int) -> bool:
-    """Tell whether nothing of the two runs, nor of their ideal rankings, is unjudged."""
+    """Return whether both runs and their ideal rankings are fully judged."""
     bounds = comparison.scores.bounds[comparison.measures.index(measure)]
     return not bounds.has_unjudged[[a, b]].any()
 
@@ -320,7 +322,7 @@ def _position(names: Sequence[str], name: object | None, kind: str) -> int:
 
 
 def _amount(x: float) -> str:
-    """Write a difference to three decimals, one that is not 0 never as 0."""
+    """Format a difference to three decimals, never rounding a nonzero difference to 0."""
     written = f"{x:.3f}"
     return {"0.000": "under 0.001", "-0.000": "above -0.001"}.get(written, written) if x else written
 

@@ -48,7 +48,7 @@ _CONTROL = Option(
 
 
 def _systems(given: object) -> object:
-    """Return systems of runs, from a file or a mapping."""
+    """Return the system for each run, read from a file or mapping."""
     from bayespool.collection.contents import parse_systems
 
     return parse_systems(given)  # type: ignore[arg-type]  # of the option's type
@@ -106,7 +106,7 @@ class ComparingSettings(ScoringSettings):
 
     @property
     def asks_another_assessor(self) -> bool:
-        """Tell whether levels of another assessor are asked for."""
+        """Whether scores by another assessor are requested."""
         return "another-assessor" in self.scopes
 
     def _requested_estimators(self) -> Iterable[str | Estimator]:
@@ -123,7 +123,7 @@ _WITHOUT_COLLECTION = (
     *("topics_at_hand", "sd", "more_topics", "difference", "power", "level", "price_topic"),
     *("measures", "random_seed", "progress"),  # have no effect without a collection
 )
-"""Settings of a plan without a collection."""
+"""Names of settings for a plan without a collection."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +173,7 @@ class PlanSettings(TargetSettings):
         self._hold("estimator", parse_posterior(self.estimator, self, **self.target_settings()))
 
     def _refuse_idle(self) -> None:
-        """Raise `InputError` for settings that a plan without a collection has no use for."""
+        """Raise `InputError` if a plan without a collection has settings that it does not use."""
         for name, (spec, default) in options_of(type(self)).items():
             if name not in _WITHOUT_COLLECTION and getattr(self, name) != spec.validated(name, default):
                 raise InputError(
@@ -182,7 +182,7 @@ class PlanSettings(TargetSettings):
                 )
 
     def comparing_settings(self) -> ComparingSettings:
-        """Return settings for `bayespool.score`, for all runs together."""
+        """Return settings for scoring all runs together with `bayespool.score`."""
         shared = {name: getattr(self, name) for name in options_of(TargetSettings)}
         return ComparingSettings(measures=(self.measures,), estimators=(self.estimator,), **shared)
 
@@ -240,7 +240,7 @@ class ReversalSettings(PosteriorSettings):
 
 
 def _with_as_judged(estimators: Iterable[str | Estimator]) -> Iterable[str | Estimator]:
-    """Return estimators with the uncorrected scores among them, first if they are not named."""
+    """Return the estimators with ``as-judged`` added in front if it is missing."""
     listed = tuple(estimators)
     names = [leading_name(e) if isinstance(e, str) else e.name for e in listed]
     return listed if AS_JUDGED in names else (AS_JUDGED, *listed)

@@ -25,7 +25,7 @@ _MAX_CELLS_HELD = 1 << 24  # numbers
 def p_values(
     scores: npt.ArrayLike, test: SignificanceTest = "paired-t", *, n_flips: int = 10_000, random_seed: int = 0
 ) -> FloatArray:
-    """Return p-values of all pairs of runs, shape (run, run), by a test on scores of shape (run, topic)."""
+    """Return p-values for all pairs of runs from a test on scores (run, topic), shape (run, run)."""
     if test == "randomization":
         return randomization(scores, n_flips=n_flips, random_seed=random_seed)
     tests = {"paired-t": paired_t, "wilcoxon": wilcoxon, "tukey-hsd": tukey_hsd}
@@ -35,7 +35,7 @@ def p_values(
 
 
 def paired_t(scores: npt.ArrayLike) -> FloatArray:
-    """Return p-values of Student's paired t test, T − 1 degrees of freedom for T topics.
+    """Return p-values for all pairs of runs from Student's paired t test.
 
     Parameters
     ----------
@@ -66,7 +66,9 @@ def paired_t(scores: npt.ArrayLike) -> FloatArray:
 
 
 def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
-    """Return p-values of Wilcoxon's signed-rank test; topics without a difference are left out.
+    """Return p-values for all pairs of runs from Wilcoxon's signed-rank test.
+
+    Topics without a difference are left out.
 
     Parameters
     ----------
@@ -112,8 +114,7 @@ def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
 
 
 def randomization(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: int = 0) -> FloatArray:
-    """Return p-values of Fisher's randomization test of the mean difference: signs of topics' differences
-    flipped.
+    """Return p-values for all pairs of runs from Fisher's randomization test of the mean difference.
 
     Parameters
     ----------
@@ -158,8 +159,7 @@ def randomization(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: 
 
 
 def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
-    """Return p-values of Tukey's honestly significant difference on the two-way additive analysis of
-    variance.
+    """Return p-values for all pairs of runs from Tukey's HSD on a two-way additive ANOVA.
 
     They are already controlled for all pairs of the R runs given, so more runs make every p-value larger.
 
@@ -201,7 +201,7 @@ def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
 
 
 def tukey_significant(scores: npt.ArrayLike, level: float = 0.05) -> BoolArray:
-    """Tell which pairs differ significantly by Tukey's test, from one critical value, shape (run, run)."""
+    """Return whether each pair of runs differs significantly in Tukey's test, shape (run, run)."""
     statistic, degrees = _tukey_statistic(scores)
     if len(statistic) < 2:
         return np.zeros(statistic.shape, dtype=bool)
@@ -210,8 +210,9 @@ def tukey_significant(scores: npt.ArrayLike, level: float = 0.05) -> BoolArray:
 
 
 def significant_pairs(scores: FloatArray, test: Literal["tukey-hsd", "paired-t"]) -> BoolArray:
-    """Return pairs of runs that differ significantly at 5 %, shape (run, run); none where there is only one
-    topic or run.
+    """Return whether each pair of runs differs significantly at 5 %, shape (run, run).
+
+    No pair does with one topic or run.
     """
     if min(scores.shape) < 2:
         return np.zeros((len(scores), len(scores)), dtype=bool)
@@ -223,7 +224,7 @@ def significant_pairs(scores: FloatArray, test: Literal["tukey-hsd", "paired-t"]
 
 @lru_cache(maxsize=256)
 def tukey_critical(level: float, n_runs: int, degrees: int) -> float:
-    """Return the critical value of the studentized range."""
+    """Return the critical value for Tukey's studentized range."""
     from scipy.stats import studentized_range
 
     check_level(level)
@@ -231,7 +232,7 @@ def tukey_critical(level: float, n_runs: int, degrees: int) -> float:
 
 
 def adjust_p_values(p: FloatArray, control: Control = "holm") -> FloatArray:
-    """Return p-values adjusted for the family of all pairs that have one.
+    """Return p-values adjusted for multiple comparisons over all pairs of runs.
 
     Parameters
     ----------
@@ -268,24 +269,24 @@ def adjust_p_values(p: FloatArray, control: Control = "holm") -> FloatArray:
 
 
 def check_control(control: Control) -> None:
-    """Raise `InputError` for an unknown adjustment."""
+    """Raise `InputError` if the multiplicity control is unknown."""
     if control not in get_args(Control):
         raise InputError(f"no control {control!r}", hint=known_names(control, get_args(Control)))
 
 
 def applied_control(test: SignificanceTest, control: Control) -> Control:
-    """Return the adjustment of a test's p-values; Tukey's need none."""
+    """Return the multiplicity control applied to a test's p-values, "none" for Tukey's test."""
     return "none" if test == "tukey-hsd" else control
 
 
 def check_level(level: float) -> None:
-    """Raise `InputError` for a significance level outside (0, 1)."""
+    """Raise `InputError` if the significance level is outside (0, 1)."""
     if not 0 < level < 1:
         raise InputError(f"significance level {level} is not between 0 and 1")
 
 
 def _matrix(scores: npt.ArrayLike) -> FloatArray:
-    """Return scores as an array of shape (run, topic), with two topics or more."""
+    """Return scores as an array of shape (run, topic) with at least two topics."""
     matrix = np.asarray(scores, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[1] < 2:
         raise InputError(
@@ -295,7 +296,7 @@ def _matrix(scores: npt.ArrayLike) -> FloatArray:
 
 
 def effect_sizes(scores: npt.ArrayLike, test: SignificanceTest = "paired-t") -> FloatArray:
-    r"""Return effect sizes of all pairs of runs that belong to a test.
+    r"""Return the effect size that belongs to a test for all pairs of runs.
 
     Parameters
     ----------
@@ -339,14 +340,14 @@ def effect_sizes(scores: npt.ArrayLike, test: SignificanceTest = "paired-t") -> 
 
 
 def _differences(scores: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return scores, and differences of all pairs of runs, shape (pair, topic), as `np.triu_indices`."""
+    """Return the score array and the differences for all pairs of runs, shape (pair, topic)."""
     matrix = _matrix(scores)
     first, second = np.triu_indices(len(matrix), 1)
     return matrix, np.round(matrix[first] - matrix[second], _DECIMALS)
 
 
 def _symmetric(pair_values: FloatArray, n_runs: int) -> FloatArray:
-    """Return values of pairs on both sides of a NaN diagonal, shape (run, run)."""
+    """Return a symmetric matrix (run, run) from pairwise values, with NaN on the diagonal."""
     matrix = np.full((n_runs, n_runs), np.nan)
     matrix[np.triu_indices(n_runs, 1)] = pair_values
     matrix.T[np.triu_indices(n_runs, 1)] = pair_values
@@ -354,7 +355,7 @@ def _symmetric(pair_values: FloatArray, n_runs: int) -> FloatArray:
 
 
 def _signed_rank_tail(doubled: npt.NDArray[np.int64], largest_sum: int) -> float:
-    """Return P(sum of positive doubled ranks ≤ largest_sum) with all signs equally likely."""
+    """Return the lower tail probability for the signed-rank statistic, with ranks doubled."""
     probability = np.zeros(largest_sum + 1)
     probability[0] = 1
     for rank in doubled:
@@ -365,7 +366,7 @@ def _signed_rank_tail(doubled: npt.NDArray[np.int64], largest_sum: int) -> float
 
 
 def _tukey_statistic(scores: npt.ArrayLike) -> tuple[FloatArray, int]:
-    """Return studentized range statistics, shape (run, run), NaN where 0/0, and their degrees of freedom."""
+    """Return studentized range statistics for all pairs of runs (run, run) and the degrees of freedom."""
     matrix = _matrix(scores)
     n_runs, n_topics = matrix.shape
     degrees = (n_runs - 1) * (n_topics - 1)
@@ -380,7 +381,7 @@ def _tukey_statistic(scores: npt.ArrayLike) -> tuple[FloatArray, int]:
 
 
 DRAW_TESTS: tuple[SignificanceTest, ...] = ("paired-t", "tukey-hsd")
-"""Tests that are fast enough to be done in every draw."""
+"""Names of the tests fast enough to repeat in every draw."""
 
 
 _MAX_CELLS_OF_DRAWS = 1 << 21  # numbers
@@ -388,7 +389,7 @@ _MAX_CELLS_OF_DRAWS = 1 << 21  # numbers
 
 @dataclass(frozen=True, eq=False)
 class SignificantDraws:
-    """Number of draws of completed judgments in which each pair differs significantly.
+    """Number of posterior draws in which each pair of runs differs significantly.
 
     Attributes
     ----------
@@ -409,11 +410,11 @@ class SignificantDraws:
 
     @property
     def prob_significant(self) -> FloatArray:
-        """Share of draws in which the pair differs significantly, either way; shape (run, run)."""
+        """Share of draws in which two runs differ significantly in either direction, shape (run, run)."""
         return (self.n_greater + self.n_greater.T) / self.n_draws
 
     def reversal_risk(self, better: BoolArray) -> FloatArray:
-        """Return the chance that completed judgments do not confirm the significant differences of now.
+        """Return the probability that completed judgments do not confirm currently significant differences.
 
         Parameters
         ----------
@@ -437,7 +438,7 @@ def significant_draws(
     level: float = 0.05,
     control: Control = "none",
 ) -> SignificantDraws:
-    """Count, for every pair of runs, the draws in which it differs significantly.
+    """Count posterior draws in which each pair of runs differs significantly.
 
     Parameters
     ----------
@@ -516,9 +517,7 @@ def _paired_t(part: FloatArray, difference: FloatArray, level: float, control: C
 
 
 def _largest_rejected(p: FloatArray, level: float, control: Control) -> FloatArray:
-    """Return the largest rejected p-value of each draw, shape (draw, 1), −1 where none is; NaN is not in the
-    family.
-    """
+    """Return the largest rejected p-value in each draw, −1 if none is rejected, shape (draw, 1)."""
     ordered = np.sort(p, axis=1)
     n = (~np.isnan(p)).sum(axis=1, keepdims=True)
     k = np.arange(1, p.shape[1] + 1)

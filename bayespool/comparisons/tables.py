@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PAIR_COLUMNS = ("as-judged", "p", "difference", "interval", "chance", "risk")
-"""Columns of the pairs in papers, by name."""
+"""Names of available columns in tables of run pairs for papers."""
 _COLUMN_OF_PAIRS = ("p", "difference", "interval")  # in one column of a paper
 PAIR_KEYS = ("difference", "chance", "p", "risk")
-"""Keys to sort pairs by: largest difference, surest order, smallest p-value, largest risk first."""
+"""Names of available sort keys for run pairs.
+
+Largest difference, surest order, smallest p-value or largest risk comes first.
+"""
 
 TEST_NAMES = {
     "paired-t": "paired t test",
@@ -40,7 +43,7 @@ TESTS_CITED = {
     "holm": "holm-1979",
     "benjamini-hochberg": "benjamini-hochberg-1995",
 }
-"""Keys of the citations of tests and controls."""
+"""Citation keys for significance tests and multiplicity controls."""
 _CONTROLS = {
     "none": "unadjusted",
     "holm": "Holm over {n} pairs",
@@ -156,11 +159,11 @@ _CAPTIONS = {
     "significance": "Significance tests",
     "reliability": "Reliability of the comparison",
 }
-"""Captions of the tables, each called like the method that gives its frame."""
+"""Table captions, keyed by the method that returns the frame."""
 
 
 def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) -> tuple[Table, ...]:
-    """Return tables of a comparison, with pairs in the order and number chosen."""
+    """Return the tables for a comparison, with run pairs sorted and truncated as arranged."""
     arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
     order = None
     if arrangement.sort or arrangement.top:
@@ -207,7 +210,7 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
 
 
 def _sorted_rows(frame: pd.DataFrame, order: Mapping[str, Sequence[Pair]] | None) -> pd.DataFrame:
-    """Return rows of the pairs in the order given for their measure; those of other frames as they are."""
+    """Return a frame's rows with run pairs in the given order for each measure."""
     if order is None or not {"measure", "run_a"} <= set(frame):
         return frame
     place = {(measure, *pair): i for measure, pairs in order.items() for i, pair in enumerate(pairs)}
@@ -221,26 +224,26 @@ def _sorted_rows(frame: pd.DataFrame, order: Mapping[str, Sequence[Pair]] | None
 def citations_with_tests(
     metadata: Mapping[str, Any], tests: Sequence[str], *keys: str
 ) -> tuple[Citation, ...]:
-    """Return the citations for a result, its tests and their control, and for further keys."""
+    """Return citations for a result, its tests, their multiplicity control and further keys."""
     return cite([*cited_by(metadata), *(TESTS_CITED[name] for name in tests if name in TESTS_CITED), *keys])
 
 
 def control_name(control: str, test: str, n_pairs: int) -> str:
-    """Return the name of the adjustment of a test's p-values over pairs."""
+    """Return the display name for the multiplicity control applied to a test."""
     if n_pairs == 1:
         return "one pair"
     return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
 
 
 def test_text(comparison: ComparisonFrames, test: str) -> str:
-    """Return the name of a test, with its control over the pairs of the comparison."""
+    """Return the display name for a test and its multiplicity control."""
     return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, count_pairs(comparison.run_ids))}"
 
 
 def _views_by_scope(
     comparison: ComparisonFrames, view: View, column: str, measures: Iterable[str]
 ) -> tuple[View, ...]:
-    """Return the view for each scope and each value of ``column``, measures one by one or together."""
+    """Return copies of a view for each scope and each value of ``column``."""
     n = len(comparison.scores.query_ids)
     return tuple(
         replace(
@@ -321,7 +324,7 @@ _MOST_DISAGREEING_VIEW = replace(
 def _test_views(
     comparison: ComparisonFrames, significance: pd.DataFrame, lists_pairs: bool
 ) -> Iterator[View]:
-    """Yield views of all pairs, or of those with the largest risk of reversal, or else the least p-value."""
+    """Yield views of significance tests, limited to the riskiest run pairs if there are many."""
     n_pairs = count_pairs(comparison.run_ids)
     for measure, test in product(map(str, comparison.measures), comparison.tests):
         title = _TESTS_VIEW.title.format(
@@ -344,7 +347,7 @@ def _test_views(
 
 
 def _leaderboard_views(comparison: ComparisonFrames) -> Iterator[View]:
-    """Yield a table for each measure, method with draws and scope."""
+    """Yield a leaderboard view for each measure, method with draws and scope."""
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
     for measure, method, scope in comparison.draws:
         like_these = scope == "population"
@@ -381,7 +384,7 @@ def _reliability_views(comparison: ComparisonFrames) -> tuple[View, ...]:
 def _pair_views(
     comparison: ComparisonFrames, differences: pd.DataFrame, arrangement: Arrangement
 ) -> Iterator[View]:
-    """Yield a table of a paper for each measure, of the first test and the first method with draws."""
+    """Yield a view of run pairs for a paper, one per measure."""
     parts: dict[str, str | IntervalColumn] = {
         "as-judged": "as_judged",
         "interval": IntervalColumn(signed=True),
@@ -404,7 +407,7 @@ def _pair_views(
 
 
 def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame, measures: Sequence[str]) -> Iterator[View]:
-    """Yield leaderboards, ranks, and the table of a paper of all runs where they have letters."""
+    """Yield views of runs: leaderboards, ranks and a table for papers."""
     if comparison.draws:
         yield from _leaderboard_views(comparison)
         ranks = [f"prob_rank_{rank}" for rank in range(1, len(comparison.run_ids) + 1)][:_MAX_RANKS_SHOWN]

@@ -22,7 +22,7 @@ _TOO_FEW_JUDGED = "needs two judged documents to learn from"
 
 
 class Rectifier(NamedTuple):
-    """Factor λ of predictions; mean and variance of gain − λ · prediction in a sample of ``n`` documents."""
+    """Factor λ for predictions, with mean and variance of gain − λ · prediction in a sample."""
 
     scale: float
     mean: float
@@ -31,7 +31,9 @@ class Rectifier(NamedTuple):
 
 
 def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
-    """Return the rectifier of least variance with λ from 0 to 1, from two documents or more.
+    """Return the rectifier with the smallest variance for λ from 0 to 1.
+
+    At least two documents are needed.
 
     Shape (document,).
     """
@@ -43,7 +45,7 @@ def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
 
 
 class Rectified(NamedTuple):
-    """Predicted values of a run's topics, and sums of the errors of single units, arrays of shape (topic,).
+    """Predicted scores and error weights for one run's topics, arrays of shape (topic,).
 
     ``total``, ``square``: sums of the units' weights, and of their squares. ``judged``: what of the
     predictions is known, so that it is not added.
@@ -64,7 +66,7 @@ class Rectified(NamedTuple):
 )
 @dataclass(frozen=True, kw_only=True)
 class PredictionPowered(SumCorrection):
-    r"""Labels predict gains, and a sample of known relevance corrects them (Angelopoulos et al. 2023).
+    r"""Sum of gains predicted from labels and corrected with a judged sample (Angelopoulos et al. 2023).
 
     The population are the positions of the run's top n over all topics. With the prediction f of a document's
     gain g, the unjudged ones among them get
@@ -144,7 +146,7 @@ class PredictionPowered(SumCorrection):
     def from_ranks(
         self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
     ) -> Corrected:
-        """Return corrected values and draws."""
+        """Return corrected scores and draws."""
         predicted = (ranks.rates @ ranks.gains)[judge.grade]
 
         def rectifier_from(pair: AnyArray) -> Rectifier | None:
@@ -168,7 +170,7 @@ class PredictionPowered(SumCorrection):
 def rectify(
     correction: SumCorrection, bounds: Bounds, is_open: BoolArray, parts: Sequence[Rectified | None]
 ) -> Corrected:
-    """Return values and draws from what is predicted of each run, None where its sample is too small.
+    """Return corrected scores and draws from each run's predictions, NaN for runs with too small a sample.
 
     ``is_open`` has the shape (run, topic). Runs share the error of a sample of hidden documents.
     """

@@ -41,7 +41,7 @@ def hidden_at_levels(
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
 ) -> IndexArray:
-    """Count documents that a run or its organization alone contributed, shape (run, topic, level).
+    """Count documents that only one run or its organization contributed, shape (run, topic, level).
 
     Levels ascend from 0.
     """
@@ -58,11 +58,11 @@ def hidden_at_levels(
 
 
 NO_SAMPLE = "needs judgments that are a random sample (a published one, or --pool-strategy)"
-"""Note of a correction for samples without a value."""
+"""Note for runs without a corrected score because the judgments are not a random sample."""
 
 
 class Corrected(NamedTuple):
-    """Corrected values under one measure.
+    """Corrected scores for several runs under one measure.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Corrected(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PointCorrection(ABC):
-    """A published correction: arithmetic on bounds, without an interval unless the method has one.
+    """Published correction that computes corrected scores from the bounds.
 
     Measures of the judgments themselves are not corrected: every correction gives B.
 
@@ -103,21 +103,24 @@ class PointCorrection(ABC):
 
     @property
     def name(self) -> str:
-        """Name under which the class is registered (`register_estimator`)."""
+        """Name under which the class is registered with `register_estimator`."""
         return self.registered_name
 
     @abstractmethod
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Return corrected per-topic values from the bounds of the runs under one measure."""
+        """Return corrected per-topic scores from the runs' bounds under one measure."""
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Correct for several measures, for methods in which they share work."""
+        """Return corrected per-topic scores for each of several measures.
+
+        Methods override it if measures can share work.
+        """
         return [self.correct(collection, bounds) for bounds in all_bounds]
 
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
     ) -> tuple[Estimates, ...]:
-        """Estimate corrected values of runs.
+        """Estimate corrected scores for the runs under each measure.
 
         Parameters
         ----------
@@ -152,7 +155,7 @@ class PointCorrection(ABC):
     def opened_ranks(
         self, collection: Collection, run_ids: Iterable[str], depth: int
     ) -> tuple[LevelArray, BoolArray, IntArray]:
-        """Return relevance, possibly relevant unjudged ranks, and documents, each (run, topic, rank)."""
+        """Return relevance, unjudged mask and document index for top ranks, shape (run, topic, rank)."""
         index = collection.run_index(run_ids)
         level = ranked_levels(collection, index, depth)
         opened = open_ranks(collection, index, depth, self.estimand)
@@ -188,7 +191,10 @@ class PointCorrection(ABC):
 
 
 class SharedCorrection(PointCorrection):
-    """A correction in which the measures share work; a subclass that overrides `correct` shares none."""
+    """Correction that computes several measures together.
+
+    In a subclass that overrides `correct`, measures share no work.
+    """
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -196,38 +202,38 @@ class SharedCorrection(PointCorrection):
             cls.correct_all = PointCorrection.correct_all  # type: ignore[method-assign]
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Return `correct_all` for one measure."""
+        """Return corrected per-topic scores under one measure."""
         return self.correct_all(collection, [bounds])[0]
 
     @abstractmethod
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Return corrected per-topic values from the bounds of the runs under each measure."""
+        """Return corrected per-topic scores from the runs' bounds under each measure."""
 
 
 def check_choice(name: str, value: str, known: Sequence[str]) -> None:
-    """Raise `InputError` for a setting that is none of those known."""
+    """Raise `InputError` if a setting is not among the known choices."""
     if value not in known:
         raise InputError(f"no {name} {value!r}", hint=", ".join(known))
 
 
 def check_count(name: str, n: int, most: int) -> None:
-    """Raise `InputError` for a number below 1 or above ``most``."""
+    """Raise `InputError` if a number is below 1 or above ``most``."""
     if not 1 <= n <= most:
         raise InputError(f"{name} {n} is not from 1 to {most:,}")
 
 
 def join_notes(*notes: str | bool) -> str:
-    """Return notes of a run in one text, without those that are empty or False."""
+    """Join a run's non-empty notes into one text."""
     return "; ".join(str(note) for note in notes if note)
 
 
 def open_residual(bounds: Bounds) -> FloatArray:
-    """Return Δ on topics, 0 where a run has missing ranks but no unjudged document, shape (run, topic)."""
+    """Return the residual Δ per topic, 0 without unjudged documents, shape (run, topic)."""
     return np.asarray(np.where(bounds.n_unjudged > 0, bounds.residual, 0.0))
 
 
 def clip_to_bounds(added: FloatArray, room: FloatArray) -> FloatArray:
-    """Return amounts to add on topics, each and their sum from 0 to the room, shape (..., topic).
+    """Clip additions per topic so that each and their sum stay between 0 and the room, shape (..., topic).
 
     Each topic is first cut to its room. A sum that is then too large is scaled down by one factor; where it
     is too small, all take the same share of the room they have left.
@@ -243,7 +249,7 @@ def clip_to_bounds(added: FloatArray, room: FloatArray) -> FloatArray:
 
 
 def to_integer_amounts(values: FloatArray, measure: Measure) -> AnyArray:
-    """Return values as amounts, whole ones rounded so that sums over first topics are rounded sums."""
+    """Convert scores to unnormalized scores, as integers if the measure has integer ones."""
     if not measure.is_exact:
         return values * measure.unit
     sums = np.rint(np.cumsum(values * measure.unit, axis=-1)).astype(np.int32)
@@ -252,7 +258,7 @@ def to_integer_amounts(values: FloatArray, measure: Measure) -> AnyArray:
 
 
 def level_gains(measure: Measure, levels: AnyArray) -> FloatArray | None:
-    """Return gains of documents of levels, same shape; None unless the measure has gains or chances."""
+    """Return the gain for each relevance level, or None if the measure has no gains."""
     if isinstance(measure, Additive):
         return np.asarray(measure.gains(levels), dtype=np.float64)
     if isinstance(measure, AveragePrecision | ReciprocalRank | Success | ERR):
@@ -262,7 +268,7 @@ def level_gains(measure: Measure, levels: AnyArray) -> FloatArray | None:
 
 
 def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
-    """Return expected amounts, shape (...), from expected gains of documents, shape (..., rank).
+    """Return expected unnormalized scores (...) from expected document gains (..., rank).
 
     For all but sums of gains these are independent chances. With chances q, the expected sum of precisions is
     Σ q_i/i (1 + Σ_{j<i} q_j), the expected reciprocal rank Σ q_i/i Π_{j<i} (1 − q_j), and the chance of
@@ -283,7 +289,7 @@ def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
 def amounts_with_expected(
     measure: Measure, level: AnyArray, opened: BoolArray, gain: FloatArray
 ) -> FloatArray:
-    """Return amounts, shape (...), where ``opened`` documents have expected gains.
+    """Return unnormalized scores (...) with expected gains for unjudged documents.
 
     The other arrays have the shape (..., rank).
     """
@@ -299,7 +305,7 @@ def amounts_with_expected(
 
 
 def normalize_expected(collection: Collection, bounds: Bounds, amounts: FloatArray) -> FloatArray:
-    """Return values of amounts over the judged ideal, within the bounds of completed judgments."""
+    """Normalize scores using the judged ideal ranking, clipped to the bounds over completed judgments."""
     measure = bounds.measure
     tally = judged_tally(collection, relevance_levels(collection, measure))
     values: FloatArray = measure.normalize(amounts, tally) / measure.unit
@@ -314,18 +320,18 @@ def not_defined(bounds: Bounds, why: str) -> Corrected:
 
 
 def has_open_ranks(bounds: Bounds) -> BoolArray:
-    """Return runs with an unjudged document down to the cutoff, shape (run,)."""
+    """Return whether each run has an unjudged document down to the cutoff, shape (run,)."""
     return np.asarray(bounds.n_unjudged.any(axis=1))
 
 
 def lacks_pool(collection: Collection, bounds: Bounds) -> BoolArray:
-    """Return runs with an unjudged document and no other pooled run to learn from, shape (run,)."""
+    """Return whether each run has unjudged documents but no other pooled run to learn from, shape (run,)."""
     n_others = collection.pooled.sum() - collection.pooled[collection.run_index(bounds.run_ids)]
     return np.asarray((n_others == 0) & has_open_ranks(bounds))
 
 
 def judgment_sample(collection: Collection) -> Sample | str:
-    """Return the sample that the judgments are, published or drawn by the pool, or why there is none.
+    """Return the random sample behind the judgments, or a reason why there is none.
 
     Judgments follow that of a strategy but for a few.
     """
@@ -340,7 +346,7 @@ def judgment_sample(collection: Collection) -> Sample | str:
 
 
 def sampling_notes(collection: Collection, sample: Sample, bounds: Bounds) -> tuple[str, ...]:
-    """Return notes of runs on documents that could not be sampled and judgments off the sample."""
+    """Return a note for each run on documents that could not be sampled and judgments outside the sample."""
     outside = np.append(~sample.candidates & ~collection.judged, False)
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
     few = str(strategy_misfit(collection) or "")
@@ -351,17 +357,17 @@ def sampling_notes(collection: Collection, sample: Sample, bounds: Bounds) -> tu
 
 
 class SampledCorrection(SharedCorrection):
-    """An estimate of a measure over completed judgments from judgments that are a random sample."""
+    """Estimator for a measure over completed judgments, using judgments that are a random sample."""
 
     needs_pool = False
 
     @property
     def family(self) -> type[AveragePrecision | NDCG]:
-        """The measures that it estimates."""
+        """Class of the measures that are estimated."""
         return AveragePrecision
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Return `estimate_from_sample`, with notes; `not_defined` for other measures and pools."""
+        """Return sample estimates with notes, or NaN if the measure or pool is not supported."""
         sample = judgment_sample(collection)
         values = sample if isinstance(sample, str) else self.estimate_from_sample(collection, sample)
         if isinstance(sample, str) or isinstance(values, str):
@@ -377,4 +383,4 @@ class SampledCorrection(SharedCorrection):
     def estimate_from_sample(
         self, collection: Collection, sample: Sample
     ) -> Callable[[Bounds], FloatArray] | str:
-        """Return a function of bounds to values, shape (run, topic), or why there are none."""
+        """Return a function from bounds to scores (run, topic), or a reason why there is none."""

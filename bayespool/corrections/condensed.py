@@ -20,7 +20,7 @@ from bayespool.evidence.ideals import judged_tally, relevance_levels
 )
 @dataclass(frozen=True, kw_only=True)
 class CondensedList(PointCorrection):
-    """The measure after dropping every unjudged document of the ranking; nonrelevant ones pad a short list.
+    """Measure computed on the condensed list, which drops unjudged documents from the ranking.
 
     With average precision it is AP′, with discounted gain nDCG′; ideal rankings are made of the judged
     documents.
@@ -32,7 +32,7 @@ class CondensedList(PointCorrection):
     """
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Return values of the rankings of judged documents."""
+        """Return scores for the condensed lists."""
         measure = bounds.measure
         condensed = condensed_levels(collection, bounds.run_ids, measure.cutoff)
         tally = judged_tally(collection, relevance_levels(collection, measure))

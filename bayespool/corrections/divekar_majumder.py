@@ -24,7 +24,7 @@ from bayespool.evidence import Bounds
 )
 @dataclass(frozen=True, kw_only=True)
 class Precise(SumCorrection):
-    r"""Labels predict the values of topics, and topics of known value correct them (Divekar & Majumder 2026).
+    r"""Topic scores predicted from labels and corrected with topics of known score (Divekar & Majumder 2026).
 
     The unit of prediction-powered inference is the topic, not the document. With the prediction f of a
     topic's value y, eq. 1 of the paper gives a topic with unjudged documents the value
@@ -95,7 +95,7 @@ class Precise(SumCorrection):
     def from_ranks(
         self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
     ) -> Corrected:
-        """Return corrected values and draws."""
+        """Return corrected scores and draws."""
         measure, level, opened, document = ranks.measure, ranks.level, ranks.opened, ranks.document
         chances = np.append((ranks.rates @ ranks.gains)[judge.grade], 0.0)
         is_open = np.asarray(opened.any(axis=2))

@@ -38,7 +38,7 @@ _LOSS_TOLERANCE = 1e-8  # smaller differences are ties
 
 
 class _Part(NamedTuple):
-    """Rankings and documents to replace, shape (run, topic, rank); judged ones, shape (run, topic, level)."""
+    """Rankings and mask of ranks to replace (run, topic, rank), with judged counts (run, topic, level)."""
 
     run_ids: tuple[str, ...]
     query_ids: tuple[str, ...]
@@ -49,7 +49,7 @@ class _Part(NamedTuple):
 
 
 def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution) -> FloatArray:
-    """Return chances of an unjudged document's grades, by counts of judged ones, shape (..., level)."""
+    """Return an unjudged document's grade probabilities from counts of judged grades, shape (..., level)."""
     lowest = np.eye(top.shape[-1])[0]
     each = []
     for counts in {"run": (top,), "pool": (judged,), "run-and-pool": (top, judged)}[distribution]:
@@ -62,9 +62,7 @@ def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution
 
 @compiled
 def replacements(uniform: FloatArray, shares: FloatArray, stock: IndexArray) -> IndexArray:
-    """Return levels, as positions, of judged documents in place of unjudged ones.
-
-    Shape (bootstrap, document).
+    """Draw levels of judged documents that replace unjudged ones, shape (bootstrap, document).
 
     They are drawn without replacement by ``uniform`` numbers, (document, bootstrap), ``shares`` and
     ``stock``, (level,): an empty level gives way to the next lower one with documents left, or to the lowest.
@@ -88,7 +86,7 @@ def replacements(uniform: FloatArray, shares: FloatArray, stock: IndexArray) -> 
 
 
 def quantiles(values: FloatArray) -> FloatArray:
-    """Return the quantiles from 0 to 100 per cent of values, interpolated, shape (101,)."""
+    """Return the interpolated 0 to 100 % quantiles of an array, shape (101,)."""
     ordered = np.sort(values)
     place = _PER_CENT / 100 * (len(ordered) - 1)
     below = np.floor(place).astype(np.intp)
@@ -99,7 +97,7 @@ def quantiles(values: FloatArray) -> FloatArray:
 def best_quantile(
     predicted: FloatArray, known: FloatArray, *, loss: Loss = "rmse", overestimates: float = 2.0
 ) -> int:
-    """Return the quantile in per cent of least loss on known values, shape (value,).
+    """Return the quantile (in per cent) whose predictions of known scores have the smallest loss.
 
     ``predicted`` has the shape (value, quantile). Of ties it is the middle one, the lower of two, and 50
     without a value.
@@ -121,7 +119,7 @@ def best_quantile(
 @register_estimator("froebe-bootstrap", label="Fröbe\nboot.", citations=("froebe-etal-2023",))
 @dataclass(frozen=True, kw_only=True)
 class FroebeBootstrap(SharedCorrection):
-    """A quantile of scores with judged documents drawn in place of the unjudged ones (Fröbe et al. 2023).
+    """Quantile of scores with unjudged documents replaced by random judged ones (Fröbe et al. 2023).
 
     For each run and topic, the method replaces each unjudged document of the top n by a judged document of
     the topic that the top n lacks. It draws the grade from a distribution, without replacement, and computes
@@ -183,7 +181,7 @@ class FroebeBootstrap(SharedCorrection):
             raise InputError(f"overestimates {self.overestimates} is not 0 or more")
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Correct for several measures: those of one cutoff share the replacements."""
+        """Return corrected per-topic scores, sharing replacements between measures of one cutoff."""
         groups: dict[tuple[int, tuple[int, ...]], list[Bounds]] = {}
         for bounds in all_bounds:
             levels = relevance_levels(collection, bounds.measure)
@@ -222,7 +220,7 @@ class FroebeBootstrap(SharedCorrection):
         levels: tuple[int, ...],
         judged: IndexArray,
     ) -> list[OrderArray]:
-        """Return the quantile for each measure and run: the given one, or the best for the pooled runs."""
+        """Return the quantile for each measure and run, either set by the user or fitted to pooled runs."""
         n_runs = len(group[0].run_ids)
         if self.quantile is not None:
             return [np.full(n_runs, self.quantile)] * len(group)
@@ -248,7 +246,7 @@ class FroebeBootstrap(SharedCorrection):
         return best_quantile(predicted[kept], known[kept], loss=self.loss, overestimates=self.overestimates)
 
     def _bootstrapped(self, part: _Part, measures: Sequence[Measure]) -> list[FloatArray]:
-        """Return quantiles of the values of each measure, shape (run, topic, quantile)."""
+        """Return bootstrap quantiles of scores for each measure, shape (run, topic, quantile)."""
         levels = np.array(part.levels, dtype=np.int16)
         at = np.searchsorted(levels, part.level, side="right") - 1
         top = np.stack([(at == k).sum(axis=2) for k in range(len(levels))], axis=2)

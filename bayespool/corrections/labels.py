@@ -34,15 +34,15 @@ from bayespool.measures import Additive, Normalized
 from bayespool.measures.normalized import safe_ratio
 
 NO_JUDGE = "needs labels of a judge (--judge)"
-"""Note of a correction by labels without a value."""
+"""Note for runs without a corrected score because the collection has no second judge."""
 NOT_A_SUM = "defined for sums of gains"
-"""Note under a measure that is no sum of gains."""
+"""Note for measures that are not a sum of gains."""
 _MAX_DRAWS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelCorrection(PointCorrection):
-    """A correction by the labels of one second judge of the collection.
+    """Correction that uses the labels of one second judge.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class LabelCorrection(PointCorrection):
     judge: str | None = None
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Return `by_labels`, or `not_defined` if the collection has no second judge.
+        """Return scores corrected with labels, or NaN if the collection has no second judge.
 
         Raises
         ------
@@ -67,11 +67,11 @@ class LabelCorrection(PointCorrection):
 
     @abstractmethod
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Return corrected per-topic values from bounds and the labels of a judge."""
+        """Return corrected per-topic scores from the bounds and a judge's labels."""
 
 
 class LabeledRanks(NamedTuple):
-    """Ranks of runs, and what labels say of documents.
+    """Runs' top ranks with judged levels, labels and gains.
 
     ``level``, ``opened``, ``document``: as `PointCorrection.opened_ranks` gives them. ``weight``: by
     `rank_weights`. ``rates``: by `unhidden_level_rates`. ``gains``: of the levels, shape (level,).
@@ -88,7 +88,7 @@ class LabeledRanks(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SumCorrection(LabelCorrection):
-    """A correction of sums of gains by labels, with draws and a sample of known relevance.
+    """Correction for sums of gains that combines labels with a judged sample and has draws.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class SumCorrection(LabelCorrection):
         check_count("n_draws", self.n_draws, _MAX_DRAWS)
 
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Return `from_ranks`, or `not_defined` for a measure that is no sum of gains."""
+        """Return corrected scores, or NaN if the measure is not a sum of gains."""
         measure = bounds.measure
         if not isinstance(measure, Additive):
             return not_defined(bounds, NOT_A_SUM)
@@ -123,11 +123,11 @@ class SumCorrection(LabelCorrection):
     def from_ranks(
         self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
     ) -> Corrected:
-        """Return corrected values and draws."""
+        """Return corrected scores and draws."""
 
 
 def find_judge(collection: Collection, name: str | None, method: str) -> Judge | None:
-    """Return the judge of a name, or the only one.
+    """Return the second judge with the given name, or the only one.
 
     None without any, `InputError` if it is unknown or unclear.
     """
@@ -148,7 +148,7 @@ def find_judge(collection: Collection, name: str | None, method: str) -> Judge |
 
 
 def hidden_documents(collection: Collection, depth: int) -> OrderArray:
-    """Return judged documents of one organization alone, ranked down to 30 or ``depth``.
+    """Return documents that one organization alone contributed, down to rank 30 or ``depth``.
 
     Shape (document,).
     """
@@ -157,7 +157,7 @@ def hidden_documents(collection: Collection, depth: int) -> OrderArray:
 
 
 class KnownRanks(NamedTuple):
-    """Ranks whose relevance is known, each array of shape (run, topic, rank).
+    """Ranks with judged documents, each array of shape (run, topic, rank).
 
     ``weight``: what a gain of 1 adds to the value, 0 where a rank does not count. ``gain``: by the judgment.
     ``document``: pair code.
@@ -168,12 +168,12 @@ class KnownRanks(NamedTuple):
     document: IntArray
 
     def amounts(self) -> FloatArray:
-        """Return what the ranks add to the value, shape (run, topic)."""
+        """Return the score contributed by the ranks, shape (run, topic)."""
         return np.asarray((self.weight * self.gain).sum(axis=2))
 
 
 def hidden_ranks(collection: Collection, measure: Additive, rank_weight: FloatArray) -> KnownRanks:
-    """Return ranks of pooled runs whose documents their organizations alone contributed."""
+    """Return the pooled runs' ranks whose documents only their own organization contributed."""
     level, is_hidden = held_out_levels(collection, rank_weight.shape[1])
     document = collection.document[np.flatnonzero(collection.pooled), :, : rank_weight.shape[1]]
     gain = np.asarray(measure.gains(np.maximum(level, 0)), dtype=np.float64)
@@ -181,7 +181,7 @@ def hidden_ranks(collection: Collection, measure: Additive, rank_weight: FloatAr
 
 
 def unhidden_level_rates(collection: Collection, judge: Judge, levels: Sequence[int]) -> FloatArray:
-    """Return `level_rates` of judged documents that are not hidden; equal shares if there are none."""
+    """Return level shares per grade among judged documents that are not hidden, equal if there are none."""
     pair = np.flatnonzero(is_other(collection))
     if not len(pair):
         return np.full((len(judge.thresholds) + 2, len(levels)), 1 / len(levels))
@@ -189,7 +189,7 @@ def unhidden_level_rates(collection: Collection, judge: Judge, levels: Sequence[
 
 
 def rank_weights(collection: Collection, measure: Additive, levels: Sequence[int], depth: int) -> FloatArray:
-    """Return the value that a gain of 1 adds at each rank, shape (topic, rank).
+    """Return the score increase from a gain of 1 at each rank, shape (topic, rank).
 
     It is over the judged ideal where the measure has one.
     """
@@ -203,9 +203,7 @@ def rank_weights(collection: Collection, measure: Additive, levels: Sequence[int
 def level_rates(
     collection: Collection, judge: Judge, pair: npt.NDArray[np.integer], levels: Sequence[int]
 ) -> FloatArray:
-    """Return the share of each level, ascending from 0, among judged documents by grade.
-
-    Shape (grade + 1, level).
+    """Return each level's share among judged documents per label grade, shape (grade + 1, level).
 
     The last row is that of all documents, also used for empty grades; the grade −1 of no label selects it.
     """
@@ -230,7 +228,7 @@ _NOTHING_HIDDEN = "needs documents that one organization alone contributed"
 )
 @dataclass(frozen=True, kw_only=True)
 class JudgeFilled(LabelCorrection):
-    """The measure with labels of a second judge as judgments of the unjudged documents.
+    """Measure computed with a second judge's labels in place of missing judgments.
 
     Ideal rankings of completed judgments have the labeled documents in reach of the runs, too. An unjudged
     document without a label counts as nonrelevant; a note has their number.
@@ -256,7 +254,7 @@ class JudgeFilled(LabelCorrection):
     """
 
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Return values of the rankings with labels as levels."""
+        """Return scores with labels used as relevance levels."""
         measure = bounds.measure
         relevance_of_label = label_relevance(collection, judge, measure.rel)
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
@@ -281,7 +279,7 @@ class JudgeFilled(LabelCorrection):
 
 
 def is_on_scale(collection: Collection, judge: Judge) -> bool:
-    """Return whether labels are levels: whole numbers that reach 2 and do not exceed judgments."""
+    """Return whether labels are relevance levels: whole numbers up to 2 or more, within the judged range."""
     label = judge.label[judge.is_labeled]
     top = collection.levels[-1] if collection.levels else 0
     is_whole = len(label) > 0 and bool((label == np.floor(label)).all())
@@ -289,9 +287,9 @@ def is_on_scale(collection: Collection, judge: Judge) -> bool:
 
 
 def label_relevance(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """Return relevance of labels for a measure that counts ``rel`` or more, −1 without a label.
+    """Return the relevance that each label stands for, −1 without a label, shape (pair,).
 
-    Shape (pair,).
+    Of binary labels the higher one stands for ``rel`` or more.
     """
     if is_on_scale(collection, judge):
         return np.where(judge.is_labeled, judge.label, -1).astype(np.int16)
@@ -300,10 +298,7 @@ def label_relevance(collection: Collection, judge: Judge, rel: int = 1) -> Level
 
 
 def grade_relevance(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """Return relevance of the labels of each grade, the lowest first, where they are not levels.
-
-    Shape (grade,).
-    """
+    """Return the relevance for each label grade, from the lowest, shape (grade,)."""
     binary = len(judge.thresholds) == 1
     counted = collection.judged & in_top(collection, TOP_OF_LABELS)
     by_grade = np.zeros(len(judge.thresholds) + 1, dtype=np.int16)
@@ -318,7 +313,7 @@ def grade_relevance(collection: Collection, judge: Judge, rel: int = 1) -> Level
 
 
 def _scale_note(judge: Judge, by_grade: LevelArray) -> str:
-    """Return the note on the relevance of labels of another scale."""
+    """Return a note on the relevance that labels on another scale stand for."""
     starts = [np.nanmin(judge.label), *judge.thresholds]
     pairs = [f"from {start:g} for {level}" for start, level in zip(starts, by_grade.tolist(), strict=True)]
     return f"labels stand for relevance: {', '.join(pairs)}"
@@ -327,7 +322,7 @@ def _scale_note(judge: Judge, by_grade: LevelArray) -> str:
 @register_estimator("judge-rates", label="judge\nrates", needs_judge=True)
 @dataclass(frozen=True, kw_only=True)
 class JudgeRates(LabelCorrection):
-    """Give unjudged documents the chances of relevance of hidden documents with their labels.
+    """Expected measure with relevance probabilities from hidden documents with the same labels.
 
     Hidden documents are the judged ones that one organization alone contributed: without it they would be as
     unjudged as those of a new run. The chance of each level of relevance is its share among the hidden
@@ -353,7 +348,7 @@ class JudgeRates(LabelCorrection):
     """
 
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
-        """Return expected values."""
+        """Return expected scores."""
         measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
         gains = level_gains(measure, np.array(levels))
         if gains is None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 INDICATORS = ("delta_precision", "delta_anti_precision", "delta_k_bar", "k_bar", "lambda", "triggered")
-"""Columns of what `AntiPrecision` knows of a run: ΔP, ΔP̄, Δk̄, k̄, λ, and 1 where its trigger fired, else 0."""
+"""Indicator columns for each run from `AntiPrecision`: ΔP, ΔP̄, Δk̄, k̄, λ and whether its trigger fired."""
 _UNTRIGGERED = {"lambda": "λ ≤ 0", "precision": "ΔP ≤ 0", "anti-precision": "ΔP̄ ≥ 0"}
 
 
@@ -38,7 +38,7 @@ _UNTRIGGERED = {"lambda": "λ ≤ 0", "precision": "ΔP ≤ 0", "anti-precision"
 )
 @dataclass(frozen=True, kw_only=True)
 class AntiPrecision(SharedCorrection):
-    """Add k̄·max(Δk̄, 0) where the trigger fires (Lipani et al. 2015, algorithm 1).
+    """Score plus k̄·max(Δk̄, 0) if the trigger fires (Lipani et al. 2015, algorithm 1).
 
     With s, s̄ and k̄ the run's mean precision, anti-precision and unjudged share of the top n, and ΔP, ΔP̄
     and Δk̄ = −ΔP − ΔP̄ the mean effects of composing it with the pooled runs, the estimate is s + k̄·max(Δk̄,
@@ -62,7 +62,7 @@ class AntiPrecision(SharedCorrection):
         check_choice("trigger", self.trigger, tuple(_UNTRIGGERED))
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Correct for several measures with one composition for all cutoffs of a relevance level."""
+        """Return corrected per-topic scores, composing runs once per relevance level."""
         effects: dict[int, CompositionEffects] = {}
         for rel in {b.measure.rel for b in all_bounds if isinstance(b.measure, Precision)}:
             cutoffs = sorted({b.measure.cutoff for b in all_bounds if b.measure.rel == rel})
@@ -109,7 +109,7 @@ def anti_precision_indicators(
     *,
     correction: AntiPrecision | None = None,
 ) -> pd.DataFrame:
-    """Return what a run does to the pooled runs when composed with them (Lipani et al. 2015, §3 and table 1).
+    """Return how composing a run with the pooled runs changes their scores (Lipani et al. 2015, table 1).
 
     Parameters
     ----------

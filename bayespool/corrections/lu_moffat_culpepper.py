@@ -44,7 +44,7 @@ _LOG_SCALE_AND_SHAPE = (
 
 
 def gain_curves(observed: FloatArray, n_ranks: int, shape: Shape) -> FloatArray:
-    """Return curves of one shape with the least squared distance to mean gains.
+    """Fit curves of one shape to mean gains by least squares, shape (topic, rank).
 
     Shape (topic, rank), cut to 0 and 1.
 
@@ -90,10 +90,7 @@ def _fit_curves(
     form: Callable[[FloatArray, FloatArray], FloatArray],
     axes: tuple[FloatArray, ...],
 ) -> FloatArray:
-    """Return form times height, with least-squares parameters and height for each topic.
-
-    Shape (topic, rank).
-    """
+    """Return least-squares fits of a parametric curve for each topic, shape (topic, rank)."""
     within = rank[: observed.shape[1]]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
     least, greatest = zip(*((axis[0], axis[-1]) for axis in axes), strict=True)
@@ -101,7 +98,7 @@ def _fit_curves(
     best = points[_explained(observed @ forms.T, forms).argmax(axis=1)]
 
     def distance(parameters: FloatArray) -> FloatArray:
-        """Return from the form at its best height to what was observed, shape (topic, rank)."""
+        """Return residuals of the curves at their best height, shape (topic, rank)."""
         forms = form(parameters, within)
         return _height(observed, forms)[:, None] * forms - observed
 
@@ -134,13 +131,13 @@ SHAPES: dict[Shape, Callable[[FloatArray, FloatArray], FloatArray]] = {
 
 
 def _height(observed: FloatArray, forms: FloatArray) -> FloatArray:
-    """Return best height of each topic's form, shape (topic,)."""
+    """Return the least-squares height for each topic's curve, shape (topic,)."""
     squares = np.maximum(np.square(forms).sum(axis=1), _MIN_SUM_OF_SQUARES)
     return np.asarray((observed * forms).sum(axis=1) / squares)
 
 
 def _explained(products: FloatArray, forms: FloatArray) -> FloatArray:
-    """Return decrease of the sum of squares by a form at its best height."""
+    """Return the reduction in the sum of squares from fitting each curve at its best height."""
     squares = np.square(forms).sum(axis=-1)
     return np.asarray(
         np.where(squares > _MIN_SUM_OF_SQUARES, products**2 / np.maximum(squares, _MIN_SUM_OF_SQUARES), -1.0)
@@ -157,7 +154,7 @@ _MIN_FITTED_RANKS = 10  # with fewer, a note says that data are few
 
 
 def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
-    """Return the nonnegative weights of sum 1 of a table's columns that come closest to a target (row,)."""
+    """Return nonnegative column weights with sum 1 that best fit a target of shape (row,)."""
     from scipy.optimize import nnls
 
     n_columns = table.shape[1]
@@ -177,7 +174,7 @@ def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
 )
 @dataclass(frozen=True, kw_only=True)
 class LuMoffatCulpepper(SharedCorrection):
-    """Add expected gains of unjudged documents by their ranks in the pooled runs (Lu et al. 2017).
+    """Measure with unjudged documents' gains expected from their pooled ranks (Lu et al. 2017).
 
     On each topic the method fits a curve g to the mean gain at each rank of the pooled runs, down to the
     pool depth, and extrapolates it below (`gain_curves`). The expected gain of a document is Σ w_s g(rank
@@ -231,7 +228,7 @@ class LuMoffatCulpepper(SharedCorrection):
             raise InputError(f"persistence {self.persistence} is not between 0 and 1")
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Correct for several measures; those with equal gains of levels share the estimates."""
+        """Return corrected per-topic scores, sharing estimates between measures with equal gains."""
         deepest = max(bounds.measure.cutoff for bounds in all_bounds)
         shared: dict[bytes, tuple[FloatArray, BoolArray]] = {}
         corrected = []
@@ -254,7 +251,7 @@ class LuMoffatCulpepper(SharedCorrection):
     def _expected(
         self, collection: Collection, run_ids: tuple[str, ...], depth: int, shares: FloatArray
     ) -> tuple[FloatArray, BoolArray]:
-        """Return gains of the first ``depth`` documents as shares of the greatest, and which are estimated.
+        """Return relative gains for each run's top ``depth`` documents, with a mask for estimated ones.
 
         Both have the shape (run, topic, rank).
         """
@@ -284,7 +281,7 @@ class LuMoffatCulpepper(SharedCorrection):
     def _topic_gains(
         self, ranks: IntArray, judged_gain: FloatArray, curves: Sequence[FloatArray], last: int
     ) -> FloatArray:
-        """Return expected gains of the documents after the judged ones, shape (document,)."""
+        """Return expected gains for one topic's unjudged documents, shape (document,)."""
         n_judged = len(judged_gain)
         weight = np.append(self.persistence ** np.arange(last), 0.0)[ranks[:n_judged]]
         estimates = np.empty((len(ranks), len(curves)))
@@ -295,7 +292,7 @@ class LuMoffatCulpepper(SharedCorrection):
         return combined[n_judged:]
 
     def _weights(self, weight: FloatArray, gains: FloatArray, target: FloatArray) -> FloatArray:
-        """Return weights of the columns of expected gains (judged document, column), shape (column,)."""
+        """Fit weights for columns of expected gains to the judged documents' gains, shape (column,)."""
         if self.loss == "a":
             return simplex_weights(weight.T @ gains, weight.T @ target)
         # the rows of one document differ by factors only, and are one row of their root sum of squares
@@ -306,7 +303,7 @@ class LuMoffatCulpepper(SharedCorrection):
 def _correct_measure(
     collection: Collection, bounds: Bounds, gain: FloatArray, opened: BoolArray, greatest: float
 ) -> Corrected:
-    """Return values with expected gains of unjudged documents; B without any."""
+    """Return corrected scores with expected gains for unjudged documents."""
     measure = bounds.measure
     gain, opened = gain[:, :, : measure.cutoff], opened[:, :, : measure.cutoff]
     values = normalize_expected(collection, bounds, expected_amounts(measure, gain * greatest))
@@ -320,7 +317,7 @@ def _correct_measure(
 
 
 def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> FloatArray:
-    """Return the mean gain at each rank of pooled runs, each down to its depth, shape (topic, rank).
+    """Return the pooled runs' mean gain at each rank down to their depths, shape (topic, rank).
 
     A missing rank gains 0, an unjudged document does not count.
     """
@@ -335,7 +332,7 @@ def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> Floa
 
 
 def _ranks_in_runs(pairs: IntArray, document: IntArray, lacking: int) -> IntArray:
-    """Return ranks of documents in runs, from 0, shape (pair, run).
+    """Return each document's rank (from 0) in each run, shape (pair, run).
 
     ``lacking`` where a run does not return one.
     """

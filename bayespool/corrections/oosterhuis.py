@@ -19,20 +19,20 @@ from bayespool.measures import Values
 from bayespool.randomness import key_of
 
 N_SETS = 1000
-"""Sets of topics drawn with replacement."""
+"""Number of topic sets drawn with replacement."""
 _SHIFTS = np.linspace(-1.0, 1.0, 2001)
 _ROUNDING = 1e-12
 
 
 class Calibration(NamedTuple):
-    """Sets of topics whose values are known: ``weight`` by grade, (set, grade), and ``value``, (set,)."""
+    """Topic sets with known scores, as weights per grade (set, grade) and scores (set,)."""
 
     weight: FloatArray
     value: FloatArray
 
 
 class Critical(NamedTuple):
-    """Largest shift that does not exceed each set's value, and the smallest that is not below it.
+    """Largest shift that does not exceed each set's score, and smallest shift not below it.
 
     Both are indices of shifts, ascending, of shape (set,).
     """
@@ -42,9 +42,7 @@ class Critical(NamedTuple):
 
 
 def moved_gains(rates: FloatArray, gains: FloatArray, shifts: FloatArray) -> FloatArray:
-    """Return expected gain by grade when a share of its distribution is cut off (eq. 16–19).
-
-    Shape (grade, shift).
+    """Return expected gains after cutting off a share of each grade's distribution, shape (grade, shift).
 
     A shift above 0 cuts this share off the lowest levels, one below 0 off the highest, and what is left is
     scaled to 1. A shift of −1 leaves the lowest level, and 1 the highest. ``rates``: shares of levels, the
@@ -65,7 +63,7 @@ def moved_gains(rates: FloatArray, gains: FloatArray, shifts: FloatArray) -> Flo
 
 
 def critical_shifts(sets: Calibration, moved: FloatArray) -> Critical:
-    """Return the shifts at which moved labels begin to miss the value of each set."""
+    """Return the shifts at which bounds from shifted labels begin to miss each set's score."""
     foretold = sets.weight @ moved
     below = (foretold <= sets.value[:, None] + _ROUNDING).sum(axis=1) - 1
     above = (foretold < sets.value[:, None] - _ROUNDING).sum(axis=1)
@@ -74,7 +72,7 @@ def critical_shifts(sets: Calibration, moved: FloatArray) -> Critical:
 
 
 def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> IndexArray:
-    """Return the index of the shift that is the bound at each probability α/2 or 1 − α/2.
+    """Return the shift index for the interval bound at each tail probability.
 
     It is the largest (smallest) one that exceeds (is below) the value in a share of the M sets of less than
     (α − (1 − α)/M)/2 (eq. 24), and the last of all where no share is that small.
@@ -90,7 +88,7 @@ def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> Inde
 
 
 def middle_shifts(critical: Critical) -> IndexArray:
-    """Return indices of the upper bound's shifts at level 0, of the middle set or the middle two."""
+    """Return the one or two shift indices whose bounds give the point estimate."""
     n_sets = len(critical.above)
     return critical.above[[(n_sets - 1) // 2, n_sets // 2]]
 
@@ -103,7 +101,7 @@ def middle_shifts(critical: Critical) -> IndexArray:
 )
 @dataclass(frozen=True, kw_only=True)
 class ConformalRiskControl(SumCorrection):
-    r"""Labels moved down and up until they bound topics of known value (Oosterhuis et al. 2024, §6).
+    r"""Interval from labels shifted until they bound topics of known score (Oosterhuis et al. 2024, §6).
 
     Each label stands for a distribution of relevance. A shift λ > 0 takes the mass λ off its lowest levels
     and scales the rest to 1, a shift λ < 0 takes \|λ\| off the highest. With the same shift for all unjudged
@@ -182,7 +180,7 @@ class ConformalRiskControl(SumCorrection):
     def from_ranks(
         self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
     ) -> Corrected:
-        """Return corrected values and draws."""
+        """Return corrected scores and draws."""
         measure, level, opened, document = ranks.measure, ranks.level, ranks.opened, ranks.document
         moved = moved_gains(ranks.rates, ranks.gains, _SHIFTS)
         is_open = np.asarray(opened.any(axis=2))
@@ -215,7 +213,7 @@ class ConformalRiskControl(SumCorrection):
     def _sets(
         self, known: KnownRanks, grade: npt.NDArray[np.integer], n_grades: int, n_topics: int, run_id: str
     ) -> Calibration:
-        """Return sets of known value, each of as many topics as the run has with unjudged documents."""
+        """Draw calibration sets with as many topics as the run has topics with unjudged documents."""
         weight, value = by_grade(known.weight, grade[known.document], n_grades), known.amounts()
         is_known = np.asarray(known.weight.any(axis=2))
         if self.sample == "runs":
@@ -231,10 +229,7 @@ class ConformalRiskControl(SumCorrection):
 
 
 def by_grade(weight: FloatArray, grade: npt.NDArray[np.integer], n_grades: int) -> FloatArray:
-    """Return weights of ranks summed by the grade of their document, −1 the last.
-
-    Shape (run, topic, grade).
-    """
+    """Sum rank weights per label grade, unlabeled documents last, shape (run, topic, grade)."""
     sums = np.zeros((*weight.shape[:2], n_grades))
     run, topic, _ = np.indices(weight.shape)
     np.add.at(sums, (run, topic, np.where(grade < 0, n_grades - 1, grade)), weight)

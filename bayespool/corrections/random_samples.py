@@ -33,7 +33,7 @@ from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap
 )
 @dataclass(frozen=True, kw_only=True)
 class HorvitzThompson(PointCorrection):
-    """Weight each document of the sample by 1 / p, where p is its inclusion probability.
+    """Sum of gains with each sampled document weighted by its inverse inclusion probability.
 
     The estimate is Σ weight · gain / p over the judged documents of the run's top n. It is unbiased over
     samples of documents that could all have been sampled. A document that no pooled run retrieves could not,
@@ -63,7 +63,7 @@ class HorvitzThompson(PointCorrection):
     within_bounds: bool = True
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Return B plus (1 / p − 1) times the gain of each document of the sample."""
+        """Return the score as judged plus (1 / p − 1) times the gain of each sampled document."""
         measure, sample = bounds.measure, judgment_sample(collection)
         if isinstance(sample, str):
             return not_defined(bounds, sample)
@@ -89,7 +89,7 @@ class HorvitzThompson(PointCorrection):
 
 
 def _count_strata(collection: Collection, stratum: IntArray, n_strata: int, mask: BoolArray) -> IndexArray:
-    """Count documents of a mask by topic and stratum, shape (topic, stratum); those of none do not count."""
+    """Count masked documents for each topic and stratum, shape (topic, stratum)."""
     n_topics = len(collection.query_ids)
     place = (collection.pair_topic * n_strata + stratum)[mask & (stratum >= 0)]
     return np.bincount(place, minlength=n_topics * n_strata).reshape(n_topics, n_strata)
@@ -103,7 +103,7 @@ def _count_strata(collection: Collection, stratum: IntArray, n_strata: int, mask
 )
 @dataclass(frozen=True, kw_only=True)
 class InferredAP(SampledCorrection):
-    """Expected precision at the ranks of the judged relevant documents, from the sample above them.
+    """Inferred average precision (infAP, xinfAP) from a random sample of judgments.
 
     infAP of a uniform sample, as in trec_eval, and xinfAP of a stratified one, as in NIST's sample_eval
     (`bayespool.pooling.sampling`). A document that could not be sampled counts as not relevant; a note gives
@@ -119,7 +119,7 @@ class InferredAP(SampledCorrection):
     def estimate_from_sample(
         self, collection: Collection, sample: Sample
     ) -> Callable[[Bounds], FloatArray] | str:
-        """Return values from one search for strata."""
+        """Return a function from bounds to inferred AP, or a reason why there is none."""
         stratum = strata_with_others(collection, sample)
         if stratum is None:
             return NO_STRATA
@@ -127,11 +127,14 @@ class InferredAP(SampledCorrection):
 
 
 NO_STRATA = "defined for uniform and stratified samples"
-"""Note of an estimate that needs strata."""
+"""Note for samples that are neither uniform nor stratified."""
 
 
 def strata_with_others(collection: Collection, sample: Sample) -> IntArray | None:
-    """Return the stratum of each pair, shape (pair,), −1 outside of all; other judgments are one more."""
+    """Return each document's stratum, −1 outside all strata, shape (pair,).
+
+    Judgments outside the sample are an additional stratum.
+    """
     if sample.stratum is None:
         return None
     others = collection.judged & ~sample.chosen
@@ -139,7 +142,7 @@ def strata_with_others(collection: Collection, sample: Sample) -> IntArray | Non
 
 
 def _inferred_ap(collection: Collection, stratum: IntArray, as_trec_eval: bool, bounds: Bounds) -> FloatArray:
-    """Return values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
+    """Return inferred AP given each document's stratum, shape (run, topic)."""
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
@@ -163,7 +166,7 @@ def _inferred_ap(collection: Collection, stratum: IntArray, as_trec_eval: bool, 
 )
 @dataclass(frozen=True, kw_only=True)
 class InferredNDCG(SampledCorrection):
-    """Discounted gain by the mean of the sample in each stratum, over that of an inferred ideal ranking.
+    """Inferred nDCG (infNDCG) from a stratified sample of judgments.
 
     The gain is Σ N(h) · mean discounted gain of the judged documents, over strata h, of the run's top n,
     which has N(h) documents of h. The ideal ranking has the estimated numbers of documents of each level,
@@ -176,19 +179,19 @@ class InferredNDCG(SampledCorrection):
 
     @property
     def family(self) -> type[NDCG]:
-        """NDCG."""
+        """Class of the measures that are estimated, `NDCG`."""
         return NDCG
 
     def estimate_from_sample(
         self, collection: Collection, sample: Sample
     ) -> Callable[[Bounds], FloatArray] | str:
-        """Return values from one search for strata."""
+        """Return a function from bounds to inferred nDCG, or a reason why there is none."""
         stratum = strata_with_others(collection, sample)
         return NO_STRATA if stratum is None else functools.partial(_inferred_ndcg, collection, stratum)
 
 
 def _inferred_ndcg(collection: Collection, stratum: IntArray, bounds: Bounds) -> FloatArray:
-    """Return values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
+    """Return inferred nDCG given each document's stratum, shape (run, topic)."""
     measure = bounds.measure
     assert isinstance(measure, NDCG)  # for the type checker: the base has checked
     n_strata, judged = int(stratum.max()) + 1, collection.judged
@@ -210,10 +213,7 @@ def _inferred_ndcg(collection: Collection, stratum: IntArray, bounds: Bounds) ->
 
 
 def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> FloatArray:
-    """Return discounted gain of the ranking of the estimated number of documents of each level.
-
-    Shape (topic,).
-    """
+    """Return the discounted gain of each topic's estimated ideal ranking, shape (topic,)."""
     n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
     count = functools.partial(_count_strata, collection, stratum, n_strata)
     rate = count(stratum >= 0) / np.maximum(count(collection.judged), 1)
@@ -231,7 +231,7 @@ def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> Fl
 @register_estimator("stat-ap", label="stat\nAP", citations=("aslam-pavlu-2007",), needs_sample=True)
 @dataclass(frozen=True, kw_only=True)
 class StatAP(SampledCorrection):
-    """Weight each judged relevant document by 1 / its probability, each pair by 1 / its joint one.
+    """Average precision with relevant documents weighted by inverse inclusion probability (statAP).
 
     The estimate is (Σ x(i) x(j) / (i p(i, j)) over ranks j ≤ i) / (Σ x(d) / p(d) over the topic)
     (`bayespool.pooling.sampling.sampled_ap`). It takes every sample, an adaptive one, too, where infAP and
@@ -244,12 +244,12 @@ class StatAP(SampledCorrection):
     """
 
     def estimate_from_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray]:
-        """Return weighted sums over the sample."""
+        """Return a function from bounds to statAP."""
         return functools.partial(_stat_ap, collection, sample)
 
 
 def _stat_ap(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
-    """Return values of runs on topics, shape (run, topic)."""
+    """Return statAP for each run and topic, shape (run, topic)."""
     n_topics = len(collection.query_ids)
     inclusion = sample.judgment_inclusion(collection.judged)
     relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT

@@ -38,12 +38,15 @@ _MIN_JUDGED_SHARE = 1e-12  # of the weights; less is rounding
 
 
 def background(lower: FloatArray, residual: FloatArray, e: float) -> FloatArray:
-    """Return X_B = B + Δ·E, with the chance E of relevance for each unjudged document."""
+    """Return the background estimate X_B = B + Δ·E.
+
+    E is the chance that an unjudged document is relevant.
+    """
     return lower + residual * e
 
 
 def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
-    """Return X_I = B + C·Δ·B/(1 − Δ), and E where nothing is judged (Δ = 1)."""
+    """Return the interpolated estimate X_I = B + C·Δ·B/(1 − Δ), or E if nothing is judged (Δ = 1)."""
     judged = 1 - residual
     some = judged > _MIN_JUDGED_SHARE
     return np.where(some, lower + c * residual * lower / np.where(some, judged, 1), e)
@@ -52,7 +55,10 @@ def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) ->
 def smoothed(
     lower: FloatArray, residual: FloatArray, c: float, e: float, alpha: float | None = None
 ) -> FloatArray:
-    """Return α·X_I + (1 − α)·X_B; without an α it is 1 − Δ: X_M = B + C·Δ·B + Δ²·E."""
+    """Return the smoothed estimate α·X_I + (1 − α)·X_B, by default with α = 1 − Δ.
+
+    The default is X_M = B + C·Δ·B + Δ²·E.
+    """
     if alpha is None:
         return lower + c * residual * lower + residual**2 * e
     return alpha * interpolated(lower, residual, c, e) + (1 - alpha) * background(lower, residual, e)
@@ -67,16 +73,16 @@ def _register(name: str, label: str) -> Callable[[Class], Class]:
 @_register("as-judged", "lower\nbound")
 @dataclass(frozen=True, kw_only=True)
 class AsJudged(PointCorrection):
-    """X_S = B, the measure as trec_eval gives it, with unjudged documents as nonrelevant."""
+    """Score as judged X_S = B, with unjudged documents as nonrelevant, as in trec_eval."""
 
     def correct(self, collection: Collection, bounds: Bounds) -> Corrected:
-        """Return B on each topic."""
+        """Return the score as judged on each topic."""
         return Corrected(bounds.lower)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _PlacedCorrection(SharedCorrection):
-    """Values from a formula of B and Δ, both scaled to between 0 and 1, whose constants are chances."""
+    """Correction given by a formula in B and Δ scaled to [0, 1]."""
 
     fit: Literal["none", "pool"] = "none"
 
@@ -88,10 +94,10 @@ class _PlacedCorrection(SharedCorrection):
 
     @abstractmethod
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """Return values between B and B + Δ."""
+        """Return corrected scores between B and B + Δ."""
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Return values of the formula, whose constants are fitted to the same runs for all measures."""
+        """Return corrected per-topic scores, with constants fitted for each measure."""
         held_out = _organizations_left_out(collection) if self.fit == "pool" else []
         return [self._correct(collection, bounds, held_out) for bounds in all_bounds]
 
@@ -126,7 +132,7 @@ class _PlacedCorrection(SharedCorrection):
 @_register("background", "back\xad\nground")
 @dataclass(frozen=True, kw_only=True)
 class Background(_PlacedCorrection):
-    """X_B = B + Δ·E (Ravana & Moffat 2010, §3).
+    """Background estimator X_B = B + Δ·E (Ravana & Moffat 2010, §3).
 
     Parameters
     ----------
@@ -139,14 +145,14 @@ class Background(_PlacedCorrection):
     e: float = 0.03
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """Return X_B on each topic."""
+        """Return the background estimate on each topic."""
         return background(lower, residual, self.e)
 
 
 @_register("interpolated", "inter\xad\npolated")
 @dataclass(frozen=True, kw_only=True)
 class Interpolated(_PlacedCorrection):
-    """X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010, §3).
+    """Interpolated estimator X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010, §3).
 
     A missing rank counts as judged and nonrelevant, so that B/(1 − Δ) is the precision over all ranks of
     known relevance.
@@ -163,14 +169,14 @@ class Interpolated(_PlacedCorrection):
     e: float = 0.01
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """Return X_I on each topic."""
+        """Return the interpolated estimate on each topic."""
         return interpolated(lower, residual, self.c, self.e)
 
 
 @_register("smoothed", "smooth\xad\ned")
 @dataclass(frozen=True, kw_only=True)
 class Smoothed(_PlacedCorrection):
-    """X_M = B + C·Δ·B + Δ²·E; with an α it is α·X_I + (1 − α)·X_B (Ravana & Moffat 2010, §3).
+    """Smoothed estimator α·X_I + (1 − α)·X_B, by default with α = 1 − Δ (Ravana & Moffat 2010, §3).
 
     Parameters
     ----------
@@ -187,13 +193,13 @@ class Smoothed(_PlacedCorrection):
     alpha: float | None = None
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
-        """Return X_M on each topic."""
+        """Return the smoothed estimate on each topic."""
         return smoothed(lower, residual, self.c, self.e, self.alpha)
 
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """Fitted constants of a correction and their error.
+    """Fitted constants C and E for a correction, with their RMSE.
 
     Attributes
     ----------
@@ -216,7 +222,7 @@ def fit_constants(
     *,
     alpha: float | None = None,
 ) -> Constants:
-    """Fit constants (C, E) of least RMSE against a fuller judgment set (Ravana & Moffat 2010, §4).
+    """Fit constants (C, E) by least squares to a fuller judgment set (Ravana & Moffat 2010, §4).
 
     The corrections are linear in their constants, so that bounded least squares gives the exact minimum over
     the unit square.
@@ -271,7 +277,7 @@ def fit_constants_to_pool(
     *,
     alpha: float | None = None,
 ) -> Constants:
-    """Fit constants (C, E) of least RMSE to organizations held out of the pool at hand.
+    """Fit constants (C, E) by least squares to organizations held out of the pool.
 
     The paper fits them to shallower pools of the campaign's own runs, and nobody has the deeper pool before
     judging. Here the pool is judged, and what is unjudged are documents of runs outside of it: as if new, the
@@ -314,7 +320,7 @@ def fit_constants_to_pool(
 
 
 def _organizations_left_out(collection: Collection) -> list[tuple[Collection, tuple[str, ...]]]:
-    """Return the collection without each pooled organization, with the organization's pooled runs."""
+    """Return the collection without each pooled organization in turn, with that organization's runs."""
     pool_organization = collection.organization[collection.pooled]
     if len(names := np.unique(pool_organization)) < 2:
         return []
@@ -331,7 +337,7 @@ def _fit_to(
     alpha: float | None,
     highest: float,
 ) -> Constants:
-    """Fit constants to runs of `_organizations_left_out`, whose values are known down to the pool depth."""
+    """Fit constants to held-out runs, whose scores are known down to the pool depth."""
     estimand: Estimand = "pooled" if collection.pool_depth else "complete"
     parts = []
     for smaller, runs in held_out:
@@ -349,7 +355,7 @@ def _fit_to(
 def _least_squares(
     method: str, lower: FloatArray, residual: FloatArray, truth: FloatArray, alpha: float | None
 ) -> Constants:
-    """Return constants for shares of shape (n,)."""
+    """Fit constants by least squares to scaled scores of shape (n,)."""
     from scipy.optimize import lsq_linear
 
     none_judged = residual > 1 - _MIN_JUDGED_SHARE
@@ -373,19 +379,19 @@ def _least_squares(
 
 
 def _as_shares(bounds: Bounds, highest: float) -> tuple[FloatArray, FloatArray]:
-    """Return B and Δ as shares of the highest value, of what is left to 1 if the measure falls."""
+    """Return B and Δ scaled by the highest score, with B reversed for decreasing measures."""
     lower, residual = bounds.lower / highest, open_residual(bounds) / highest
     return (lower if bounds.measure.rises else 1 - lower - residual), residual
 
 
 def _to_values(bounds: Bounds, shares: FloatArray, highest: float) -> FloatArray:
-    """Return values of shares; B where nothing is unjudged."""
+    """Convert scaled estimates back to scores, keeping B for fully judged topics."""
     values = (shares if bounds.measure.rises else 1 - shares) * highest
     return np.asarray(np.where(open_residual(bounds) > 0, values, bounds.lower))
 
 
 def _highest(collection: Collection, measure: Measure) -> float | str:
-    """Return the value of the highest relevance throughout, or the measures that are corrected."""
+    """Return the highest possible score, or a reason why the measure is not supported."""
     if not (measure.rises or measure.falls):
         return "defined for measures that rise with relevance, or fall"
     if _ends_at_one(measure):
@@ -398,7 +404,7 @@ def _highest(collection: Collection, measure: Measure) -> float | str:
 
 
 def _ends_at_one(measure: Measure) -> bool:
-    """Return whether B and T lie between 0 and 1, as they do over the judged ideal."""
+    """Return whether scores of the measure lie between 0 and 1."""
     return measure.range == (0.0, 1.0) or isinstance(measure, Normalized)
 
 

@@ -22,7 +22,7 @@ _LISTS = ("all", "default", "pairs")  # each is several estimators
 
 @dataclass(frozen=True, kw_only=True)
 class EstimatorEntry:
-    """A registered estimator.
+    """Registered estimator with its metadata.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class EstimatorEntry:
     remedy: str = ""
 
     def __call__(self, **settings: Any) -> Estimator:
-        """Make the estimator with these settings."""
+        """Create the estimator with the given settings."""
         estimator: Estimator = self.make(**self.fixed, **settings)
         if estimator.name != self.name:
             raise ValueError(f"registered as {self.name}, it calls itself {estimator.name}")
@@ -72,7 +72,7 @@ class EstimatorEntry:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """Settings without a default."""
+        """Names of settings without a default."""
         parameters = inspect.signature(self.make).parameters.values()
         return tuple(
             p.name
@@ -84,8 +84,9 @@ class EstimatorEntry:
 
 
 ESTIMATORS: dict[str, EstimatorEntry] = {}
-"""Registered estimators by name: those of imported files, or all once `bayespool.scoring.estimators` is
-imported.
+"""Registered estimators by name, complete once `bayespool.scoring.estimators` is imported.
+
+All are registered once `bayespool.scoring.estimators` is imported.
 """
 
 
@@ -103,7 +104,7 @@ def register_estimator(
     needs_judge: bool = False,
     remedy: str = "",
 ) -> Callable[[Class], Class]:
-    """Return class decorator that registers an estimator under a name.
+    """Return a class decorator that registers an estimator under a name.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def register_estimator(
 
 
 def estimator_from_text(text: str, **settings: Any) -> Estimator:
-    """Make an estimator of a registered name, with settings in parentheses.
+    """Create an estimator from its registered name, with settings in parentheses.
 
     Other ``settings`` are defaults, as far as the estimator has them, and its base estimator if it has one.
 

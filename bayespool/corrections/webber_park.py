@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 
 FEW_TOPICS = 30
-"""With fewer common topics the interval is that of a bootstrap, else a normal one."""
+"""Number of common topics below which a bootstrap interval replaces the normal one."""
 
 _MAX_DRAWS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adjustment(SharedCorrection):
-    """A base score with an adjustment of its mean.
+    """Correction that adds a mean adjustment to a base score.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Adjustment(SharedCorrection):
     def estimate_base(
         self, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
     ) -> tuple[Estimates, ...]:
-        """Return estimates of the base by measure."""
+        """Return estimates from the base estimator for each measure."""
         base: Any = self.base
         estimates: tuple[Estimates, ...] = base.estimate(collection, list(run_ids), list(measures))
         return estimates
@@ -91,7 +91,7 @@ class Adjustment(SharedCorrection):
 )
 @dataclass(frozen=True, kw_only=True)
 class SystemsAdjustment(Adjustment):
-    """Add the mean loss of pooled systems that are left out (Webber & Park 2009, algorithm 1).
+    """Base score plus the mean loss of left-out pooled systems (Webber & Park 2009, algorithm 1).
 
     The estimate is u + a, where u is the base score, and a the mean over the pooled systems s of (pooled
     score of s − base score of s held out). Without another pooled run the value is NaN.
@@ -122,7 +122,7 @@ class SystemsAdjustment(Adjustment):
     substitute: bool = True
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Correct for several measures with one search for the documents hidden with each system."""
+        """Return corrected per-topic scores, finding each system's hidden documents once."""
         run_ids, measures = all_bounds[0].run_ids, [bounds.measure for bounds in all_bounds]
         losses = self._losses_as_judged if isinstance(self.base, AsJudged) else self._losses
         pooled = np.array(collection.pooled_run_ids)
@@ -143,7 +143,7 @@ class SystemsAdjustment(Adjustment):
     def _losses_as_judged(
         self, collection: Collection, run: str, others: BoolArray, measures: Sequence[Measure]
     ) -> list[float]:
-        """Return the mean loss of the other pooled systems by measure, unjudged documents nonrelevant."""
+        """Return the mean score loss of left-out pooled systems per measure, for the as-judged base."""
         substitute = run if self.substitute else None
         depth = max(measure.cutoff for measure in measures)
         level, hidden = held_out_levels(collection, depth, by=self.by, substitute=substitute)
@@ -166,7 +166,7 @@ class SystemsAdjustment(Adjustment):
     def _losses(
         self, collection: Collection, run: str, others: BoolArray, measures: Sequence[Measure]
     ) -> list[float]:
-        """Return the mean of pooled − held-out base score of the other pooled systems, by measure."""
+        """Return the mean score loss of left-out pooled systems per measure, for any base estimator."""
         sole = sole_beside(collection, self.by, run if self.substitute else None)
         unit = collection.organization if self.by == "organization" else np.arange(len(collection.run_ids))
         systems = np.flatnonzero(collection.pooled)[others].tolist()
@@ -194,7 +194,7 @@ class SystemsAdjustment(Adjustment):
 )
 @dataclass(frozen=True, kw_only=True)
 class TopicsAdjustment(Adjustment):
-    """Add the run's own mean loss on topics where it is fully judged (Webber & Park 2009, algorithm 2).
+    """Base score plus the run's mean loss on fully judged topics (Webber & Park 2009, algorithm 2).
 
     On the common topics both the run's full score and its base score without the documents that it alone
     contributed are known; the mean difference a is added to its mean base score. Var(a) = (N − n)/N · s²/n
@@ -239,7 +239,7 @@ class TopicsAdjustment(Adjustment):
         check_count("n_draws", self.n_draws, _MAX_DRAWS)
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
-        """Return base score + a on the other topics, the full score on the common ones."""
+        """Return per-topic scores, adjusted on all but the common topics."""
         common = self.is_common(collection)
         run_ids, measures = all_bounds[0].run_ids, [bounds.measure for bounds in all_bounds]
         by_run = [self._unpooled(collection, run, common, measures) for run in run_ids]
@@ -260,7 +260,7 @@ class TopicsAdjustment(Adjustment):
         *,
         errors: Sequence[float] = (0.02, 0.01),
     ) -> pd.DataFrame:
-        """Compare the adjusted score with the common topics alone, and say how many topics an error takes.
+        """Return the number of common topics needed for given standard errors, with and without adjustment.
 
         Parameters
         ----------
@@ -318,7 +318,7 @@ class TopicsAdjustment(Adjustment):
         return pd.DataFrame(rows)
 
     def is_common(self, collection: Collection) -> BoolArray:
-        """Return whether each topic is common, shape (topic,).
+        """Return whether each topic is among the common topics, shape (topic,).
 
         One that the qrels do not have is an `InputError`.
         """
@@ -335,7 +335,7 @@ class TopicsAdjustment(Adjustment):
     def _unpooled(
         self, collection: Collection, run: str, common: BoolArray, measures: Sequence[Measure]
     ) -> tuple[Estimates, ...]:
-        """Return base of a run without its own judgments on the common topics, by measure."""
+        """Return base estimates for a run without its own judgments on the common topics, per measure."""
         index = collection.run_index(run)
         others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))
         own = collection.in_pool(index)
@@ -347,7 +347,7 @@ class TopicsAdjustment(Adjustment):
     def _corrected(
         self, collection: Collection, bounds: Bounds, start: FloatArray, common: BoolArray
     ) -> Corrected:
-        """Return values, standard errors and draws from base scores, shape (run, topic)."""
+        """Return adjusted scores, standard errors and draws from base scores of shape (run, topic)."""
         n, n_topics = int(common.sum()), len(common)
         lost = bounds.lower[:, common] - start[:, common]
         adjustment = lost.mean(axis=1)
@@ -381,7 +381,7 @@ class TopicsAdjustment(Adjustment):
         return Corrected(corrected.per_topic, std, notes, draws)
 
     def _draws(self, bounds: Bounds, start: FloatArray, lost: FloatArray, common: BoolArray) -> Values:
-        """Return draws of the adjusted scores, from differences on the common topics.
+        """Draw adjusted scores from score losses on the common topics.
 
         Shape (run, common topic).
         """
@@ -408,7 +408,7 @@ class TopicsAdjustment(Adjustment):
 
 
 def _with_notes(corrected: Corrected, base: str, notes: Sequence[str]) -> Corrected:
-    """Return corrected values with the notes on their base, one per run or none."""
+    """Return corrected scores with the base estimator's notes added."""
     if not any(notes):
         return corrected
     own = corrected.notes or ("",) * len(notes)
@@ -417,7 +417,7 @@ def _with_notes(corrected: Corrected, base: str, notes: Sequence[str]) -> Correc
 
 
 def standard_error(std: float, n: int, n_topics: int) -> float:
-    """Return the standard error of a mean over n of N topics, by the standard deviation over topics.
+    """Return the standard error for a mean over n of N topics, given the standard deviation over topics.
 
     Equations 3 and 5.
 
@@ -430,7 +430,7 @@ def standard_error(std: float, n: int, n_topics: int) -> float:
 
 
 def topics_for_error(std: float, n_topics: int, error: float) -> int:
-    """Return least number of common topics with a standard error of ``error`` or less (equation 3 for n).
+    """Return the smallest number of common topics with a standard error of at most ``error``.
 
     Examples
     --------
@@ -443,14 +443,14 @@ def topics_for_error(std: float, n_topics: int, error: float) -> int:
 
 
 def _std(values: FloatArray) -> FloatArray:
-    """Return the standard deviation over topics, NaN of a single one; shape (run, topic) → (run,)."""
+    """Return the standard deviation over topics, NaN for one topic; shape (run, topic) → (run,)."""
     if values.shape[1] < 2:
         return np.full(len(values), np.nan)
     return np.asarray(values.std(axis=1, ddof=1))
 
 
 def _room(bounds: Bounds, start: FloatArray, topics: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Return the amounts by which values may fall and rise, shape (run, topic) each.
+    """Return how far scores may decrease and increase within their bounds, each of shape (run, topic).
 
     Both are 0 where nothing is unjudged.
     """
@@ -462,7 +462,7 @@ def _room(bounds: Bounds, start: FloatArray, topics: BoolArray) -> tuple[FloatAr
 
 
 def _shared(total: FloatArray, down: FloatArray, up: FloatArray) -> FloatArray:
-    """Return a total over topics shared in proportion to how far values may move, cut to that.
+    """Divide a total over topics in proportion to each topic's room, shape (..., topic).
 
     Takes shapes (...,) and (..., topic) and gives (..., topic).
     """
@@ -476,7 +476,7 @@ def _shared(total: FloatArray, down: FloatArray, up: FloatArray) -> FloatArray:
 def _adjusted(
     bounds: Bounds, start: FloatArray, adjustment: FloatArray, topics: BoolArray, within_bounds: bool
 ) -> Corrected:
-    """Return base scores plus an adjustment of the mean over some topics.
+    """Return base scores with a mean adjustment added on the selected topics.
 
     The adjustment, shape (run,), is the same on each topic, or, within bounds, in proportion to how far each
     value may move.

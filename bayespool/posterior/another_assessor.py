@@ -47,7 +47,7 @@ _MOST_LOG_ODDS = 9.0  # of a draw, which may be far out
 
 @dataclass(frozen=True, eq=False)
 class AnotherAssessor:
-    """Levels that another assessor of the same kind would give, learned from documents judged twice.
+    """Model for the levels that another assessor would give, learned from documents judged twice.
 
     Attributes
     ----------
@@ -66,38 +66,38 @@ class AnotherAssessor:
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Levels of either assessor, ascending from 0."""
+        """Levels used by the first or the second assessor, ascending from 0."""
         assert self.collection.second is not None
         given = np.append(self.collection.relevance, self.collection.second.relevance)
         return tuple(np.union1d([0], given[given > 0]).tolist())
 
     @property
     def _confusion(self) -> Confusion:
-        """The confusion that the user states."""
+        """Confusion of relevance levels stated by the user."""
         assert self.collection.second is not None
         return self.collection.second.confusion
 
     @cached_property
     def observed_levels(self) -> IndexArray:
-        """Positions of the levels that the second assessor uses, from 0; of all where none are known."""
+        """Indices into ``levels`` that the second assessor uses, or all if no document is judged twice."""
         if self._confusion or not (self.second_level >= 0).any():
             return np.arange(len(self.levels))
         return np.union1d(np.arange(min(2, len(self.levels))), self.second_level[self.second_level >= 0])
 
     @cached_property
     def first_level(self) -> IndexArray:
-        """Level of each document by the first assessor, −1 for none, shape (pair,)."""
+        """Index into ``levels`` by the first assessor for each document, −1 if unjudged, shape (pair,)."""
         return level_index(np.maximum(self.collection.relevance, np.int16(-1)), self.levels)
 
     @cached_property
     def second_level(self) -> IndexArray:
-        """Level of each document by the second assessor, −1 for none, shape (pair,)."""
+        """Index into ``levels`` by the second assessor for each document, −1 if unjudged, shape (pair,)."""
         assert self.collection.second is not None
         return level_index(np.maximum(self.collection.second.relevance, np.int16(-1)), self.levels)
 
     @cached_property
     def counts(self) -> IndexArray:
-        """Documents judged twice by topic, level of the first assessor and of the second."""
+        """Numbers of documents judged twice, shape (topic, first level, second level)."""
         twice = np.flatnonzero((self.first_level >= 0) & (self.second_level >= 0))
         n = np.zeros((len(self.collection.query_ids), len(self.levels), len(self.levels)), dtype=np.int64)
         np.add.at(
@@ -107,11 +107,11 @@ class AnotherAssessor:
 
     @cached_property
     def contributor(self) -> IntArray:
-        """Organization that alone contributed each judged document, −1 for all others, shape (pair,)."""
+        """Organization that alone contributed a judged document, else −1, shape (pair,)."""
         return np.where(self.first_level >= 0, sole_contributor(self.collection), np.int32(-1))
 
     def features(self, pairs: IndexArray, organization: IntArray) -> Features:
-        """Return the features that chances of documents depend on, beside level and topic.
+        """Return document features for the model of level changes.
 
         ``organization`` is the one that alone has a document, or −1. The log odds of relevance, the first
         feature, are 0 for unjudged documents, where they are drawn.
@@ -130,21 +130,24 @@ class AnotherAssessor:
         )
 
     def _worth(self, pairs: IndexArray) -> FloatArray:
-        """Return 1/(1 + rank/10) of documents in all runs, 0 where a run lacks it, shape (document, run)."""
+        """Return 1/(1 + rank/10) of each document in each run, 0 if not retrieved, shape (document, run)."""
         of_rank = 1 / (1 + np.arange(self.collection.document.shape[2] + 1) / _HALF_RANK)
         of_rank[0] = 0
         return rank_worths(self.collection, np.arange(len(self.collection.run_ids)), pairs, of_rank)
 
     @cached_property
     def _scale(self) -> tuple[FloatArray, float, float]:
-        """Means and standard deviation of ranks' worth over judged documents, and that of its sum."""
+        """Means and scales for standardizing the reciprocal ranks of `_worth` over judged documents."""
         of_judged = self._worth(np.flatnonzero(self.first_level >= 0))
         spread = float(np.sqrt(of_judged.var(axis=0).mean())) or 1.0
         return of_judged.mean(axis=0), spread, float(of_judged.sum(axis=1).std()) or 1.0
 
     @cached_property
     def _log_odds(self) -> FloatArray:
-        """Log odds of relevance of documents of one contributor, learned without it; else 0, (pair,)."""
+        """Log odds of relevance for documents with a sole contributor, else 0, shape (pair,).
+
+        The contributor is left out when they are learned.
+        """
         pairs, log_odds = np.flatnonzero(self.contributor >= 0), np.zeros(len(self.contributor))
         if len(pairs):
             owner, topic = self.contributor[pairs], self.collection.pair_topic[pairs].astype(np.intp)
@@ -154,13 +157,13 @@ class AnotherAssessor:
         return log_odds
 
     def standardize(self, log_odds: FloatArray) -> FloatArray:
-        """Standardize log odds of relevance by their mean and deviation over documents of one contributor."""
+        """Standardize log odds of relevance using documents with a sole contributor."""
         mean, spread = self._scale_of_log_odds
         return (np.clip(log_odds, -_MOST_LOG_ODDS, _MOST_LOG_ODDS) - mean) / spread
 
     @cached_property
     def _scale_of_log_odds(self) -> tuple[float, float]:
-        """Mean and standard deviation of log odds of relevance over documents of one contributor."""
+        """Mean and standard deviation for standardizing log odds of relevance."""
         known = self._log_odds[self.contributor >= 0]
         if len(known) < _ENOUGH:
             return 0.0, np.inf  # nothing shows what they tell
@@ -168,7 +171,7 @@ class AnotherAssessor:
 
     @cached_property
     def confusion(self) -> ConfusionDraws:
-        """Draws of the changes of levels, one for each draw of the judgments."""
+        """Posterior draws of the level confusion, one for each completion draw."""
         prior = prior_counts(self._confusion, self.levels)[:, self.observed_levels]
         pairs = np.flatnonzero((self.first_level >= 0) & (self.second_level >= 0))
         twice = JudgedTwice(
@@ -184,7 +187,9 @@ class AnotherAssessor:
             return draw_confusion(twice, prior, self.n_draws, rng)
 
     def shares(self, levels: Sequence[int]) -> FloatArray:
-        """Return share of each level among judged documents that reach one of ``levels`` and not the next.
+        """Return the share of each exact level in each class of judged documents, shape (class, level).
+
+        A class has the documents that reach one of ``levels`` and not the next.
 
         Shape (class, level). A completion tells no more levels apart than a measure needs.
         """
@@ -207,7 +212,7 @@ class AnotherAssessor:
         keys: Keys,
         draws: OrderArray,
     ) -> IndexArray:
-        """Draw levels of documents that reach one of ``levels`` and not the next, shape (draw, document)."""
+        """Draw an exact level for each document given its class in ``levels``, shape (draw, document)."""
         level = np.empty(of_class.shape, dtype=np.uint8)
         chance = np.cumsum(self.shares(levels), axis=1)
         draw_levels(of_class.astype(np.uint8), keys, scrambled(draws), chance, level)
@@ -222,7 +227,9 @@ class AnotherAssessor:
         keys: Keys,
         draws: OrderArray,
     ) -> Levels:
-        """Draw the other assessor's levels of a topic's documents given the first's, (draw, document).
+        """Draw the other assessor's levels for a topic's documents given the first assessor's levels.
+
+        Shape (draw, document).
 
         ``log_odds`` are those of unjudged documents, standardized, and else 0, shape (draw, document).
         """
@@ -240,7 +247,7 @@ class AnotherAssessor:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Documents judged twice by both levels, and notes, as JSON can hold them."""
+        """Level counts for documents judged twice, with notes, as a JSON-serializable dictionary."""
         counts = self.counts.sum(axis=0)
         changes = [
             {"first": a, "second": b, "n": int(counts[i, j])}
@@ -250,7 +257,7 @@ class AnotherAssessor:
         return {"n_twice": n, "n_same": n_same, "changes": changes, "notes": self.notes()}
 
     def notes(self) -> list[str]:
-        """Return notes on levels with few documents judged twice, and on levels that no second one uses."""
+        """Return notes on levels that have few twice-judged documents or that second assessors never use."""
         n_twice = self.counts.sum(axis=(0, 2))
         few = [
             f"{n} of relevance {level}"
@@ -273,7 +280,7 @@ class AnotherAssessor:
 
 
 def describe_assessors(collection: Collection) -> dict[str, Any]:
-    """Return documents of a collection that second assessors judged, too, to quote with a result."""
+    """Return level counts for documents judged twice, with notes, as a JSON-serializable dictionary."""
     return AnotherAssessor(collection, n_draws=1, random_seed=0).description
 
 
@@ -286,7 +293,7 @@ def another_assessor_values(
     *,
     joint: bool = False,
 ) -> tuple[Values, ...]:
-    """Return values of the runs if another assessor had judged, one for each measure, (draw, run, topic).
+    """Return run scores under each measure had another assessor judged, shape (draw, run, topic).
 
     Parameters
     ----------
@@ -387,7 +394,7 @@ def another_assessor_values(
 def paired_values(
     completion: Completion, another: AnotherAssessor, measures: Sequence[Measure], *, joint: bool = False
 ) -> tuple[tuple[Values, Values], ...]:
-    """Return `another_assessor_values`, and those with `exchanged_pairs` of completions, by measure.
+    """Return run scores had another assessor judged, for completion draws and for exchanged pairs of draws.
 
     Their shapes are (draw, run, topic) and (pair, 2, run, topic).
     """
@@ -404,7 +411,7 @@ def paired_values(
 
 
 def _places(placed: IntArray, pairs: IndexArray) -> Places:
-    """Find run, rank from 0 and position among ``pairs`` of each place of one in rankings (run, rank)."""
+    """Return run, rank (from 0) and index into ``pairs`` for each listed document in rankings (run, rank)."""
     order = np.argsort(pairs, kind="stable")
     at = np.searchsorted(pairs[order], placed)
     inside = np.minimum(at, max(0, len(pairs) - 1))
@@ -423,7 +430,7 @@ def _tally(
     measure: Normalized,
     levels: tuple[int, ...],
 ) -> Tally:
-    """Return documents of a topic's ideal rankings by another assessor, shape (draw, run or 1, 1, level)."""
+    """Return level counts for ideal rankings by another assessor, shape (draw, run or 1, 1, level)."""
     u = completion.unknowns
     reach = ideal_reach(u.collection, measure)
     by_run = measure.ideal == "own" and len(u.run_ids) > 1

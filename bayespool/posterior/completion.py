@@ -46,7 +46,7 @@ _MIN_EFFECTIVE_DRAWS = 400  # for an interval
 @renamed_attributes(rungs="thresholds")
 @dataclass(frozen=True, eq=False, repr=False)
 class Completion(ReprHTMLMixin):
-    """Draws of the relevance of every unjudged document within reach of runs, by all thresholds together.
+    """Posterior draws of the relevance of every unjudged document within reach of the runs.
 
     In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from
     the same draws. Draws are made topic by topic, and never held for all documents. The random part of a
@@ -101,17 +101,17 @@ class Completion(ReprHTMLMixin):
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Possible relevance of a document: 0, and the levels that the measures tell apart."""
+        """Relevance levels that a document may be drawn at, ascending from 0."""
         return threshold_levels(self.unknowns.collection, self.thresholds)
 
     @property
     def fits(self) -> dict[str, Fit]:
-        """The fits of all models by their names."""
+        """Fits of all models, by model name."""
         of_lots = () if self.lots is None else self.lots.posteriors
         return {name: fit for p in (*self.posteriors, *of_lots) for name, fit in p.fits.items()}
 
     def block(self, topic: int, draws: slice | OrderArray = slice(None)) -> Levels:
-        """Draw a topic's unknown documents as indices into ``levels``, uint8, shape (draw, unknown).
+        """Draw levels for a topic's unknown documents, as indices into ``levels``, shape (draw, unknown).
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Completion(ReprHTMLMixin):
         cells: Sequence[Sequence[FloatArray]],
         log_odds: FloatArray | None = None,
     ) -> Levels:
-        """Draw the thresholds that a topic's documents reach, (draw, unknown), given its `cell_effects`.
+        """Draw level indices for a topic's unknown documents given cell effects, shape (draw, unknown).
 
         ``log_odds`` are those of the first threshold, where they are at hand.
         """
@@ -154,7 +154,7 @@ class Completion(ReprHTMLMixin):
     def expected(
         self, topic: int, values: FloatArray, draws: slice = slice(None)
     ) -> tuple[FloatArray, FloatArray]:
-        """Return expected worth of a topic's unknown documents in each draw of the parameters.
+        """Return mean and variance of level values for a topic's unknown documents in each parameter draw.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Completion(ReprHTMLMixin):
         return mean, np.maximum(square - mean**2, 0)
 
     def _known_thresholds(self, documents: slice) -> IndexArray:
-        """Return the numbers of thresholds that documents of known relevance reach; −1 for the others."""
+        """Return the number of thresholds that each document of known relevance reaches, else −1."""
         known = self.known[documents]
         return np.where(
             known >= 0, np.searchsorted([r.rel for r in self.thresholds], known, side="right"), -1
@@ -192,7 +192,7 @@ class Completion(ReprHTMLMixin):
 
     @cached_property
     def _keys(self) -> npt.NDArray[np.uint64]:
-        """Keys of the unknown documents for random numbers, shape (unknown,)."""
+        """Random-number keys for the unknown documents, shape (unknown,)."""
         query_ids = self.unknowns.collection.query_ids
         keys = [
             document_keys(self.random_seed, query_id, self.unknowns.doc_ids(t))
@@ -203,7 +203,7 @@ class Completion(ReprHTMLMixin):
     def log_odds(
         self, threshold: int, topic: int, chosen: OrderArray, cells: Sequence[FloatArray]
     ) -> FloatArray:
-        """Return log odds of a topic's unknowns with all effects, (draw, document), given `cell_effects`."""
+        """Return log odds for a topic's unknown documents at one threshold, shape (draw, document)."""
         posterior, documents = self.posteriors[threshold], self.unknowns.on_topic(topic)
         log_odds = posterior.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
         if self.lots is not None and (by_lot := self.lots.by_lot[documents]).any():
@@ -213,7 +213,7 @@ class Completion(ReprHTMLMixin):
         return log_odds
 
     def cell_effects(self, topic: int) -> list[list[FloatArray]]:
-        """Draw effects of organization × topic, by threshold and model, each of shape (draw, run).
+        """Draw effects of organization × topic for each threshold and model, each of shape (draw, run).
 
         Those of documents left out by lot come last.
         """
@@ -228,7 +228,7 @@ class Completion(ReprHTMLMixin):
     def _posterior_cell_effects(
         self, unknowns: Unknowns, posteriors: Sequence[ThresholdPosterior], topic: int
     ) -> list[list[FloatArray]]:
-        """Return `cell_effects` of some posteriors, with the organizations of their unknowns."""
+        """Return `cell_effects` for the given threshold posteriors and unknown documents."""
         collection = unknowns.collection
         organization = collection.organization[unknowns.run_index]
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
@@ -251,7 +251,7 @@ class Completion(ReprHTMLMixin):
         return effects_by_threshold
 
     def evaluate(self, *measures: object) -> tuple[Values, ...]:
-        """Evaluate measures in the same draws: values of shape (draw, run, topic), one for each measure.
+        """Evaluate measures in the same draws; one array of shape (draw, run, topic) per measure.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ class Completion(ReprHTMLMixin):
         return tuple(values[parse_measure(measure)] for measure in measures)
 
     def _evaluate(self, measures: Sequence[Measure]) -> tuple[Values, ...]:
-        """Return values under distinct measures, each of shape (draw, run, topic)."""
+        """Evaluate distinct measures in the same draws; one array of shape (draw, run, topic) per measure."""
         u = self.unknowns
         n_topics, n_runs = len(u.collection.query_ids), len(u.run_ids)
         ranked = ranked_levels(u.collection, u.run_index, max(measure.cutoff for measure in measures))
@@ -318,7 +318,7 @@ class Completion(ReprHTMLMixin):
     def _tally(
         self, judged: Tally, topic: int, block: Levels, chosen: OrderArray, reach: int, shared: bool
     ) -> Tally:
-        """Return documents of a topic's ideal rankings in some draws, shape (draw, run or 1, 1, level)."""
+        """Return level counts for a topic's ideal rankings, shape (draw, run or 1, 1, level)."""
         u = self.unknowns
         n = np.zeros((len(block), 1 if shared else len(u.run_ids), len(judged.levels)), dtype=np.int64)
         by_lot = np.zeros(block.shape[1], dtype=bool)
@@ -336,7 +336,7 @@ class Completion(ReprHTMLMixin):
         return Tally((n + judged.n[topic])[:, :, None], judged.levels)
 
     def _refuse_uncovered(self, measure: Measure) -> None:
-        """Refuse a measure with a cutoff or levels that the completion does not cover."""
+        """Raise `InputError` if a measure has a cutoff or levels that the completion does not cover."""
         if measure.cutoff > self.unknowns.depth:
             raise InputError(
                 f"{measure} looks deeper than rank {self.unknowns.depth}, where completed judgments end",
@@ -353,7 +353,7 @@ class Completion(ReprHTMLMixin):
             )
 
     def qrels(self, draw: int) -> Qrels:
-        """Return the judgments with those of one draw added.
+        """Return judgments completed with the relevance levels of one draw.
 
         All judged documents, and every unknown one with its relevance in the draw; no unjudged documents out
         of reach.
@@ -385,7 +385,7 @@ class Completion(ReprHTMLMixin):
         return qrels_from_frame({query_id: of_topic for query_id, of_topic in judged.items() if of_topic})
 
     def observe(self, qrels: Qrels) -> Completion:
-        """Return the completion given judgments of some of its documents, with as many draws.
+        """Return the completion updated with judgments of unknown documents, with as many draws.
 
         Draws are resampled in proportion to the likelihood of the judgments, which updates models, slopes and
         organizations without another fit. The other documents are drawn afresh.
@@ -449,7 +449,7 @@ class Completion(ReprHTMLMixin):
 
 
 def _judgments_by_topic(qrels: Qrels, negative: Negative) -> dict[str, dict[str, int]]:
-    """Return relevance by topic and document id."""
+    """Return a nested dictionary with the relevance for each topic and document id."""
     codes, _ = relevance_codes(qrels.relevance, negative)
     judged: dict[str, dict[str, int]] = {}
     lines: Sequence[Any] = (qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), codes.tolist())

@@ -27,9 +27,7 @@ _MAX_LOG_ODDS_PER_BLOCK = 2**23
 
 
 class _Table(NamedTuple):
-    """Documents counted by run and topic: the axis, the position on it of each observation of the model, and
-    the variables.
-    """
+    """Document counts per (run, topic) pair, as variables on one dimension."""
 
     dim: str
     row: IndexArray
@@ -38,7 +36,7 @@ class _Table(NamedTuple):
 
 
 def fit_container(estimates: Estimates, model: str | None = None) -> Any:
-    """Gather the parameters of one model behind estimates with their priors, the data and its likelihood.
+    """Return a container with the priors, posterior draws, data and log likelihood of one fitted model.
 
     A mixture has a container per model; its attribute ``weights`` has their shares of the mixture's draws.
 
@@ -127,7 +125,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
 
 
 def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, AnyArray]]:
-    """Return the groups of a container that every fit has, with draws (draw, ...) from its priors."""
+    """Return the posterior, sampler statistics and prior groups of a fit's container."""
     return {
         "posterior": dict(fit.variables),
         "sample_stats": dict(fit.sample_stats),
@@ -136,9 +134,7 @@ def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str,
 
 
 def _tables(source: Source) -> list[_Table]:
-    """Return hidden documents, then judged ones where the model learns from them; empty without a hidden
-    document.
-    """
+    """Return tables of hidden documents and, if the model learns from them, judged ones."""
     e, tables = source.evidence, []
     if not len(e.n_hidden):
         return []
@@ -162,8 +158,9 @@ def _tables(source: Source) -> list[_Table]:
 def _log_likelihood(
     fit: Fit, structure: Structure, cell: IndexArray, random_seed: int
 ) -> npt.NDArray[np.float32]:
-    """Return log chance of which documents of each cell are relevant, (chain, draw, cell), with effects of
-    organizations on topics drawn given the other parameters and the documents.
+    """Return the log likelihood of the relevant documents in each cell, shape (chain, draw, cell).
+
+    Effects of organizations on topics are drawn given the other parameters and the documents.
     """
     draws, block = fit.draws(), structure.blocks[-1]  # of hidden documents
     of_topics = block.predictors[0].groups.get("interaction")
@@ -187,8 +184,9 @@ def _log_likelihood(
 
 
 def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, FloatArray]) -> FloatArray:
-    """Return log odds of a block's observations, shape (draw, observation), given draws of shape (draw, ...);
-    missing effects are zero.
+    """Return log odds for the observations in a block, shape (draw, observation).
+
+    ``draws`` have shape (draw, ...); missing effects are zero.
     """
     predictors = []
     for predictor in block.predictors:

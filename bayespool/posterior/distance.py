@@ -23,7 +23,7 @@ from bayespool.posterior.drawing import add_slopes
 from bayespool.randomness import key_of, normals
 
 FAR = 1.5
-"""Smallest distance of runs called unlike the pool, if they are more likely of a new kind than not."""
+"""Smallest distance at which a run that is probably of a new kind is called unlike the pool."""
 
 _FEATURES = ("run_unjudged", "run_precision")
 _PRIOR_SD = np.array([1.3, 0.5])  # between organizations of a pool, by feature
@@ -35,7 +35,7 @@ _NEW_KIND_SCALE = 2.0  # spread of kinds over that of organizations
 
 @dataclass(frozen=True, eq=False)
 class PoolDistance:
-    """Distances of runs from the pool.
+    """Distances between runs and the pool.
 
     Attributes
     ----------
@@ -50,14 +50,14 @@ class PoolDistance:
 
     @property
     def is_far(self) -> BoolArray:
-        """Runs called unlike the pool, shape (run,)."""
+        """Whether each run is called unlike the pool, shape (run,)."""
         return (self.new_kind > 0.5) & (self.distance >= FAR)
 
 
 def distance_from_pool(
     collection: Collection, run_ids: Sequence[str], *, rel: int = 1, given: int = 0
 ) -> PoolDistance:
-    r"""Return the distance of runs from the pooled organizations, each of which is held out.
+    r"""Return distances between runs and the pooled organizations.
 
     The features of a run over all topics, with its own organization held out, are the predictors
     ``run_unjudged`` and ``run_precision``: log odds that a document of its top 10 to 30 is unjudged, and that
@@ -118,18 +118,21 @@ def distance_from_pool(
 
 
 def _log_t(square: FloatArray, freedom: int, scale: float) -> FloatArray:
-    """Return the log density of a bivariate t at squared distances over ``scale``, up to a constant."""
+    """Return the log density of a bivariate t at squared distances, up to a constant."""
     return np.asarray(-(freedom + 2) / 2 * np.log1p(square / (scale * freedom)) - np.log(scale))
 
 
 N_KINDS = 4
-"""Few kinds, so that each is as unlike the rest of the pool as possible."""
+"""Default number of kinds into which the pool's organizations are grouped.
+
+Few, so that each kind is as unlike the rest of the pool as possible.
+"""
 
 _OVERLAP_DIGITS = 9  # decimals of overlaps; further ones depend on the order of sums
 
 
 def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[str, ...], ...]:
-    """Return kinds of the pool's organizations that retrieve alike, of about equal numbers.
+    """Group the pool's organizations into kinds of similar size whose runs retrieve alike.
 
     The largest set of organizations is halved along the first principal coordinate of 1 − the mean overlap of
     their runs (`bayespool.evidence.composition`), until there are enough.
@@ -181,7 +184,7 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
 
 
 def _halve(members: OrderArray, apart: FloatArray) -> list[OrderArray]:
-    """Return two parts of about equal size; members without a distance between them stay together."""
+    """Split organizations into two similar halves along the first principal coordinate of their distances."""
     distance = apart[np.ix_(members, members)]
     np.fill_diagonal(distance, 0)
     mean = distance.mean(axis=0)
@@ -197,7 +200,7 @@ def _halve(members: OrderArray, apart: FloatArray) -> list[OrderArray]:
 
 
 def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
-    """Replace organizations by kinds: those of the pool, and one for all other runs."""
+    """Return the collection with organizations replaced by kinds, all unpooled runs as one new kind."""
     kinds = find_kinds(collection, n_kinds)
     kind_of = {name: k for k, kind in enumerate(kinds) for name in kind}
     # a run with judgments of its own keeps its organization, which is evidence
@@ -219,7 +222,10 @@ def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
 def sensitivity(
     collection: Collection, run_ids: Sequence[str], measure: Measure, estimand: Estimand = "complete"
 ) -> tuple[FloatArray, FloatArray]:
-    """Return values if unjudged documents are relevant as often as hidden, or as judged ones, (run,) each."""
+    """Return run scores if unjudged documents are relevant as often as hidden ones and as judged ones.
+
+    Two arrays of shape (run,).
+    """
     held_out = held_out_counts(collection, cutoffs=measure.cutoff, rel=measure.rel)
     n_hidden = int(held_out.n_credited.sum())
     share = int(held_out.n_credited_relevant.sum()) / n_hidden if n_hidden else 0.0
@@ -230,14 +236,14 @@ def sensitivity(
 
 
 def new_organization_sd(sigma: FloatArray, n_organizations: int) -> FloatArray:
-    """Return the standard deviation of a new organization's effect about the intercept, shape (draw,)."""
+    """Return the standard deviation for a new organization's effect about the intercept, shape (draw,)."""
     return np.asarray(sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0)))
 
 
 def new_organization_effect(
     sigma: FloatArray, n_organizations: int, organization: AnyArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw effects of organizations outside the evidence, shape (draw, run).
+    """Draw effects for organizations outside the evidence, shape (draw, run).
 
     Parameters
     ----------
@@ -256,7 +262,7 @@ def new_organization_effect(
 
 
 def new_interaction(sigma: FloatArray, cell: AnyArray, rng: np.random.Generator) -> FloatArray:
-    """Draw effects of organization × topic outside the evidence, shape (draw, document).
+    """Draw organization × topic effects outside the evidence, shape (draw, document).
 
     Parameters
     ----------
@@ -274,14 +280,14 @@ def new_interaction(sigma: FloatArray, cell: AnyArray, rng: np.random.Generator)
 def new_slopes(
     sigma: FloatArray, n_organizations: int, n_predictors: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw new organizations' slopes less the common ones, shape (draw, organization, predictor)."""
+    """Draw slope deviations for new organizations, shape (draw, organization, predictor)."""
     return sigma[:, None, None] * rng.normal(size=(len(sigma), n_organizations, n_predictors))
 
 
 def new_slope_effect(
     sigma: FloatArray, predictors: FloatArray, organization: AnyArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Return effects of `new_slopes` on the log odds of documents, shape (draw, document).
+    """Draw the effects of new organizations' slopes on document log odds, shape (draw, document).
 
     Parameters
     ----------
@@ -299,7 +305,7 @@ def new_slope_effect(
 
 
 def slope_effect(slopes: FloatArray, predictors: FloatArray, organization: AnyArray) -> FloatArray:
-    """Return effects of organizations' slopes on the log odds of documents, shape (draw, document).
+    """Return the effects of organizations' slopes on document log odds, shape (draw, document).
 
     Parameters
     ----------
@@ -320,7 +326,7 @@ _N_WEIGHING = 256  # draws of the fit, at most, that these are weighted by
 
 @dataclass(frozen=True, eq=False)
 class NewOrganizations:
-    """Distribution of the effects of new organizations at one threshold, under one fitted model.
+    """Distribution of effects for new organizations at one threshold under one fitted model.
 
     Attributes
     ----------
@@ -348,7 +354,7 @@ class NewOrganizations:
     below: NewOrganizations | None
 
     def effects(self, scale: FloatArray, names: Sequence[str]) -> FloatArray:
-        """Return effects by name of organization, shape (draw, name)."""
+        """Draw an effect for each named organization, shape (draw, name)."""
         of_names = {
             name: scale * self.t_scale_factor(name) * self.normals("organization", name)
             for name in set(names)
@@ -356,7 +362,7 @@ class NewOrganizations:
         return np.column_stack([of_names[name] for name in names])
 
     def slopes(self, scale: FloatArray, predictors: Sequence[str], names: Sequence[str]) -> FloatArray:
-        """Return slopes less the common ones, by name of organization, shape (draw, name, predictor)."""
+        """Draw slope deviations for each named organization, shape (draw, name, predictor)."""
         slopes = np.empty((len(scale), len(names), len(predictors)))
         for i, name in enumerate(names):
             stretched = scale * self.t_scale_factor(name)
@@ -365,14 +371,17 @@ class NewOrganizations:
         return slopes
 
     def normals(self, *names: str) -> FloatArray:
-        """Return standard normal numbers by name, correlated with those on the threshold below, (draw,)."""
+        """Draw standard normal numbers for a name, correlated with the threshold below, shape (draw,)."""
         own = normals(len(self.freedom), self.random_seed, *names, *self.above)
         if self.below is None:
             return own
         return self.correlation * self.below.normals(*names) + np.sqrt(1 - self.correlation**2) * own
 
     def t_scale_factor(self, name: str) -> FloatArray:
-        """Return the factor of all effects of an organization, the same on every threshold, shape (draw,)."""
+        """Return an organization's scale factor from normal to t effects, shape (draw,).
+
+        All effects at all thresholds share the factor.
+        """
         if self.below is not None:
             return self.below.t_scale_factor(name)
         survival = ndtr(normals(len(self.freedom), self.random_seed, "tails", name))
@@ -387,7 +396,7 @@ def learn_new_organizations(
     above: tuple[int, ...],
     below: NewOrganizations | None,
 ) -> NewOrganizations:
-    """Learn tails and correlation of new organizations' effects from draws of the evidence's."""
+    """Learn the tails and correlation for new organizations' effects from draws of known effects."""
     standard = draws["organization_effect"] / draws["sigma_organization"][:, None]
     # an engine may draw scales that are too small for their effects, which tells nothing about tails
     square = (standard**2).sum(axis=1, keepdims=True) / max(1, len(organizations))
@@ -408,7 +417,7 @@ def learn_new_organizations(
 def _posterior(
     prior: Prior, log_ratio: Callable[[float], FloatArray], n: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw a value given log ratios of densities, one for each draw of a fit, shape (n,)."""
+    """Draw a parameter from its posterior, given its prior and log likelihood ratios, shape (n,)."""
     values = draw_prior(prior, _N_VALUES, rng)
     log_weight = np.array([logsumexp(log_ratio(float(value))) for value in values])
     weight = np.exp(log_weight - log_weight.max())
@@ -416,12 +425,12 @@ def _posterior(
 
 
 def _thin_draws(standard: FloatArray) -> FloatArray:
-    """Draw a fit that weigh."""
+    """Return at most a few hundred evenly spaced posterior draws."""
     return standard[:: max(1, len(standard) // _N_WEIGHING)]
 
 
 def _tail_log_ratio(standard: FloatArray) -> Callable[[float], FloatArray]:
-    """Return the log ratio of densities of effects, t to normal, as a function of degrees of freedom."""
+    """Return a function from degrees of freedom to the log density ratio of t to normal effects."""
     square = standard**2
 
     def log_ratio(freedom: float) -> FloatArray:
@@ -433,7 +442,7 @@ def _tail_log_ratio(standard: FloatArray) -> Callable[[float], FloatArray]:
 
 
 def _correlation_log_ratio(below: FloatArray, here: FloatArray) -> Callable[[float], FloatArray]:
-    """Return log density of effects on two thresholds over that of independent ones, by correlation."""
+    """Return a function from a correlation to the log density ratio of correlated to independent effects."""
     square, product = (below**2 + here**2).sum(axis=1), (below * here).sum(axis=1)
 
     def log_ratio(correlation: float) -> FloatArray:
@@ -451,7 +460,7 @@ _SLOPE_WITHIN, _SLOPE_WITHIN_SD = -0.3, 0.3  # prior
 
 
 def slope_within_rankings(hidden: HeldOutDocuments) -> tuple[float, float]:
-    """Return the posterior mean and standard deviation of the slope of log odds on log rank within rankings.
+    """Return the posterior mean and standard deviation for the slope of log odds on log rank within rankings.
 
     The one-step estimate from the conditional likelihood (Yusuf et al. 1985), in which all cancels that
     rankings have apart, with a normal prior.
@@ -472,7 +481,7 @@ def slope_within_rankings(hidden: HeldOutDocuments) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class BelowPool:
-    """Log odds that have slopes on log rank below the pool; called as `FittedModel.log_odds`.
+    """Log odds with additional slopes on log rank for documents below the pool depth.
 
     Attributes
     ----------
@@ -494,7 +503,7 @@ class BelowPool:
     random_seed: int
 
     def __call__(self, source: OrderArray, topic: int, documents: slice) -> FloatArray:
-        """Return log odds of a topic's documents in some draws, shape (draw, document)."""
+        """Return log odds for a topic's documents in the given draws, shape (draw, document)."""
         log_odds, log_rank = self.log_odds(source, topic, documents), self.log_rank[documents]
         if not log_rank.any():
             return log_odds
@@ -512,7 +521,7 @@ def below_pool(
     query_ids: tuple[str, ...],
     random_seed: int,
 ) -> BelowPool:
-    """Return log odds with slopes below the pool, from the model's priors and hidden documents."""
+    """Return log odds with additional slopes on log rank below the pool depth."""
     slope, topic_scale = (
         draw_prior(prior, n_draws, np.random.default_rng(key_of(random_seed, _STREAM, str(k))))
         for k, prior in enumerate((spec.below_pool, spec.sigma_below_pool))

@@ -22,7 +22,7 @@ _NO_REST: FloatArray = np.zeros((0, 0))
 
 
 def chances(log_odds: FloatArray) -> FloatArray:
-    """Return chances of log odds, at least 1e-300."""
+    """Convert log odds to probabilities of at least 1e-300."""
     return np.maximum(expit(log_odds), 1e-300)
 
 
@@ -32,7 +32,7 @@ def draw_relevance(
     draws: npt.NDArray[np.uint64],
     rest: FloatArray = _NO_REST,
 ) -> Levels:
-    """Return whether each document is relevant in each draw, by its key and the draw's, (draw, document)."""
+    """Draw whether each document is relevant, using document and draw keys, shape (draw, document)."""
     # ``rest``, of the same shape or empty, gets the uniform number over the chance where a document is
     # relevant, uniform again, for `promote_relevance`
     relevant = np.zeros(log_odds.shape, dtype=np.uint8)
@@ -42,7 +42,7 @@ def draw_relevance(
 
 @compiled
 def promote_relevance(log_odds: FloatArray, threshold: int, rest: FloatArray, level: Levels) -> None:
-    """Promote documents that reached ``threshold`` thresholds where their number is below the chance."""
+    """Promote documents at a threshold to the next one with probabilities from log odds, in place."""
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
             if level[i, j] == threshold:
@@ -54,7 +54,7 @@ def promote_relevance(log_odds: FloatArray, threshold: int, rest: FloatArray, le
 
 @compiled
 def count_levels(level: Levels, within: BoolArray, tally: IndexArray) -> None:
-    """Add numbers of documents within reach by the last threshold reached to a tally (draw, threshold)."""
+    """Add counts of documents within reach at each threshold to a tally (draw, threshold)."""
     for i in range(level.shape[0]):
         for j in range(level.shape[1]):
             if within[j] and level[i, j] > 0:
@@ -63,7 +63,7 @@ def count_levels(level: Levels, within: BoolArray, tally: IndexArray) -> None:
 
 @compiled
 def count_levels_by_run(level: Levels, run: IntArray, document: IntArray, tally: IndexArray) -> None:
-    """Add numbers of each run's documents by the last threshold reached to a tally (draw, run, threshold)."""
+    """Add counts of each run's documents at each threshold to a tally (draw, run, threshold)."""
     for i in range(level.shape[0]):
         for j in range(len(run)):
             threshold = level[i, document[j]]
@@ -73,7 +73,7 @@ def count_levels_by_run(level: Levels, run: IntArray, document: IntArray, tally:
 
 @cache
 def _table() -> FloatArray:
-    """Return chances of the log odds of the table."""
+    """Return the lookup table of probabilities on a grid of log odds."""
     return expit(
         np.arange(-_TABLE_END * _TABLE_STEPS_PER_LOGIT, _TABLE_END * _TABLE_STEPS_PER_LOGIT + 1)
         / _TABLE_STEPS_PER_LOGIT
@@ -91,7 +91,7 @@ def _draw(
     relevant: Levels,
     rest: FloatArray,
 ) -> None:
-    """Fill ``relevant`` and ``rest``; the table decides most documents without computing their chances."""
+    """Draw binary relevance into ``relevant`` and leftover uniform numbers into ``rest``."""
     last = len(table) - 2
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
@@ -117,7 +117,7 @@ def draw_levels(
     cumulative: FloatArray,
     level: Levels,
 ) -> None:
-    """Draw a level for each document by the cumulative chances of its class, shape (class, level)."""
+    """Draw a level for each document from the cumulative probabilities of its class, shape (class, level)."""
     last = cumulative.shape[1] - 1
     for i in range(of_class.shape[0]):
         for j in range(of_class.shape[1]):
@@ -134,7 +134,7 @@ def draw_levels(
 
 @compiled
 def add_effects(log_odds: FloatArray, effect: FloatArray, cells: FloatArray, run: IndexArray) -> None:
-    """Add effects of runs' organizations, in all and on the topic, to log odds of shape (draw, document)."""
+    """Add organization and organization × topic effects to log odds of shape (draw, document), in place."""
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
             log_odds[i, j] += effect[i, run[j]] + cells[i, run[j]]
@@ -148,7 +148,7 @@ def add_slopes(
     organization: IndexArray,
     predictors: FloatArray,
 ) -> None:
-    """Add slopes times predictors, shape (document, predictor), to log odds, shape (draw, document)."""
+    """Add slopes times predictors (document, predictor) to log odds of shape (draw, document), in place."""
     for i in range(log_odds.shape[0]):
         of_draw = slopes[source[i]]
         for j in range(log_odds.shape[1]):
@@ -167,25 +167,27 @@ def add_gains(
     unknown: IntArray,
     amount: AnyArray,
 ) -> None:
-    """Add weight × gain of each place to the amount of its run; amounts have the shape (draw, run)."""
+    """Add weight × gain for each drawn document to unnormalized run scores of shape (draw, run), in place."""
     for i in range(block.shape[0]):
         for j in range(len(run)):
             amount[i, run[j]] += weight[j] * gains[block[i, unknown[j]]]
 
 
 CELLS = 2**21
-"""Numbers (draw, document) or (draw, rank) that a thread holds at a time."""
+"""Largest number of array elements (draw, document) or (draw, rank) that a thread holds at once."""
 MAX_THREADS = 8
-"""Each thread holds some 50 MB."""
+"""Largest number of threads, each of which holds about 50 MB."""
 
 Places = tuple[IntArray, IntArray, IntArray]
-"""Run, rank from 0 and document of each place."""
+"""Run, rank (from 0) and document index for each retrieved document."""
 
 
 def make_gain_adder(
     measure: Measure, ranked: LevelArray, places: Places, levels: tuple[int, ...]
 ) -> Callable[[AnyArray, Levels], None]:
-    """Return a function that adds drawn documents, shape (draw, document), to amounts, shape (draw, run).
+    """Return a function that adds the gains of drawn documents to unnormalized run scores.
+
+    It is called with unnormalized scores of shape (draw, run) and draws of shape (draw, document).
 
     Parameters
     ----------
@@ -229,7 +231,7 @@ def make_gain_adder(
 
 
 def in_threads(work: Callable[[int], None], topics: Sequence[int]) -> None:
-    """Do the work of each topic in one thread per processor, or in one within a worker of an experiment."""
+    """Call a function for each topic, in parallel threads except in the worker of an experiment."""
     n_threads = 1  # the loops are compiled and release the GIL
     if multiprocessing.parent_process() is None:
         affinity = getattr(os, "sched_getaffinity", None)

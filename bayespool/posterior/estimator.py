@@ -59,7 +59,7 @@ from bayespool.randomness import key_of
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorEstimator:
-    """Posterior of corrected values under a hierarchical model.
+    """Estimator for posteriors of corrected scores under a hierarchical model.
 
     Each pooled organization is held out in turn to learn how often documents that nobody else retrieved are
     relevant. In each posterior draw every unjudged document of the runs to score gets a relevance, 0 or 1 or
@@ -145,13 +145,13 @@ class PosteriorEstimator:
 
     @property
     def name(self) -> str:
-        """``posterior-`` and the model's name."""
+        """Name of the estimator: ``posterior-`` and the model name."""
         return f"posterior-{self.model.replace('_', '-')}"
 
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
     ) -> tuple[Estimates, ...]:
-        """Return the posterior of the corrected values of runs.
+        """Return the posterior of each run's corrected score under each measure.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class PosteriorEstimator:
     def complete(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
     ) -> Completion:
-        """Return the completed judgments that `estimate` computes values from.
+        """Return the completed judgments from which `estimate` computes corrected scores.
 
         Parameters
         ----------
@@ -242,12 +242,12 @@ class PosteriorEstimator:
         )
 
     def _engine(self) -> Engine:
-        """Return the engine, which keeps what it compiles from measure to measure."""
+        """Return the inference engine, which caches compiled models between measures."""
         names = ("draws", "tune", "chains", "target_accept", "progress")
         return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})
 
     def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
-        """Group measures that share a completion, the deepest first: a threshold's evidence has one depth."""
+        """Group measures that can share a completion, the deepest measure of each group first."""
         if self.joint:
             return [sorted(measures, key=lambda measure: -measure.cutoff)]
         groups: dict[tuple[tuple[Threshold, int, tuple[int, ...]], ...], list[Measure]] = {}
@@ -288,7 +288,7 @@ class PosteriorEstimator:
         engine: Engine,
         shared: SharedWork,
     ) -> Completion:
-        """Return a completion for measures of one group, the deepest first."""
+        """Return the completion for one group of measures, sorted from the deepest."""
         n_draws, thresholds = self.draws * self.chains, find_joint_thresholds(collection, measures)
         reach = max(ideal_reach(collection, measure) for measure in measures)
         common = collection, targets, measures[0], self.estimand, self._min_organizations
@@ -346,13 +346,13 @@ class PosteriorEstimator:
         )
 
     def _distance(self, problem: ScoringProblem) -> PoolDistance | None:
-        """Return distances of the runs from the pool, for the combined model."""
+        """Return distances between the runs and the pool, or None unless the model is combined."""
         if self.model != "combined" or not problem.has_pool_evidence:
             return None
         return distance_from_pool(problem.collection, problem.run_ids, **problem.threshold.levels)
 
     def _shift(self, problem: ScoringProblem, engine: Engine) -> FloatArray:
-        """Draw the shift of the log odds of unjudged documents at the first threshold, shape (draw, run)."""
+        """Draw the log-odds shift for unjudged documents at the first threshold, shape (draw, run)."""
         from bayespool.models.priors import draw_prior, parse_prior
 
         collection, index = problem.collection, problem.collection.run_index(problem.run_ids)
@@ -373,14 +373,14 @@ class PosteriorEstimator:
         return drawn[:, None] * ~has_own
 
     def _shift_prior(self, collection: Collection) -> str | None:
-        """Return the prior of the shift; None where it is stated, or learned from unexplained judgments."""
+        """Return the prior for the log-odds shift, or None if the shift is fixed or learned."""
         looks = collection.pool.looks_at_judgments and self.shift is None
         return self.priors.get(SHIFT, ADAPTIVE_POOL_SHIFT_PRIOR if looks else None)
 
     def _with_other_evidence(
         self, collection: Collection, measures: Sequence[Measure]
     ) -> tuple[Measure, ...]:
-        """Return measures whose evidence has another depth when they are estimated alone."""
+        """Return measures that would use evidence of another depth if estimated alone."""
         groups = dataclasses.replace(self, joint=False)._groups(collection, measures)
         deepest = max(measures, key=lambda measure: measure.cutoff)
         return tuple(measure for group in groups if deepest not in group for measure in group)
@@ -388,7 +388,7 @@ class PosteriorEstimator:
     def _estimates(
         self, completion: Completion, measure: Measure, values: Values, more: str = ""
     ) -> Estimates:
-        """Return estimates of a measure from the values of a completion."""
+        """Return estimates under a measure, given scores drawn from a completion."""
         unknowns = completion.unknowns
         shallow = unknowns.place_rank < measure.cutoff
         is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
@@ -421,7 +421,7 @@ class PosteriorEstimator:
     def _without_value(
         self, collection: Collection, targets: tuple[str, ...], measure: Measure, reason: str
     ) -> Estimates:
-        """Return NaN for runs with unjudged documents, with the reason why they cannot be completed."""
+        """Return estimates with NaN for runs that cannot be completed, with the reason as a note."""
         bounds = score_bounds(collection, targets, measure, estimand=self.estimand)
         is_open = bounds.has_unjudged
         return Estimates(
@@ -457,7 +457,7 @@ class CompletionSettings(PosteriorSettings):
     random_seed: int = option(1, SEED)
 
     def posterior(self) -> PosteriorEstimator:
-        """Return the estimator of these settings."""
+        """Return the posterior estimator with these settings."""
         return PosteriorEstimator(
             model=self.model,
             estimand=self.estimand,
@@ -470,7 +470,7 @@ class CompletionSettings(PosteriorSettings):
 def complete(
     collection: Collection, run_ids: str | Iterable[str] | None = None, *, settings: CompletionSettings
 ) -> Completion:
-    """Draw the judgments of all unjudged documents within reach of runs.
+    """Draw completed judgments for all unjudged documents within reach of the runs.
 
     Parameters
     ----------
@@ -503,7 +503,10 @@ def complete(
 
 
 def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:
-    """Return an unchecked estimator: a worker may register its model after it reads the settings."""
+    """Return an unpickled estimator without validating its settings.
+
+    A worker may register its model after it reads the settings.
+    """
     estimator = object.__new__(cls)
     for name, value in (settings | {"priors": MappingProxyType(settings["priors"])}).items():
         object.__setattr__(estimator, name, value)
@@ -517,7 +520,7 @@ def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tup
 
 
 def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:
-    """Return the worst diagnostics of several models' fits, with their names in the problems."""
+    """Return the worst diagnostics over several models' fits, with model names in the problems."""
     named = [
         dataclasses.replace(d, problems=tuple(f"{model}: {p}" for p in d.problems))
         for model, d in of_models.items()

@@ -42,7 +42,9 @@ def build_fitted_model(
     new: NewOrganizations,
     shift: FloatArray | float = 0.0,
 ) -> FittedModel:
-    """Build the fitted model of a problem's completion; runs of known organizations have their effects.
+    """Build the fitted model for a scoring problem, with organization effects for each run.
+
+    Runs of organizations in the evidence have the effects of these.
 
     At the first threshold ``shift``, of shape (draw, run), is added to these, and log odds below the pool
     have slopes on rank.
@@ -90,7 +92,7 @@ def build_fitted_model(
 def _slopes(
     prepared: PreparedModel, draws: Mapping[str, FloatArray], names: Sequence[str], new: NewOrganizations
 ) -> tuple[FloatArray | None, IndexArray]:
-    """Return slopes less the common ones, (draw, organization, predictor), and whose they are, (run,)."""
+    """Return slope deviations (draw, organization, predictor) and each run's organization index (run,)."""
     if "sigma_slope" not in draws:
         return None, np.zeros(len(names), dtype=np.int64)
     keys = list(zip(names, prepared.organization.tolist(), strict=True))
@@ -106,14 +108,16 @@ def _slopes(
 # C runs from 0.05 to 0.65 over collections, to 0.8 for runs unlike the pool (research/decisions/diary.md);
 # published constants are 0.42 and 0.91. 95 % of Beta(1.2, 2.5) is between 0.02 and 0.79.
 NO_POOL_PRIORS: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
-"""Prior of the interpolated model where the pool hides no document."""
+"""Prior for the interpolated model if the pool hides no documents."""
 NO_POOL_PRIORS_ABOVE: Mapping[str, str] = MappingProxyType(
     {"c": "Beta(6, 2)", "log_ratio": "Normal(-0.8, 0.6)"}
 )
-"""Priors above the first threshold without a pool: the share of highly relevant documents is the same among
-unjudged and judged relevant ones."""
+"""Priors above the first threshold if the pool hides no documents.
+
+The share of highly relevant documents is the same among unjudged and judged relevant ones.
+"""
 HELD_OUT_KINDS_PRIORS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
-"""Priors where kinds are held out: kinds differ more than organizations."""
+"""Priors for fits to held-out kinds, which differ more than organizations."""
 _ORDER_SEED = 17  # of the order of draws, the same on all thresholds
 
 
@@ -130,7 +134,10 @@ def fit_threshold(
     kinds: Collection | None = None,
     below: ThresholdPosterior | None = None,
 ) -> tuple[ThresholdPosterior, list[float]]:
-    """Fit the models of a threshold, and again to ``kinds`` for runs that may be new; also their shares."""
+    """Fit and mix the models at one threshold; also return the model weights.
+
+    The models are fitted again to ``kinds`` for runs that may be of a new kind.
+    """
     threshold = problem.threshold
     if not problem.has_pool_evidence:
         priors = {**(NO_POOL_PRIORS if not threshold.given else NO_POOL_PRIORS_ABOVE), **priors}
@@ -158,7 +165,7 @@ def fit_prepared(
     new_kind: FloatArray | None = None,
     below: ThresholdPosterior | None = None,
 ) -> tuple[ThresholdPosterior, list[float]]:
-    """Do `fit_threshold` with prepared models by name, on the evidence of organizations and of kinds."""
+    """Fit and mix prepared models at one threshold; also return the model weights."""
     threshold = usual[0].threshold
     kind = next(iter(usual[1].values())).spec.evidence
     depth = max(usual[0].measure.cutoff, DEPTHS[kind])
@@ -170,7 +177,7 @@ def fit_prepared(
         lower: Mixture | None,
         near: Sequence[float] | None = None,
     ) -> tuple[Mixture, list[float], HeldOut]:
-        """Fit models and mix them by weights; for kinds these start from the shares ``near`` them."""
+        """Fit models and mix them, with weights shrunk from ``near`` towards equal ones if given."""
         mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
         fits, keys = {}, []
         for (model, part), model_seed in zip(prepared.items(), model_seeds, strict=True):

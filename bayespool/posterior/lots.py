@@ -34,7 +34,7 @@ from bayespool.randomness import key_of
 
 @dataclass(frozen=True, eq=False)
 class Lots:
-    """Posteriors of the documents that were left out by lot.
+    """Posteriors for documents that random sampling left unjudged.
 
     Attributes
     ----------
@@ -53,13 +53,13 @@ class Lots:
     n_elsewhere: IntArray
 
     def select_draws(self, draws: OrderArray) -> Lots:
-        """Return the lots with some of the draws."""
+        """Return a copy restricted to the given draws."""
         posteriors = tuple(p.select_draws(draws) for p in self.posteriors)
         return dataclasses.replace(self, posteriors=posteriors, n_elsewhere=self.n_elsewhere[:, draws])
 
     @property
     def note(self) -> str:
-        """Note on the number of documents that were left out by lot."""
+        """Note with the number of documents that random sampling left unjudged."""
         return (
             f"{int(self.by_lot.sum()):,} of {len(self.by_lot):,} unjudged documents were left out by lot: "
             "the sample's judgments are evidence for them"
@@ -67,7 +67,7 @@ class Lots:
 
 
 def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, random_seed: int) -> Lots | None:
-    """Fit the sample's judgments at each threshold; None without a sample, or where it says nothing."""
+    """Fit a published sample's judgments at each threshold; None without a sample or evidence in it."""
     whole, unknowns = problems[0].collection, problems[0].unknowns
     if whole.sample is None:
         return None
@@ -95,7 +95,7 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
 
 
 def find_lots(collection: Collection) -> BoolArray:
-    """Return unjudged documents that a published sample could have had, shape (pair,)."""
+    """Return a mask for unjudged documents that a published sample could have included, shape (pair,)."""
     sample = collection.sample
     if sample is None:
         return np.zeros(len(collection.relevance), dtype=bool)
@@ -107,7 +107,7 @@ def find_lots(collection: Collection) -> BoolArray:
 
 
 def attribute_sample(collection: Collection, run_ids: tuple[str, ...]) -> Collection:
-    """Return the collection without a pool, with the sample's judgments attributed to the runs to score."""
+    """Return the collection without a pool, with sampled judgments attributed to the runs to score."""
     sample = collection.sample
     assert sample is not None  # for the type checker: some document was left out by lot
     drawn = sample.chosen & collection.judged & (np.nan_to_num(sample.inclusion, nan=1.0) < 1)
@@ -124,7 +124,10 @@ def attribute_sample(collection: Collection, run_ids: tuple[str, ...]) -> Collec
 
 
 def _best_run(collection: Collection, index: OrderArray) -> IntArray:
-    """Return the run that ranks each document best, the first by name of equals, (pair,); −1 for none."""
+    """Return the run that ranks each document best, −1 for none, shape (pair,).
+
+    Ties go to the first run by name.
+    """
     best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
     run = np.full(len(best), -1, dtype=np.int32)
     for r in np.sort(index):
@@ -137,7 +140,7 @@ def _best_run(collection: Collection, index: OrderArray) -> IntArray:
 def draw_relevant_elsewhere(
     unknowns: Unknowns, thresholds: Sequence[Threshold], n_draws: int, random_seed: int
 ) -> IntArray:
-    """Draw `Lots.n_elsewhere`, by the sample's judgments of documents that are not in reach either."""
+    """Draw the number of sampled-out documents outside all runs at each threshold (`Lots.n_elsewhere`)."""
     collection, sample = unknowns.collection, unknowns.collection.sample
     assert sample is not None  # for the type checker: `fit_lots` has checked
     here = np.zeros(len(collection.relevance) + 1, dtype=bool)
@@ -176,7 +179,7 @@ _LOGITS, _SIZES = np.linspace(-8, 3, 45), np.geomspace(0.5, 200, 15)
 def draw_topic_chances(
     n_relevant: npt.NDArray[np.integer], n: npt.NDArray[np.integer], n_draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw topics' chances of a relevant document, beta distributed over topics; shape (topic, draw)."""
+    """Draw relevance probabilities for each topic from a beta-binomial model, shape (topic, draw)."""
     mean, size = np.meshgrid(expit(_LOGITS), _SIZES, indexing="ij")
     a, b = (mean * size).ravel(), ((1 - mean) * size).ravel()
     log_weight = np.repeat(-0.5 * ((_LOGITS - _CENTERS) / _CENTER_SD) ** 2, len(_SIZES))

@@ -30,7 +30,7 @@ from bayespool.posterior.thresholds import Threshold
 @renamed_attributes(whose="organization_index")
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """One `PreparedModel` after its fit: its draws, and the effects of the runs to score in them.
+    """Prepared model after fitting, with draws of the organization effects for the runs to score.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class FittedModel:
         run: IndexArray,
         cells: FloatArray,
     ) -> FloatArray:
-        """Return log odds with all effects, shape (draw, document).
+        """Return log odds for a topic's documents with all effects, shape (draw, document).
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class FittedModel:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Several fitted models of one threshold, and the one that each draw uses.
+    """Mixture of fitted models at one threshold, with the model used in each draw.
 
     Attributes
     ----------
@@ -118,18 +118,18 @@ class Mixture:
     source: OrderArray
 
     def select_draws(self, draws: OrderArray) -> Self:
-        """Return the mixture with some of its draws."""
+        """Return a copy restricted to the given draws."""
         return dataclasses.replace(self, component=self.component[draws], source=self.source[draws])
 
     def shares(self, weight: FloatArray) -> list[float]:
-        """Return the share of each model in draws with weights, shape (draw,), relative to their number."""
+        """Return each model's weighted share of the draws, given draw weights of shape (draw,)."""
         total = np.bincount(self.component, weight, len(self.components))
         return [float(of_model) for of_model in total / len(weight)]
 
 
 @dataclass(frozen=True, eq=False)
 class NewKind:
-    """A second mixture, for the draws in which a run is of a kind outside the pool.
+    """Second mixture, for draws in which a run is of a kind outside the pool.
 
     Attributes
     ----------
@@ -147,11 +147,11 @@ class NewKind:
     order: FloatArray
 
     def select_draws(self, draws: OrderArray) -> NewKind:
-        """Return the new kind with some of its draws."""
+        """Return a copy restricted to the given draws."""
         return NewKind(self.mixture.select_draws(draws), self.chance, self.order[draws])
 
     def is_new(self, draws: OrderArray) -> BoolArray:
-        """Return whether each run is of a new kind in some draws, shape (draw, run)."""
+        """Return whether each run is of a new kind in each given draw, shape (draw, run)."""
         return self.order[draws, None] < self.chance
 
 
@@ -159,7 +159,7 @@ _UNLIKELY = 0.01
 
 
 class HeldOut(NamedTuple):
-    """Held-out coverage: organizations inside their 95 % predictive interval.
+    """Held-out coverage: share of organizations inside their 95 % predictive interval.
 
     Attributes
     ----------
@@ -173,12 +173,12 @@ class HeldOut(NamedTuple):
 
     @property
     def n_held(self) -> int:
-        """Organizations held, rounded where some of an organization's runs are."""
+        """Number of organizations inside their predictive interval, rounded."""
         return round(self.share * self.n_organizations) if self.n_organizations else 0
 
     @property
     def is_bad(self) -> bool:
-        """Coverage so low that its probability is below 0.01 under nominal coverage."""
+        """Whether coverage this low has a probability below 0.01 under nominal coverage."""
         from scipy.special import bdtr  # of a binomial distribution; scipy.stats takes a second to import
 
         return bool(bdtr(self.n_held, self.n_organizations, 0.95) < _UNLIKELY)
@@ -189,7 +189,7 @@ _TOO_FEW = HeldOut()
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPosterior:
-    """All that is fitted at one threshold: its `Mixture`, and the `NewKind` where a run may be of one.
+    """Fitted models at one relevance threshold: their mixture and, if needed, the one for new kinds.
 
     Attributes
     ----------
@@ -209,12 +209,12 @@ class ThresholdPosterior:
 
     @property
     def components(self) -> tuple[FittedModel, ...]:
-        """All models, those for runs of a new kind last."""
+        """All fitted models, ending with the models for runs of a new kind."""
         return self.mixture.components + (self.new_kind.mixture.components if self.new_kind else ())
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all models, above the first threshold with the threshold."""
+        """Names of all fitted models, including the threshold above the first one."""
         above = f", {self.threshold.rel} of {self.threshold.given}" if self.threshold.given else ""
         n_usual = len(self.mixture.components)
         return tuple(
@@ -223,12 +223,12 @@ class ThresholdPosterior:
 
     @property
     def fits(self) -> dict[str, Fit]:
-        """Fits of all models by name."""
+        """Fits of all models, by model name."""
         return {name: c.fit for name, c in zip(self.names, self.components, strict=True)}
 
     @property
     def shares(self) -> list[float]:
-        """Share of each model in the draws, mean over runs."""
+        """Share of each model in the draws, averaged over runs."""
         every = np.arange(len(self.mixture.source))
         if self.new_kind is None:
             return self.mixture.shares(np.ones(len(every)))
@@ -236,7 +236,7 @@ class ThresholdPosterior:
         return self.mixture.shares(1 - new) + self.new_kind.mixture.shares(new)
 
     def select_draws(self, draws: OrderArray) -> ThresholdPosterior:
-        """Return the posterior with some of its draws."""
+        """Return a copy restricted to the given draws."""
         new_kind = None if self.new_kind is None else self.new_kind.select_draws(draws)
         return ThresholdPosterior(self.threshold, self.mixture.select_draws(draws), new_kind)
 
@@ -248,7 +248,7 @@ class ThresholdPosterior:
         run: IndexArray,
         cells: Sequence[FloatArray],
     ) -> FloatArray:
-        """Return log odds of a topic's documents in some draws, shape (draw, document).
+        """Return log odds for a topic's documents in the given draws, shape (draw, document).
 
         ``cells`` has the effects of organization × topic for each of ``components``.
         """
@@ -266,7 +266,7 @@ class ThresholdPosterior:
         return log_odds
 
     def _parts(self, draws: OrderArray, run: IndexArray) -> list[tuple[Mixture, BoolArray | None]]:
-        """Return mixtures, and whether each applies, (draw, document), or None where it applies to all."""
+        """Return each mixture with a mask (draw, document) for where it applies, None for everywhere."""
         if self.new_kind is None:
             return [(self.mixture, None)]
         is_new = self.new_kind.is_new(draws)[:, run]
@@ -278,11 +278,11 @@ _NODES, _SHARES = normal_nodes(15)
 _LOGISTIC_TO_NORMAL = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: scale of a logistic curve as a normal one
 _MIN_ORGANIZATIONS = 4
 MODEL_PRIOR_ORGANIZATIONS = 0.1
-"""Prior of the weights: a model counts as if it alone predicted this many organizations."""
+"""Prior weight for each model, as a number of organizations that it alone predicted."""
 
 
 class HeldOutTotals(NamedTuple):
-    """Predictions of the relevant hidden documents of runs of held-out organizations, by model.
+    """Predictions for the number of relevant hidden documents in each held-out run, per model.
 
     Attributes
     ----------
@@ -300,7 +300,7 @@ class HeldOutTotals(NamedTuple):
     weight: FloatArray
 
     def coverage(self, shares: Sequence[float], prob: float = 0.95) -> HeldOut:
-        """Return the coverage of the mixture's equal-tailed intervals."""
+        """Return the held-out coverage for the mixture's equal-tailed intervals."""
         tail = (1 - prob) / 2
         inside = (self.at_most @ shares > tail) & (self.at_least @ shares > tail)
         n = self.weight.sum()
@@ -310,7 +310,7 @@ class HeldOutTotals(NamedTuple):
 def decide_weights(
     prepared: Mapping[str, PreparedModel], fits: Mapping[str, Fit]
 ) -> tuple[list[float], HeldOut]:
-    """Return the models' weights in their mixture, and its held-out coverage.
+    """Return the models' mixture weights with their held-out coverage.
 
     Weights are those of `stacking_weights`, or equal with too little to tell by.
     """
@@ -327,7 +327,7 @@ def decide_weights(
 
 
 def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fit]) -> HeldOutTotals:
-    """Predict the relevant hidden documents of runs of held-out organizations.
+    """Predict the number of relevant hidden documents in runs of held-out organizations.
 
     Each of five folds of organizations is predicted by the Laplace approximation given the others, with new
     organizations' effects. The score is of a run's total, the target of estimates. No random number takes
@@ -368,7 +368,7 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
 def _predict_run_totals(
     model: PreparedModel, seen: LinearEvidence, held: LinearEvidence, near: Mapping[str, FloatArray]
 ) -> FloatArray:
-    """Return log predictive densities of totals of runs, and chances of as few and as many, (3, run)."""
+    """Return log density, lower tail and upper tail probabilities for run totals, shape (3, run)."""
     # A total is normal given scales and the organization's effect, which is integrated by Gauss–Hermite
     # nodes. Mean and variance depend on the other parameters and slopes, normal themselves. Effects of
     # organization × topic, of standard deviation τ, draw chances to a half and turn a count's variance V into
@@ -417,7 +417,7 @@ def _predict_run_totals(
 
 
 def _organization_draws(draws: Mapping[str, FloatArray], kept: BoolArray) -> dict[str, FloatArray]:
-    """Draw the organizations' own effects and slopes, for a mask of shape (organization,)."""
+    """Return draws of effects and slopes for a subset of organizations."""
     own = {"organization_effect": draws["organization_effect"][:, kept]}
     if "slope_effect" in draws:
         slopes = draws["slope_effect"].reshape(len(own["organization_effect"]), len(kept), -1)[:, kept]
@@ -426,13 +426,13 @@ def _organization_draws(draws: Mapping[str, FloatArray], kept: BoolArray) -> dic
 
 
 def _group_starts(*keys: AnyArray) -> OrderArray:
-    """Return first rows of equal values in sorted rows, shape (value,)."""
+    """Return the first row index of each group in sorted key columns, shape (group,)."""
     changed = np.any([np.diff(key, prepend=-1) != 0 for key in keys], axis=0)
     return np.flatnonzero(changed)
 
 
 def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return mixture weights, (model,), that maximize the weighted log predictive density, shrunk a little.
+    """Return mixture weights that maximize the penalized log predictive density, shape (model,).
 
     Parameters
     ----------
@@ -458,12 +458,12 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def mix(draws: list[IntArray], weights: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Draw the mixture, shape (draw, ...): each is one model's, models in proportion to their weights."""
+    """Combine the models' draws into mixture draws using model weights, shape (draw, ...)."""
     n = len(draws[0])
     return np.stack(draws)[draw_members(n, weights, rng), np.arange(n)]
 
 
 def draw_members(n: int, weights: FloatArray, rng: np.random.Generator) -> OrderArray:
-    """Return the model of each of n draws of the mixture, in proportion to the weights, shape (draw,)."""
+    """Draw a model index for each of n mixture draws using model weights, shape (draw,)."""
     position = (rng.permutation(n) + rng.random(n)) / n
     return np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)

@@ -37,7 +37,7 @@ def judge_problems(
     *,
     estimand: Estimand = "complete",
 ) -> tuple[str, ...]:
-    """Return problems of a collection's judges, a sentence each: few labels, favored runs, gaps."""
+    """Return a sentence for each problem with a collection's second judges."""
     thresholds = list(
         dict.fromkeys(threshold for measure in measures for threshold in find_thresholds(collection, measure))
     )
@@ -76,7 +76,7 @@ def warn_of_judges(
     *,
     estimand: Estimand = "complete",
 ) -> None:
-    """Warn (`JudgeWarning`) of each of `judge_problems`."""
+    """Warn (`JudgeWarning`) for each of `judge_problems`."""
     few = [measure for measure in measures if not describe_excess_levels(collection, measure)]
     for problem in judge_problems(collection, run_ids, few, estimand=estimand):
         warn_caller(problem, JudgeWarning)
@@ -92,7 +92,7 @@ def draw_notes(
     shift_prior: str | None,
     is_combined: bool,
 ) -> tuple[str, ...]:
-    """Return notes on the draws of a completion: diagnostics, lots, pool, idle priors, too few draws."""
+    """Return notes on problems with a completion's draws, such as failed diagnostics."""
     components = [component for posterior in posteriors for component in posterior.components]
     models = list(dict.fromkeys(component.model for component in components))
     problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
@@ -126,7 +126,7 @@ def draw_notes(
 def run_notes(
     completion: Completion, measure: Measure, is_open: BoolArray, draws: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the notes of each run with open documents: those on the draws, on its distance, on judges."""
+    """Return notes for each run with unjudged documents, on its draws, distance and judges."""
     of_runs = zip(
         is_open, _distance_notes(completion, measure), judge_notes(completion, measure), strict=True
     )
@@ -137,7 +137,7 @@ def run_notes(
 
 
 def _distance_notes(completion: Completion, measure: Measure) -> list[str]:
-    """Return notes on runs unlike the pool with unjudged documents, one per run, else empty."""
+    """Return a note for each run that is unlike the pool and has unjudged documents, else an empty string."""
     unknowns, distance = completion.unknowns, completion.distance
     notes = [""] * len(unknowns.run_ids)
     unjudged = np.unique(unknowns.place_run[unknowns.place_rank < measure.cutoff]).tolist()
@@ -156,7 +156,7 @@ def _distance_notes(completion: Completion, measure: Measure) -> list[str]:
 
 
 def judge_notes(completion: Completion, measure: Measure) -> list[str]:
-    """Return notes on the judges for each run of a completion under a measure, empty where there is none."""
+    """Return notes on second judges for each run under a measure, empty if there are none."""
     unknowns = completion.unknowns
     collection, n_runs = unknowns.collection, len(unknowns.run_ids)
     models = {component.model for posterior in completion.posteriors for component in posterior.components}
@@ -193,7 +193,7 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
 
 
 def _basis_note(collection: Collection, judge: Judge, threshold: Threshold) -> str:
-    """Return note on the judged documents that a judge's labels are known by, where nothing is hidden."""
+    """Return a note with the number of judged documents from which a judge's accuracy is learned."""
     tally = grade_counts(collection, judge, **threshold.levels)
     return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents alone"
 
@@ -201,14 +201,14 @@ def _basis_note(collection: Collection, judge: Judge, threshold: Threshold) -> s
 def _used_thresholds(
     collection: Collection, judge: Judge, thresholds: Sequence[Threshold]
 ) -> list[Threshold]:
-    """Return the thresholds at which a judge is used."""
+    """Return the thresholds at which a second judge's labels are used."""
     return [threshold for threshold in thresholds if judge in usable_judges(collection, **threshold.levels)]
 
 
 def _favored_lifts(
     collection: Collection, judge: Judge, thresholds: Sequence[Threshold]
 ) -> dict[str, dict[Threshold, float]]:
-    """Return lifts of the organizations that a judge favors, by name and threshold."""
+    """Return the lift for each organization that a judge favors, by name and threshold."""
     lifts: dict[str, dict[Threshold, float]] = {}
     for threshold in thresholds:
         for name, lift in favored_organizations(collection, judge, **threshold.levels).items():
@@ -217,7 +217,7 @@ def _favored_lifts(
 
 
 def _describe_missing_labels(collection: Collection, judge: Judge, unjudged: IntArray, cutoff: int) -> str:
-    """Describe the problem where labels of these documents are few; else return an empty string."""
+    """Return a description of the problem if few unjudged documents have labels, else an empty string."""
     n, n_judged, labeled = len(unjudged), int(collection.judged.sum()), int(judge.is_labeled[unjudged].sum())
     known = int(judge.is_labeled[collection.judged].sum())
     where = f"within rank {cutoff} of the runs to score"
@@ -239,7 +239,7 @@ def _describe_missing_labels(collection: Collection, judge: Judge, unjudged: Int
 
 
 def _repeats_judgments(collection: Collection, judge: Judge) -> bool:
-    """Return whether nearly all labels of relevant and of nonrelevant documents are their relevance."""
+    """Return whether a judge's labels nearly always equal the judgments."""
     both = collection.judged & judge.is_labeled
     same, relevant = judge.label[both] == collection.relevance[both], collection.relevance[both] > 0
     return all(
@@ -249,7 +249,7 @@ def _repeats_judgments(collection: Collection, judge: Judge) -> bool:
 
 
 def _threshold_suffix(some: Sequence[Threshold], thresholds: Sequence[Threshold]) -> str:
-    """Return the text that names the thresholds where they are not all of them."""
+    """Return text that names the given thresholds, empty if they are all."""
     if len(some) == len(thresholds):
         return ""
     return " for relevance " + " and ".join(f"{threshold.rel} or more" for threshold in some)

@@ -46,31 +46,31 @@ LogOddsFunction = Callable[[Mapping[str, FloatArray], OrderArray, int, slice], F
 Made = TypeVar("Made")
 
 FALLBACK_MODEL = "odds_ratio"
-"""Model of the combined estimator without hidden documents."""
+"""Model that the combined estimator uses if there are no hidden documents."""
 
 # Measures with cutoffs up to it share one fit and one completion. 30 ranks of hidden documents predict P@5 to
 # P@20 as well as their own (docs/decisions.md). Models of counts are of a top n as a whole, which deeper
 # ranks would change.
 DEPTHS: Mapping[str, int] = MappingProxyType({"documents": 30, "counts": 10})
-"""Smallest depth of the evidence of models of documents, and of models of counts."""
+"""Smallest evidence depth for document models and for count models."""
 
 
 _EVIDENCE_ABOVE = 0.95  # share of hidden documents above the rank at which evidence ends
 
 
 def evidence_depth(model: str, cutoff: int) -> int:
-    """Return the deepest rank of a model's evidence for a measure with a cutoff."""
+    """Return the deepest rank that a model uses as evidence for a measure with the given cutoff."""
     return max(cutoff, DEPTHS[model_named(model).evidence])
 
 
 class SharedWork:
-    """Cache of work that does not depend on the run to score, such as fits to the same evidence."""
+    """Cache for work that does not depend on the run to score, such as fits to the same evidence."""
 
     def __init__(self) -> None:
         self._done: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, work: Callable[[], Made]) -> Made:
-        """Return the result of the work, done at the first call with the key."""
+        """Return the cached result for a key, computing it at the first call."""
         if key not in self._done:
             self._done[key] = work()
         done: Made = self._done[key]
@@ -80,7 +80,7 @@ class SharedWork:
 @renamed_attributes(asked="threshold", rung="asked_threshold")
 @dataclass(frozen=True, eq=False)
 class ScoringProblem:
-    """Inputs that all models share at one threshold, before a model is named: runs, evidence, unknowns.
+    """Inputs that all models share at one threshold: runs to score, evidence and unknown documents.
 
     Attributes
     ----------
@@ -109,28 +109,28 @@ class ScoringProblem:
     shared: SharedWork = field(default_factory=SharedWork)
 
     def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
-        """Return work that is the same for other runs on the collection, at the same threshold and depth."""
+        """Return cached work that other runs on the collection share at the same threshold and depth."""
         key = name, self.collection.organizations, self.threshold, self.document_depth, *more
         return self.shared.once(key, work)
 
     @property
     def threshold(self) -> Threshold:
-        """Threshold of the problem."""
+        """Relevance threshold that the models estimate."""
         return self.asked_threshold or Threshold(0, self.measure.rel)
 
     @property
     def document_depth(self) -> int:
-        """Depth of the evidence of models of documents."""
+        """Deepest rank in the evidence for document models."""
         return max(self.measure.cutoff, DEPTHS["documents"])
 
     @property
     def count_depth(self) -> int:
-        """Depth of the evidence of models of counts."""
+        """Deepest rank in the evidence for count models."""
         return max(self.measure.cutoff, DEPTHS["counts"])
 
     @cached_property
     def counts(self) -> JudgmentCounts:
-        """Judgment counts of the runs to score, for models of counts."""
+        """Numbers of judged and relevant documents in the runs to score, for count models."""
         return judgment_counts(
             self.collection,
             self.run_ids,
@@ -141,7 +141,7 @@ class ScoringProblem:
 
     @cached_property
     def unknowns(self) -> Unknowns:
-        """The documents to complete."""
+        """Unjudged documents to complete."""
         return find_unknowns(
             self.collection,
             self.run_ids,
@@ -152,17 +152,17 @@ class ScoringProblem:
 
     @cached_property
     def organization(self) -> IntArray:
-        """Organization of each run to score, shape (run,)."""
+        """Organization index for each run to score, shape (run,)."""
         return self.collection.organization[self.collection.run_index(self.run_ids)]
 
     @property
     def hidden(self) -> DocumentTable:
-        """Hidden documents with their predictors, as often without labels as those to complete."""
+        """Hidden documents with their predictors, lacking labels as often as the documents to complete."""
         return self._tables[0]
 
     @property
     def unjudged(self) -> DocumentTable:
-        """Documents to complete with their predictors, a row for each of their places."""
+        """Documents to complete with their predictors, a row for each retrieving run."""
         return self._tables[1]
 
     @cached_property
@@ -189,7 +189,7 @@ class ScoringProblem:
         return without_some_labels(collection, hidden, unjudged)
 
     def places(self, depth: int) -> DocumentPlaces:
-        """Return places of the documents to complete in the runs to score, down to the evidence's depth."""
+        """Return runs and ranks for the documents to complete, down to the given depth."""
         if depth not in self._places:
             self._places[depth] = find_places(self.unknowns, depth)
         return self._places[depth]
@@ -200,22 +200,22 @@ class ScoringProblem:
 
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
-        """Predictors from second judges and their expected slopes, for every model with predictors."""
+        """Predictors from second judges' labels, with the mean and scale of their slopes."""
         return label_slopes(self.collection, **self.threshold.levels)
 
     @property
     def has_evidence(self) -> bool:
-        """Presence of any evidence: hidden documents, or added judgments."""
+        """Whether there is any evidence: hidden documents or added judgments."""
         return any(self._sources)
 
     @property
     def has_pool_evidence(self) -> bool:
-        """Presence of evidence that an organization of the pool hides."""
+        """Whether the pool's organizations have hidden documents to learn from."""
         return self._sources[0]
 
     @cached_property
     def _sources(self) -> tuple[bool, bool]:
-        """Presence of evidence of the pool, and of added judgments."""
+        """Whether there is evidence from the pool, and whether from added judgments."""
         run, _, _, pair, _ = self.held_out
         own = self.collection.attributed_run[pair] >= 0
         kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
@@ -223,7 +223,7 @@ class ScoringProblem:
 
     @property
     def held_out(self) -> HeldOutDocuments:
-        """Hidden documents."""
+        """Hidden documents of all held-out organizations, down to the evidence depth."""
         return self._once(
             "held-out documents",
             lambda: held_out_documents(self.collection, cutoff=self.document_depth, **self.threshold.levels),
@@ -231,7 +231,7 @@ class ScoringProblem:
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
-        """Pooled runs that are no evidence: all of a pool of too few organizations."""
+        """Pooled runs not used as evidence: every pooled run if the pool has too few organizations."""
         # without the only organization nothing is judged, and all its documents are hidden, the best ones too
         pooled = np.flatnonzero(self.collection.pooled)
         if len(np.unique(self.collection.organization[pooled])) >= self.min_organizations:
@@ -240,7 +240,7 @@ class ScoringProblem:
 
     @cached_property
     def below_pool(self) -> FloatArray:
-        """Log of rank over pool depth, 0 within the pool, mean over places, shape (document,)."""
+        """Log ratio of rank to pool depth, 0 within the pool, averaged over runs, shape (document,)."""
         places = self.places(self.document_depth)
         if not self.has_pool_evidence:
             return np.zeros(len(self.unknowns))
@@ -251,7 +251,7 @@ class ScoringProblem:
         return places.mean(np.log(np.maximum(places.rank, depth) / depth))
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
-        """Return hidden or unjudged documents with a model's predictors, among others."""
+        """Return hidden or unjudged documents with the predictors that a model needs."""
         return with_predictors(
             self.collection,
             self.hidden if hidden else self.unjudged,
@@ -262,13 +262,13 @@ class ScoringProblem:
 
     @cached_property
     def contributing(self) -> tuple[str, ...]:
-        """Runs to score that are evidence themselves: pooled ones, and those with added judgments."""
+        """Runs to score that also provide evidence, being pooled or having added judgments."""
         collection = self.collection
         own = {collection.run_ids[i] for i in collection.contributors} - set(self.left_out)
         return tuple(run for run in self.run_ids if run in own)
 
     def prepare(self, model: str | ModelSpec, priors: Mapping[str, str]) -> PreparedModel:
-        """Return evidence and log odds of one model, with other priors if given."""
+        """Return a model prepared with its evidence and log odds, with its priors replaced if given."""
         spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
         evidence: Evidence
         if spec.evidence == "documents":
@@ -314,7 +314,7 @@ class ScoringProblem:
         )
 
     def _count_log_odds(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOddsFunction:
-        """Return log odds of the documents to complete under a model of counts."""
+        """Return a function for the log odds of documents to complete under a count model."""
         position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
         residual, places = self.counts.residual[:, :, 0], self.places(self.count_depth)
         labels = label_ratios(
@@ -340,7 +340,7 @@ class ScoringProblem:
 
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
-    """One model with its evidence and a formula of log odds, ready to be fitted; no draws yet.
+    """Model specification with its evidence and log-odds formula, ready to be fitted.
 
     Attributes
     ----------
@@ -367,12 +367,12 @@ class PreparedModel:
 
     @property
     def model(self) -> str:
-        """Name of the model."""
+        """Model name."""
         return self.spec.name
 
     @cached_property
     def key(self) -> Hashable:
-        """Key of a fit, but for engine and seed: the same for equal models on equal evidence."""
+        """Cache key for fits, equal for equal models on equal evidence."""
         digest = hashlib.blake2b(digest_size=16)
         for part in dataclasses.fields(self.evidence):
             value = getattr(self.evidence, part.name)
@@ -381,7 +381,7 @@ class PreparedModel:
         return repr(self.spec), digest.digest(), self.run_ids, self.known
 
     def fit(self, engine: Engine, random_seed: int) -> Fit:
-        """Return a fit to the evidence with its source, and the effects on topics of the runs to score."""
+        """Fit the model to its evidence with the given engine."""
         fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known)
         return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
 
@@ -392,17 +392,20 @@ class PreparedModel:
         return build_graph(self.spec, self.evidence)
 
     def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
-        """Return the model as numbers, on other evidence if given; ``known`` as in `ModelSpec.structure`."""
+        """Return the model as numeric arrays, with other evidence if given.
+
+        ``known`` is passed to `ModelSpec.structure`.
+        """
         return self.spec.structure(self.evidence if evidence is None else evidence, known)
 
     @property
     def known(self) -> tuple[int, ...]:
-        """Organizations of runs to score that are evidence."""
+        """Indices for organizations in the evidence that have a run to score."""
         return tuple(np.unique(self.organization[self.organization >= 0]).tolist())
 
 
 def _document_log_odds(spec: ModelSpec, predictors: FloatArray) -> LogOddsFunction:
-    """Return log odds of the documents to complete under a model of documents."""
+    """Return a function for the log odds of documents to complete under a document model."""
 
     def log_odds(
         draws: Mapping[str, FloatArray], source: OrderArray, topic: int, documents: slice
@@ -413,14 +416,17 @@ def _document_log_odds(spec: ModelSpec, predictors: FloatArray) -> LogOddsFuncti
 
 
 SHIFT = "shift"
-"""Name of the prior of what is added to the log odds of unjudged documents."""
+"""Name of the prior for the log-odds shift of unjudged documents."""
 
 ADAPTIVE_POOL_SHIFT_PRIOR = "Normal(-0.25, 0.25)"
-"""Prior of this shift where judgments decided what was judged (research/decisions/diary.md)."""
+"""Prior for the log-odds shift if earlier judgments decided which documents were judged.
+
+See research/decisions/diary.md.
+"""
 
 
 def prior_names(model: str) -> tuple[str, ...]:
-    """Return names of the priors of a model, or of every model of the combined estimator."""
+    """Return prior names for a model, or for every member of the combined model."""
     return tuple(
         dict.fromkeys(name for member in member_models(model) for name in model_named(member).prior_names)
     )
@@ -432,5 +438,5 @@ def estimator_prior_names(model: str) -> tuple[str, ...]:
 
 
 def member_models(model: str) -> tuple[str, ...]:
-    """Return names of the models that an estimator may use: several if it is the combined one."""
+    """Return names of the models that an estimator may use, several for the combined model."""
     return (*COMBINED_MODELS, FALLBACK_MODEL) if model == "combined" else (model,)

@@ -17,17 +17,22 @@ from bayespool.posterior.preparation import ScoringProblem, SharedWork
 from bayespool.randomness import key_of
 
 EVEN_PRIOR = (0.0, 2.0)
-"""Mean and standard deviation of a log odds ratio of either sign: 95 % of it within a factor of 50."""
+"""Mean and standard deviation for a log odds ratio of unknown sign.
+
+95 % of the odds ratio is within a factor of 50.
+"""
 
 UNEXPLAINED_PRIOR = (0.5, 1.0)
-"""Prior of the log odds ratio where unknown runs brought the judged documents, since
-runs rank relevant ones higher."""
+"""Mean and standard deviation for a log odds ratio if unknown runs contributed the judged documents.
+
+Runs rank relevant documents higher.
+"""
 
 MIN_JUDGED = 10
-"""Judged documents of the runs that no pooled run explains, from which a shift is learned."""
+"""Smallest number of judged documents outside the pool from which a shift is learned."""
 
 MAX_DRAWS = 400
-"""Draws of log odds, which are in memory for all documents at once."""
+"""Largest number of log-odds draws held in memory for all documents at once."""
 
 _RANKS = (10, 30)  # the pool depth is clipped to this range
 _N_STRATA = 10
@@ -36,7 +41,7 @@ _MAX_STEPS = 25
 
 
 class Selection(NamedTuple):
-    """Dependence of judging on relevance in each draw, both of shape (draw,).
+    """Posterior draws for how judging depends on relevance, each of shape (draw,).
 
     ``log_odds_ratio`` is that of being judged, for relevant against nonrelevant documents of the same
     predicted chance; ``shift`` the resulting error of the unjudged documents' log odds, NaN without any.
@@ -53,8 +58,9 @@ def find_selection(
     rng: np.random.Generator,
     prior: tuple[float, float] = EVEN_PRIOR,
 ) -> Selection:
-    """Return dependence of judging on relevance beyond predicted log odds, (draw, document), made without the
-    judgments.
+    """Estimate how judging depends on relevance beyond predicted log odds of shape (draw, document).
+
+    The predictions must have been made without the judgments.
 
     The predictions are assumed to hold for judged and unjudged documents together. Within ten strata by mean
     predicted chance p, draws of the share judged π are of the Bayesian bootstrap. The odds ratio exp(δ) with
@@ -86,7 +92,7 @@ def find_selection(
 
 
 def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatArray:
-    """Return the chance of being judged and relevant, from those of either and their log odds ratio.
+    """Return the joint probability of judged and relevant, from the marginals and the log odds ratio.
 
     Examples
     --------
@@ -104,8 +110,9 @@ def judged_and_relevant(chance: Any, share: Any, log_odds_ratio: Any) -> FloatAr
 
 
 def _share_judged(chance: FloatArray, is_judged: BoolArray, rng: np.random.Generator) -> FloatArray:
-    """Return Bayesian-bootstrap draws of the share judged in each document's stratum, shape (draw, document);
-    exactly 0 or 1 where none or all are judged.
+    """Return Bayesian-bootstrap draws for the share judged in each document's stratum.
+
+    Shape (draw, document); exactly 0 or 1 where none or all are judged.
     """
     mean = chance.mean(axis=0)
     ends = np.unique(np.quantile(mean, np.arange(1, _N_STRATA) / _N_STRATA, method="inverted_cdf"))
@@ -127,7 +134,7 @@ def _fit(
     rng: np.random.Generator,
     prior: tuple[float, float],
 ) -> FloatArray:
-    """Return log odds ratio, (draw,): the mode by Fisher scoring plus a normal draw of its uncertainty."""
+    """Draw log odds ratios from their normal approximation at the posterior mode, shape (draw,)."""
     mean, sd = prior
     ratio = np.full(len(chance), mean)
     information = np.full(len(chance), sd**-2)
@@ -148,9 +155,7 @@ def _fit(
 
 
 def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
-    """Shift of log odds, shape (draw, document), after which their chances sum to ``total``, shape
-    (draw,).
-    """
+    """Return the shift in log odds (draw, document) for which probabilities sum to ``total``."""
     low, high = np.full(len(log_odds), -_MAX_LOG_ODDS), np.full(len(log_odds), _MAX_LOG_ODDS)
     for _ in range(40):
         middle = (low + high) / 2
@@ -161,12 +166,12 @@ def _shift(log_odds: FloatArray, total: FloatArray) -> FloatArray:
 
 
 def find_unexplained(collection: Collection) -> BoolArray:
-    """Return judged documents that are neither the pool's nor the user's own, shape (pair,)."""
+    """Return a mask for judged documents that neither the pool nor the user contributed, shape (pair,)."""
     return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
 
 def draw_log_odds(completion: Completion, top: int) -> FloatArray:
-    """Return log odds of reaching level ``top`` for draws of the parameters, shape (draw, document)."""
+    """Return posterior draws of the log odds of reaching level ``top``, shape (draw, document)."""
     thinned = slice(None, None, -(-completion.n_draws // MAX_DRAWS))
     is_relevant = (np.arange(len(completion.levels)) >= top).astype(float)
     n_topics = len(completion.unknowns.start) - 1
@@ -179,7 +184,7 @@ def draw_log_odds(completion: Completion, top: int) -> FloatArray:
 def learn_shift(
     problem: ScoringProblem, models: tuple[str, ...], engine: Engine, priors: Any, n_draws: int, seed: int
 ) -> FloatArray | None:
-    """Shift of the log odds of unjudged documents, shape (draw,); None where too little is unexplained.
+    """Learn the log-odds shift for unjudged documents, shape (draw,), or None with too little evidence.
 
     Documents of the runs outside the pool, judged or not, are predicted without the judgments that no pooled
     run explains; `find_selection` compares these with their predictions.

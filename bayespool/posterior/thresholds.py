@@ -10,7 +10,7 @@ from bayespool.errors import InputError
 from bayespool.measures import Measure
 
 MAX_THRESHOLDS = 10
-"""Largest number of levels that a measure may tell apart: each has models of its own."""
+"""Largest number of levels that a measure may distinguish, since each has its own models."""
 
 
 class RelevanceLevels(TypedDict):
@@ -21,7 +21,7 @@ class RelevanceLevels(TypedDict):
 
 
 class Threshold(NamedTuple):
-    """Relevance threshold: documents of relevance ``given`` or more either have ``rel`` or more, or have not.
+    """Relevance threshold that splits documents of relevance ``given`` or more at relevance ``rel``.
 
     The models of a threshold give the chance of that; the product over thresholds is the chance of a level (a
     continuation-ratio model).
@@ -47,19 +47,21 @@ class Threshold(NamedTuple):
 
     @property
     def above_floor(self) -> int:
-        """``rel`` if the lowest relevance were 0: names random numbers, which do not depend on the scale."""
+        """Relevance ``rel`` relative to the lowest level, used to name random numbers."""
         return self.rel - self.floor
 
     @property
     def stream(self) -> tuple[int, ...]:
-        """Part of the names of random numbers; empty at the first threshold."""
+        """Threshold part in the names of random numbers, empty at the first threshold."""
         return (self.above_floor,) if self.given else ()
 
 
 def find_thresholds(
     collection: Collection, measure: Measure, *, least_rel: int | None = None
 ) -> tuple[Threshold, ...]:
-    """Return the thresholds of a measure: judged levels up to its ``rel``, or all if it is graded.
+    """Return the relevance thresholds that a measure needs.
+
+    They are the judged levels up to its ``rel``, or all levels if it is graded.
 
     Where no document is judged below the lowest level, that level is the floor of all that ask for more:
     measures from ``least_rel`` on, by default the measure's own. More than `MAX_THRESHOLDS` are an
@@ -72,7 +74,7 @@ def find_thresholds(
 
 
 def describe_excess_levels(collection: Collection, measure: Measure, least_rel: int | None = None) -> str:
-    """Say that a measure tells more levels apart than judgments are completed for; empty if it does not."""
+    """Return a description of the problem if a measure distinguishes too many levels, else ""."""
     n = len(_all_thresholds(collection, measure, least_rel))
     most = f"judgments are completed for {MAX_THRESHOLDS} at most"
     return f"{measure} tells {n} levels of relevance apart, and {most}" if n > MAX_THRESHOLDS else ""
@@ -81,7 +83,7 @@ def describe_excess_levels(collection: Collection, measure: Measure, least_rel: 
 def _all_thresholds(
     collection: Collection, measure: Measure, least_rel: int | None = None
 ) -> tuple[Threshold, ...]:
-    """Return the thresholds of a measure, however many."""
+    """Return the relevance thresholds that a measure needs, without limiting their number."""
     levels, first, floor = collection.levels, 1, 0  # relevance from 1 to the lowest level is one threshold
     if len(levels) > 1 and levels[0] < (least_rel or measure.rel) and not collection.has_nonrelevant:
         floor, first, *_ = levels
@@ -99,13 +101,16 @@ def _all_thresholds(
 
 
 def find_joint_thresholds(collection: Collection, measures: Iterable[Measure]) -> tuple[Threshold, ...]:
-    """Return the thresholds of the measure that needs most; any other measure needs the first of these."""
+    """Return the relevance thresholds that several measures need together.
+
+    Each measure needs the first of them.
+    """
     every = tuple(measures)
     least_rel = min(measure.rel for measure in every)
     return max((find_thresholds(collection, measure, least_rel=least_rel) for measure in every), key=len)
 
 
 def threshold_levels(collection: Collection, thresholds: tuple[Threshold, ...]) -> tuple[int, ...]:
-    """Return the judged level of documents that reach no threshold, the first, the second, …"""
+    """Return the judged level for documents reaching no threshold, the first, the second, and so on."""
     reached = ([level for level in collection.levels if level >= t.rel] for t in thresholds)
     return (0, *(levels[0] if levels else t.rel for levels, t in zip(reached, thresholds, strict=True)))

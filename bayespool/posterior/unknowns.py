@@ -16,7 +16,7 @@ from bayespool.evidence.bounds import unjudged_documents
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """Unjudged documents within reach, each once, by topics and document ids.
+    """Unjudged documents within reach, each once, sorted by topic and document id.
 
     A document that several runs retrieve is credited to the one that ranks it best, of runs outside the pool
     if there is one (the first by name on ties): it has the effects of that run's organization. A pooled run
@@ -62,21 +62,21 @@ class Unknowns:
 
     @property
     def topic(self) -> IndexArray:
-        """Topic of each document, shape (unknown,)."""
+        """Topic index for each document, shape (unknown,)."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     def on_topic(self, topic: int) -> slice:
-        """Return the slice of a topic's documents."""
+        """Return the slice for a topic's documents."""
         return slice(int(self.start[topic]), int(self.start[topic + 1]))
 
     def places_on(self, topic: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Return places of a topic's documents: runs, ranks from 0 and documents, each of shape (place,)."""
+        """Return run, rank (from 0) and document index for each retrieval, each of shape (place,)."""
         places = slice(self.place_start[topic], self.place_start[topic + 1])
         return self.place_run[places], self.place_rank[places], self.place_unknown[places]
 
     @cached_property
     def best_rank(self) -> IndexArray:
-        """Best rank of each document in any of the runs, from 1, shape (unknown,)."""
+        """Best rank for each document over the runs, from 1, shape (unknown,)."""
         best = np.full(len(self), np.iinfo(np.int64).max)
         start = np.repeat(self.start[:-1], np.diff(self.place_start))
         np.minimum.at(best, start + self.place_unknown, self.place_rank + 1)
@@ -84,11 +84,11 @@ class Unknowns:
 
     @cached_property
     def run_index(self) -> OrderArray:
-        """Positions of the runs in the collection, shape (run,)."""
+        """Indices of the runs in the collection, shape (run,)."""
         return self.collection.run_index(self.run_ids)
 
     def doc_ids(self, topic: int) -> list[str]:
-        """Return document ids of a topic's unknowns."""
+        """Return document ids for a topic's unknown documents."""
         import pyarrow as pa
 
         taken = self.collection.doc_ids.take(pa.array(self.pair[self.on_topic(topic)]))
@@ -102,7 +102,9 @@ def find_unknowns(
     estimand: Estimand = "complete",
     evidence_depth: int | None = None,
 ) -> Unknowns:
-    """Return the unjudged documents within reach of runs; an unknown run or estimand is an `InputError`.
+    """Return the unjudged documents within reach of the runs.
+
+    An unknown run or estimand is an `InputError`.
 
     Parameters
     ----------
@@ -154,7 +156,7 @@ def find_unknowns(
 
 @dataclass(frozen=True, eq=False)
 class DocumentPlaces:
-    """Ranks of the unknown documents in runs, by documents, ranks and names of runs."""
+    """Runs and ranks that retrieve each unknown document, sorted by document, rank and run name."""
 
     document: IndexArray  # positions, shape (place,)
     run: IndexArray
@@ -162,18 +164,18 @@ class DocumentPlaces:
     start: IndexArray  # places of document d, at least one, are ``start[d]`` to ``start[d + 1]``
 
     def span(self, documents: slice) -> slice:
-        """Return the slice of the places of some documents."""
+        """Return the slice for the places of a slice of documents."""
         return slice(int(self.start[documents.start]), int(self.start[documents.stop]))
 
     def of(self, documents: slice) -> DocumentPlaces:
-        """Return places of some documents, counted from the first of these."""
+        """Return the places of a slice of documents, with document indices starting at 0."""
         start, some = self.start[documents.start : documents.stop + 1], self.span(documents)
         return DocumentPlaces(
             self.document[some] - documents.start, self.run[some], self.rank[some], start - start[0]
         )
 
     def mean(self, values: FloatArray) -> FloatArray:
-        """Return means over the places of each document, (document, ...), of values of shape (place, ...)."""
+        """Average an array over each document's places, from shape (place, ...) to (document, ...)."""
         if not len(values):
             return values
         # exactly the value where all are equal, so that copies of a run change nothing
@@ -183,7 +185,10 @@ class DocumentPlaces:
 
 
 def find_places(unknowns: Unknowns, depth: int) -> DocumentPlaces:
-    """Find places of unknown documents down to the evidence's depth, or deeper for documents without."""
+    """Return runs and ranks for each unknown document down to the evidence depth.
+
+    Documents found only deeper have their deeper ranks.
+    """
     # They do not depend on the measures, so that a measure beside another changes nothing. Places in pooled
     # runs count only for documents that no other run has: predictors already tell of pooled runs, and a run
     # has the same value whether or not pooled runs are scored beside it.
@@ -216,5 +221,5 @@ def find_places(unknowns: Unknowns, depth: int) -> DocumentPlaces:
 
 
 def _order_of_names(names: tuple[str, ...]) -> OrderArray:
-    """Return the rank of each name in their order, shape (name,)."""
+    """Return the alphabetical rank of each name, shape (name,)."""
     return np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")
