@@ -88,7 +88,7 @@ class LabeledRanks(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SumCorrection(LabelCorrection):
-    """Correction for sums of gains that combines labels with a judged sample and has draws.
+    """Correction for sums of gains using labels and a judged sample, with draws for intervals.
 
     Attributes
     ----------

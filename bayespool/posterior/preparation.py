@@ -80,7 +80,7 @@ class SharedWork:
 @renamed_attributes(asked="threshold", rung="asked_threshold")
 @dataclass(frozen=True, eq=False)
 class ScoringProblem:
-    """Inputs that all models share at one threshold: runs to score, evidence and unknown documents.
+    """Inputs that all models share at one threshold: runs to score, evidence and unjudged documents.
 
     Attributes
     ----------
