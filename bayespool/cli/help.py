@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from bayespool import names
-from bayespool.cli.parameters import GROUPS, GroupedOption
+from bayespool.cli.parameters import GROUPS, GroupedOption, descriptions
 from bayespool.errors import InputError
 from bayespool.names import split_list
 
 _ESTIMATOR_KINDS = ("estimators", "posteriors")
-_SECTIONS: tuple[tuple[str, Sequence[str], Mapping[str, str]], ...] = (
-    ("Estimators: corrections as published", ("estimators",), names.POINT_ESTIMATORS),
-    ("Estimators: posteriors, which have intervals", _ESTIMATOR_KINDS, names.POSTERIOR_ESTIMATORS),
-    ("Strategies: which documents are judged first", ("strategies", "strategy"), names.STRATEGIES),
+_SECTIONS = (
+    ("Estimators: corrections as published", ("estimators",), "point"),
+    ("Estimators: posteriors, which have intervals", _ESTIMATOR_KINDS, "posterior"),
+    ("Strategies: which documents are judged first", ("strategies", "strategy"), "strategy"),
 )
-"""Titles of lists below the options, the kinds of names that options take, and descriptions by name."""
+"""Titles of lists below the options, the kinds of names that options take, and kinds of descriptions."""
 
 
 def option_group(parameter: click.Parameter) -> str:
@@ -67,10 +66,11 @@ class GroupedCommand(_InGroups):
         by_default = set(split_list(",".join(defaults)))
         if "default" in by_default:
             by_default |= set(names.DEFAULT_ESTIMATORS)
-        for title, kinds, descriptions in _SECTIONS:
+        for title, kinds, kind in _SECTIONS:
             if any(option.names in kinds for option in options):
-                marks = {name: " *" for name in descriptions if name in by_default}
-                rows = [(f"{name}{marks.get(name, '')}", text) for name, text in descriptions.items()]
+                texts = descriptions(kind)
+                marks = {name: " *" for name in texts if name in by_default}
+                rows = [(f"{name}{marks.get(name, '')}", text) for name, text in texts.items()]
                 with formatter.section(f"{title} (* by default)" if marks else title):
                     formatter.write_dl(rows)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Collection, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,13 +17,28 @@ from bayespool.errors import InputError
 from bayespool.names import split_list
 from bayespool.options import Group, Option, Settings, options_of
 
-_NAMES: Mapping[str, Collection[str]] = {
-    "measures": names.MEASURES,
-    "estimators": ["default", "all", "pairs", *names.POINT_ESTIMATORS, *names.POSTERIOR_ESTIMATORS],
-    "posteriors": names.POSTERIOR_ESTIMATORS,
-    "models": names.MODELS,
-    "strategy": names.STRATEGIES,
-    "strategies": ["paper", "all", *names.STRATEGIES],
+_OWN = {
+    "point": ("bayespool.corrections.registry", "ESTIMATORS", names.POINT_ESTIMATORS),
+    "posterior": ("bayespool.corrections.registry", "ESTIMATORS", names.POSTERIOR_ESTIMATORS),
+    "strategy": ("bayespool.pooling.registry", "STRATEGIES", names.STRATEGIES),
+}
+
+
+def descriptions(kind: str) -> Mapping[str, str]:
+    """Return descriptions by name of a kind: the package's own, and those that a user has registered."""
+    module, registry, own = _OWN[kind]
+    entries = getattr(sys.modules.get(module), registry, {})  # help imports nothing heavy
+    users = {name: e for name, e in entries.items() if name not in own and getattr(e, "kind", kind) == kind}
+    return own | {name: entry.description for name, entry in users.items()}
+
+
+_NAMES: Mapping[str, Callable[[], Iterable[str]]] = {
+    "measures": lambda: names.MEASURES,
+    "estimators": lambda: ["default", "all", "pairs", *descriptions("point"), *descriptions("posterior")],
+    "posteriors": lambda: descriptions("posterior"),
+    "models": lambda: names.MODELS,
+    "strategy": lambda: descriptions("strategy"),
+    "strategies": lambda: ["paper", "all", *descriptions("strategy")],
 }
 
 
@@ -38,7 +54,7 @@ def offered(kind: str, typed: str) -> list[str]:
     taken = before.split(",")
     return [
         f"{before}{comma}{name}"
-        for name in _NAMES.get(kind, ())
+        for name in _NAMES.get(kind, tuple)()
         if name.startswith(last) and name not in taken
     ]
 

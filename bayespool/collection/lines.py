@@ -371,7 +371,7 @@ def _first_repeated(
 ) -> tuple[int, int, bool]:
     """Return a repeated line, the first line with its document, and whether their runs or subtopics differ.
 
-    If any do, the first of those.
+    These are the first lines that differ in `FileLayout.apart`, if any do.
     """
     codes = pair_codes(query_id, doc_id)
     _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)

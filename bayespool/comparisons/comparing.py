@@ -146,7 +146,7 @@ class Comparison(ComparisonFrames, Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredComparison(StoredResult, reads="compare"):
-    """Comparison read from stored tables, from which its plots are drawn."""
+    """Comparison read from stored tables."""
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of the stored comparison if its tables are complete."""

@@ -565,7 +565,7 @@ class Reversals(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredReversals(StoredResult, reads="reversals"):
-    """Reversals read from stored tables, from which their plots are drawn."""
+    """Reversals read from stored tables."""
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of the stored reversals if their tables are complete."""

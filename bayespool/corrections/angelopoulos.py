@@ -31,7 +31,7 @@ class Rectifier(NamedTuple):
 
 
 def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
-    """Return the rectifier with the smallest variance for λ from 0 to 1.
+    """Fit the factor λ in [0, 1] that minimizes the variance of gain − λ · prediction.
 
     At least two documents are needed.
 

@@ -233,7 +233,7 @@ def open_residual(bounds: Bounds) -> FloatArray:
 
 
 def clip_to_bounds(added: FloatArray, room: FloatArray) -> FloatArray:
-    """Clip additions per topic so that each and their sum stay between 0 and the room, shape (..., topic).
+    """Clip score increases so that each of them and their sum stay within bounds, shape (..., topic).
 
     Each topic is first cut to its room. A sum that is then too large is scaled down by one factor; where it
     is too small, all take the same share of the room they have left.

@@ -62,7 +62,7 @@ def grade_shares(top: IndexArray, judged: IndexArray, distribution: Distribution
 
 @compiled
 def replacements(uniform: FloatArray, shares: FloatArray, stock: IndexArray) -> IndexArray:
-    """Draw levels of judged documents that replace unjudged ones, shape (bootstrap, document).
+    """Sample levels of judged documents that replace unjudged ones, shape (bootstrap, document).
 
     They are drawn without replacement by ``uniform`` numbers, (document, bootstrap), ``shares`` and
     ``stock``, (level,): an empty level gives way to the next lower one with documents left, or to the lowest.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 INDICATORS = ("delta_precision", "delta_anti_precision", "delta_k_bar", "k_bar", "lambda", "triggered")
-"""Indicator columns for each run from `AntiPrecision`: ΔP, ΔP̄, Δk̄, k̄, λ and whether its trigger fired."""
+"""Indicator columns from `AntiPrecision`: ΔP, ΔP̄, Δk̄, k̄, λ and whether its trigger fired."""
 _UNTRIGGERED = {"lambda": "λ ≤ 0", "precision": "ΔP ≤ 0", "anti-precision": "ΔP̄ ≥ 0"}
 
 

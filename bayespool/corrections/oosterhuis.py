@@ -19,7 +19,7 @@ from bayespool.measures import Values
 from bayespool.randomness import key_of
 
 N_SETS = 1000
-"""Number of topic sets drawn with replacement."""
+"""Number of topic sets sampled with replacement."""
 _SHIFTS = np.linspace(-1.0, 1.0, 2001)
 _ROUNDING = 1e-12
 
@@ -213,7 +213,7 @@ class ConformalRiskControl(SumCorrection):
     def _sets(
         self, known: KnownRanks, grade: npt.NDArray[np.integer], n_grades: int, n_topics: int, run_id: str
     ) -> Calibration:
-        """Draw calibration sets with as many topics as the run has topics with unjudged documents."""
+        """Sample calibration sets with as many topics as the run has topics with unjudged documents."""
         weight, value = by_grade(known.weight, grade[known.document], n_grades), known.amounts()
         is_known = np.asarray(known.weight.any(axis=2))
         if self.sample == "runs":

@@ -462,7 +462,7 @@ def _room(bounds: Bounds, start: FloatArray, topics: BoolArray) -> tuple[FloatAr
 
 
 def _shared(total: FloatArray, down: FloatArray, up: FloatArray) -> FloatArray:
-    """Divide a total over topics in proportion to each topic's room, shape (..., topic).
+    """Divide a total change over topics in proportion to how far each score may move, shape (..., topic).
 
     Takes shapes (...,) and (..., topic) and gives (..., topic).
     """

@@ -296,7 +296,7 @@ class ActiveSampling(Sampling):
     def _sample(
         self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> tuple[IntArray, FloatArray]:
-        """Return sampled documents in order, and each document's log probability of never being sampled."""
+        """Return documents in sampled order, and log probabilities of no sampling, shape (document,)."""
         start, run, rank = topic.postings
         n_ranks = int(topic.length.max(initial=0))
         tail = np.cumsum(1.0 / np.arange(n_ranks, 0, -1))[::-1]
@@ -325,7 +325,7 @@ def _sample(
     share: float,
     lots: FloatArray,
 ) -> tuple[IntArray, FloatArray]:
-    """Return sampled documents in order, and each document's log probability of never being sampled."""
+    """Return documents in sampled order, and log probabilities of no sampling, shape (document,)."""
     n_documents = len(relevant)
     order = np.empty(n, dtype=np.int32)
     judged = np.zeros(n_documents, dtype=np.bool_)

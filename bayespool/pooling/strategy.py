@@ -99,7 +99,8 @@ class TopicRankings:
     def postings(self) -> tuple[IndexArray, IntArray, IntArray]:
         """Inverted index with the runs and ranks for each document: ``start``, ``run`` and ``rank``.
 
-        Document d has the entries ``start[d]`` to ``start[d + 1]``, runs ascending, ranks from 1.
+        ``start`` has the shape (document + 1,). Document d has the entries ``start[d]`` to ``start[d + 1]``,
+        runs ascending, ranks from 1.
         """
         run, place = np.nonzero(self.document >= 0)
         document = self.document[run, place]

@@ -130,7 +130,7 @@ class AnotherAssessor:
         )
 
     def _worth(self, pairs: IndexArray) -> FloatArray:
-        """Return 1/(1 + rank/10) of each document in each run, 0 if not retrieved, shape (document, run)."""
+        """Return 1/(1 + rank/10) for each document in each run, 0 if not retrieved, shape (document, run)."""
         of_rank = 1 / (1 + np.arange(self.collection.document.shape[2] + 1) / _HALF_RANK)
         of_rank[0] = 0
         return rank_worths(self.collection, np.arange(len(self.collection.run_ids)), pairs, of_rank)

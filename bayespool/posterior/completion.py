@@ -111,7 +111,7 @@ class Completion(ReprHTMLMixin):
         return {name: fit for p in (*self.posteriors, *of_lots) for name, fit in p.fits.items()}
 
     def block(self, topic: int, draws: slice | OrderArray = slice(None)) -> Levels:
-        """Draw levels for a topic's unknown documents, as indices into ``levels``, shape (draw, unknown).
+        """Draw levels for a topic's unjudged documents, as indices into ``levels``, shape (draw, unknown).
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Completion(ReprHTMLMixin):
         cells: Sequence[Sequence[FloatArray]],
         log_odds: FloatArray | None = None,
     ) -> Levels:
-        """Draw level indices for a topic's unknown documents given cell effects, shape (draw, unknown).
+        """Draw level indices for a topic's unjudged documents, shape (draw, unknown).
 
         ``log_odds`` are those of the first threshold, where they are at hand.
         """
@@ -154,7 +154,7 @@ class Completion(ReprHTMLMixin):
     def expected(
         self, topic: int, values: FloatArray, draws: slice = slice(None)
     ) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of level values for a topic's unknown documents in each parameter draw.
+        """Return mean and variance of level values for a topic's unjudged documents in each parameter draw.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class Completion(ReprHTMLMixin):
 
     @cached_property
     def _keys(self) -> npt.NDArray[np.uint64]:
-        """Random-number keys for the unknown documents, shape (unknown,)."""
+        """Random-number keys for the unjudged documents, shape (unknown,)."""
         query_ids = self.unknowns.collection.query_ids
         keys = [
             document_keys(self.random_seed, query_id, self.unknowns.doc_ids(t))
@@ -203,7 +203,7 @@ class Completion(ReprHTMLMixin):
     def log_odds(
         self, threshold: int, topic: int, chosen: OrderArray, cells: Sequence[FloatArray]
     ) -> FloatArray:
-        """Return log odds for a topic's unknown documents at one threshold, shape (draw, document)."""
+        """Return log odds for a topic's unjudged documents at one threshold, shape (draw, document)."""
         posterior, documents = self.posteriors[threshold], self.unknowns.on_topic(topic)
         log_odds = posterior.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
         if self.lots is not None and (by_lot := self.lots.by_lot[documents]).any():
@@ -228,7 +228,7 @@ class Completion(ReprHTMLMixin):
     def _posterior_cell_effects(
         self, unknowns: Unknowns, posteriors: Sequence[ThresholdPosterior], topic: int
     ) -> list[list[FloatArray]]:
-        """Return `cell_effects` for the given threshold posteriors and unknown documents."""
+        """Return organization × topic effects for the given posteriors, by threshold and model."""
         collection = unknowns.collection
         organization = collection.organization[unknowns.run_index]
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
@@ -385,7 +385,7 @@ class Completion(ReprHTMLMixin):
         return qrels_from_frame({query_id: of_topic for query_id, of_topic in judged.items() if of_topic})
 
     def observe(self, qrels: Qrels) -> Completion:
-        """Return the completion updated with judgments of unknown documents, with as many draws.
+        """Return the completion updated with new judgments, with as many draws.
 
         Draws are resampled in proportion to the likelihood of the judgments, which updates models, slopes and
         organizations without another fit. The other documents are drawn afresh.

@@ -27,7 +27,7 @@ _MAX_LOG_ODDS_PER_BLOCK = 2**23
 
 
 class _Table(NamedTuple):
-    """Document counts per (run, topic) pair, as variables on one dimension."""
+    """Document counts for each (run, topic) pair, as variables of an ArviZ container."""
 
     dim: str
     row: IndexArray
@@ -36,7 +36,7 @@ class _Table(NamedTuple):
 
 
 def fit_container(estimates: Estimates, model: str | None = None) -> Any:
-    """Return a container with the priors, posterior draws, data and log likelihood of one fitted model.
+    """Return an ArviZ container with one fitted model's priors, draws, data and log likelihood.
 
     A mixture has a container per model; its attribute ``weights`` has their shares of the mixture's draws.
 

@@ -23,7 +23,7 @@ from bayespool.posterior.drawing import add_slopes
 from bayespool.randomness import key_of, normals
 
 FAR = 1.5
-"""Smallest distance at which a run that is probably of a new kind is called unlike the pool."""
+"""Smallest distance from the pool at which a run of a probably new kind is called unlike it."""
 
 _FEATURES = ("run_unjudged", "run_precision")
 _PRIOR_SD = np.array([1.3, 0.5])  # between organizations of a pool, by feature
@@ -371,7 +371,7 @@ class NewOrganizations:
         return slopes
 
     def normals(self, *names: str) -> FloatArray:
-        """Draw standard normal numbers for a name, correlated with the threshold below, shape (draw,)."""
+        """Draw standard normal numbers for a name, correlated between adjacent thresholds, shape (draw,)."""
         own = normals(len(self.freedom), self.random_seed, *names, *self.above)
         if self.below is None:
             return own

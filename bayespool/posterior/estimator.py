@@ -145,7 +145,7 @@ class PosteriorEstimator:
 
     @property
     def name(self) -> str:
-        """Name of the estimator: ``posterior-`` and the model name."""
+        """Estimator name, ``posterior-`` followed by the model name."""
         return f"posterior-{self.model.replace('_', '-')}"
 
     def estimate(
@@ -346,7 +346,7 @@ class PosteriorEstimator:
         )
 
     def _distance(self, problem: ScoringProblem) -> PoolDistance | None:
-        """Return distances between the runs and the pool, or None unless the model is combined."""
+        """Return distances between runs and pool for the combined model, else None."""
         if self.model != "combined" or not problem.has_pool_evidence:
             return None
         return distance_from_pool(problem.collection, problem.run_ids, **problem.threshold.levels)

@@ -108,11 +108,11 @@ def _slopes(
 # C runs from 0.05 to 0.65 over collections, to 0.8 for runs unlike the pool (research/decisions/diary.md);
 # published constants are 0.42 and 0.91. 95 % of Beta(1.2, 2.5) is between 0.02 and 0.79.
 NO_POOL_PRIORS: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
-"""Prior for the interpolated model if the pool hides no documents."""
+"""Prior for the interpolated model if the pool has no hidden documents."""
 NO_POOL_PRIORS_ABOVE: Mapping[str, str] = MappingProxyType(
     {"c": "Beta(6, 2)", "log_ratio": "Normal(-0.8, 0.6)"}
 )
-"""Priors above the first threshold if the pool hides no documents.
+"""Priors above the first threshold if the pool has no hidden documents.
 
 The share of highly relevant documents is the same among unjudged and judged relevant ones.
 """
@@ -134,7 +134,7 @@ def fit_threshold(
     kinds: Collection | None = None,
     below: ThresholdPosterior | None = None,
 ) -> tuple[ThresholdPosterior, list[float]]:
-    """Fit and mix the models at one threshold; also return the model weights.
+    """Fit and mix the models at one threshold, and return the mixture with model weights.
 
     The models are fitted again to ``kinds`` for runs that may be of a new kind.
     """
@@ -165,7 +165,7 @@ def fit_prepared(
     new_kind: FloatArray | None = None,
     below: ThresholdPosterior | None = None,
 ) -> tuple[ThresholdPosterior, list[float]]:
-    """Fit and mix prepared models at one threshold; also return the model weights."""
+    """Fit and mix prepared models at one threshold, and return the mixture with model weights."""
     threshold = usual[0].threshold
     kind = next(iter(usual[1].values())).spec.evidence
     depth = max(usual[0].measure.cutoff, DEPTHS[kind])

@@ -67,7 +67,7 @@ class Lots:
 
 
 def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, random_seed: int) -> Lots | None:
-    """Fit a published sample's judgments at each threshold; None without a sample or evidence in it."""
+    """Fit models to a published random sample's judgments, or return None without evidence in it."""
     whole, unknowns = problems[0].collection, problems[0].unknowns
     if whole.sample is None:
         return None
@@ -140,7 +140,7 @@ def _best_run(collection: Collection, index: OrderArray) -> IntArray:
 def draw_relevant_elsewhere(
     unknowns: Unknowns, thresholds: Sequence[Threshold], n_draws: int, random_seed: int
 ) -> IntArray:
-    """Draw the number of sampled-out documents outside all runs at each threshold (`Lots.n_elsewhere`)."""
+    """Draw numbers of sampled-out documents beyond the runs' reach per topic, draw and threshold."""
     collection, sample = unknowns.collection, unknowns.collection.sample
     assert sample is not None  # for the type checker: `fit_lots` has checked
     here = np.zeros(len(collection.relevance) + 1, dtype=bool)

@@ -14,7 +14,7 @@ MAX_THRESHOLDS = 10
 
 
 class RelevanceLevels(TypedDict):
-    """Arguments ``rel`` and ``given`` of functions of documents at a threshold."""
+    """Keyword arguments ``rel`` and ``given`` for functions that count documents at a threshold."""
 
     rel: int
     given: int
@@ -47,12 +47,12 @@ class Threshold(NamedTuple):
 
     @property
     def above_floor(self) -> int:
-        """Relevance ``rel`` relative to the lowest level, used to name random numbers."""
+        """Relevance ``rel`` minus the lowest relevance (floor), used as key for random numbers."""
         return self.rel - self.floor
 
     @property
     def stream(self) -> tuple[int, ...]:
-        """Threshold part in the names of random numbers, empty at the first threshold."""
+        """Key part for random numbers, empty at the first threshold."""
         return (self.above_floor,) if self.given else ()
 
 

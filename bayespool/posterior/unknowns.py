@@ -88,7 +88,7 @@ class Unknowns:
         return self.collection.run_index(self.run_ids)
 
     def doc_ids(self, topic: int) -> list[str]:
-        """Return document ids for a topic's unknown documents."""
+        """Return ids for a topic's unjudged documents."""
         import pyarrow as pa
 
         taken = self.collection.doc_ids.take(pa.array(self.pair[self.on_topic(topic)]))
@@ -156,7 +156,7 @@ def find_unknowns(
 
 @dataclass(frozen=True, eq=False)
 class DocumentPlaces:
-    """Runs and ranks that retrieve each unknown document, sorted by document, rank and run name."""
+    """Runs and ranks at which each unjudged document is retrieved, sorted by document and rank."""
 
     document: IndexArray  # positions, shape (place,)
     run: IndexArray
@@ -164,18 +164,18 @@ class DocumentPlaces:
     start: IndexArray  # places of document d, at least one, are ``start[d]`` to ``start[d + 1]``
 
     def span(self, documents: slice) -> slice:
-        """Return the slice for the places of a slice of documents."""
+        """Return the slice of retrievals for a slice of documents."""
         return slice(int(self.start[documents.start]), int(self.start[documents.stop]))
 
     def of(self, documents: slice) -> DocumentPlaces:
-        """Return the places of a slice of documents, with document indices starting at 0."""
+        """Return retrievals for a slice of documents, with document indices starting at 0."""
         start, some = self.start[documents.start : documents.stop + 1], self.span(documents)
         return DocumentPlaces(
             self.document[some] - documents.start, self.run[some], self.rank[some], start - start[0]
         )
 
     def mean(self, values: FloatArray) -> FloatArray:
-        """Average an array over each document's places, from shape (place, ...) to (document, ...)."""
+        """Average an array over each document's retrievals, from shape (place, ...) to (document, ...)."""
         if not len(values):
             return values
         # exactly the value where all are equal, so that copies of a run change nothing
@@ -185,7 +185,7 @@ class DocumentPlaces:
 
 
 def find_places(unknowns: Unknowns, depth: int) -> DocumentPlaces:
-    """Return runs and ranks for each unknown document down to the evidence depth.
+    """Return runs and ranks for each unjudged document down to the evidence depth.
 
     Documents found only deeper have their deeper ranks.
     """

@@ -132,7 +132,7 @@ def test_tables_fit_in_one_column_of_a_paper() -> None:
     compared_runs = [
         text for text in compared("new-a", "new-b", "north-1").read(column) if text.medium == "paper"
     ]
-    assert [text.label.partition(" ")[0] for text in compared_runs] == ["pairs", "runs"]
+    assert [text.label.partition(" ")[0] for text in compared_runs] == ["differences", "runs"]
     for text in (scores, *compared_runs):
         assert 1 < width_in_inches(text) <= 3.33
         assert text.is_compact
