@@ -368,7 +368,7 @@ def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estima
 
 
 def is_compared_across(measure: Measure) -> bool:
-    """Return whether the measure can be compared with others: higher is better, and it evaluates rankings."""
+    """Return whether the measure evaluates rankings and higher scores are better."""
     return not measure.falls and not measure.describes_judgments
 
 

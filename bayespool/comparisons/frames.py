@@ -255,7 +255,7 @@ class ComparisonFrames:
         return system_frame(self._system_scores, self.draws, self.ci_prob)
 
     def system_variance(self) -> pd.DataFrame:
-        """Return variance components for a run's score: system, replicate, topics and unjudged documents.
+        """Return variance components of scores due to system, replicate, topics and unjudged documents.
 
         Returns
         -------

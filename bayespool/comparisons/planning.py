@@ -332,7 +332,7 @@ def plan(
     settings: PlanSettings,
     report: Callable[[str], None] | None = None,
 ) -> Plan:
-    """Plan a comparison: find the smallest detectable difference and what reduces it.
+    """Plan a comparison by finding the smallest detectable difference and what reduces it.
 
     Parameters
     ----------

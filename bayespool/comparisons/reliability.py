@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class VarianceComponents:
-    """Variance components of scores: between runs, between topics and residual, each of shape (...)."""
+    """Variances between runs, between topics and of the residual, each of shape (...)."""
 
     run: FloatArray
     topic: FloatArray
@@ -345,7 +345,7 @@ class SystemScores:
 
     @property
     def components(self) -> dict[str, float]:
-        """Variance components by name: system, replicate, topic, unjudged and, if estimated, assessor.
+        """Variance components by name, from system and replicate to topic and unjudged documents.
 
         From the third on they are means over systems.
         """

@@ -123,7 +123,7 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
 
 
 def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Collection, tuple[str, ...]]:
-    """Add unpooled copies of pooled runs to a collection, and return it with the copies' names.
+    """Return the collection with unpooled copies of pooled runs, and the names of the runs to score.
 
     A copy has the run's ranking and organization but did not contribute, so a posterior estimator gives it
     the effect of a new organization. The pooled runs remain evidence.

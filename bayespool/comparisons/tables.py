@@ -407,7 +407,7 @@ def _pair_views(
 
 
 def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame, measures: Sequence[str]) -> Iterator[View]:
-    """Yield views of runs: leaderboards, ranks and a table for papers."""
+    """Yield views with leaderboards, rank probabilities and a table of runs for papers."""
     if comparison.draws:
         yield from _leaderboard_views(comparison)
         ranks = [f"prob_rank_{rank}" for rank in range(1, len(comparison.run_ids) + 1)][:_MAX_RANKS_SHOWN]

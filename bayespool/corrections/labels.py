@@ -279,7 +279,7 @@ class JudgeFilled(LabelCorrection):
 
 
 def is_on_scale(collection: Collection, judge: Judge) -> bool:
-    """Return whether labels are relevance levels: whole numbers up to 2 or more, within the judged range."""
+    """Return whether labels are whole numbers on the scale of the judgments, reaching 2 or more."""
     label = judge.label[judge.is_labeled]
     top = collection.levels[-1] if collection.levels else 0
     is_whole = len(label) > 0 and bool((label == np.floor(label)).all())

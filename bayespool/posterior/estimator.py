@@ -145,7 +145,7 @@ class PosteriorEstimator:
 
     @property
     def name(self) -> str:
-        """Name of the estimator: ``posterior-`` and the model name."""
+        """Estimator name, ``posterior-`` followed by the model name."""
         return f"posterior-{self.model.replace('_', '-')}"
 
     def estimate(

@@ -134,7 +134,7 @@ def fit_threshold(
     kinds: Collection | None = None,
     below: ThresholdPosterior | None = None,
 ) -> tuple[ThresholdPosterior, list[float]]:
-    """Fit and mix the models at one threshold; also return the model weights.
+    """Fit and mix the models at one threshold, and return the mixture with model weights.
 
     The models are fitted again to ``kinds`` for runs that may be of a new kind.
     """
@@ -165,7 +165,7 @@ def fit_prepared(
     new_kind: FloatArray | None = None,
     below: ThresholdPosterior | None = None,
 ) -> tuple[ThresholdPosterior, list[float]]:
-    """Fit and mix prepared models at one threshold; also return the model weights."""
+    """Fit and mix prepared models at one threshold, and return the mixture with model weights."""
     threshold = usual[0].threshold
     kind = next(iter(usual[1].values())).spec.evidence
     depth = max(usual[0].measure.cutoff, DEPTHS[kind])

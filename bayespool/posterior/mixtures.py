@@ -161,7 +161,7 @@ _UNLIKELY = 0.01
 
 
 class HeldOut(NamedTuple):
-    """Held-out coverage: share of organizations inside their 95 % predictive interval.
+    """Share of held-out organizations inside their 95 % predictive interval.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ _TOO_FEW = HeldOut()
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPosterior:
-    """Fitted models at one relevance threshold: their mixture and, if needed, the one for new kinds.
+    """Fitted models at one relevance threshold, mixed separately for runs of usual and of new kinds.
 
     Attributes
     ----------

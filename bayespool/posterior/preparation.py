@@ -80,7 +80,7 @@ class SharedWork:
 @renamed_attributes(asked="threshold", rung="asked_threshold")
 @dataclass(frozen=True, eq=False)
 class ScoringProblem:
-    """Inputs that all models share at one threshold: runs to score, evidence and unjudged documents.
+    """Inputs that all models share at one threshold, such as runs, evidence and unjudged documents.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class ScoringProblem:
 
     @property
     def has_evidence(self) -> bool:
-        """Whether there is any evidence: hidden documents or added judgments."""
+        """Whether there are any hidden documents or added judgments to learn from."""
         return any(self._sources)
 
     @property
