@@ -215,7 +215,7 @@ def ranked_levels(collection: Collection, index: OrderArray, depth: int) -> Leve
 
 
 def rank_tables(collection: Collection, runs: OrderArray) -> Iterator[tuple[int, IntArray]]:
-    """Yield each run with the ranks of all documents in it, from 1, and 0 for those that it lacks.
+    """Yield each run with its rank for every document, from 1, and 0 for documents not retrieved.
 
     One array, of shape (pair + 1,), serves all runs.
     """

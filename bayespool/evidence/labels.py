@@ -134,7 +134,7 @@ def topic_grades(
 
 
 def _cross_table(row: AnyArray, column: AnyArray, shape: tuple[int, int]) -> IndexArray:
-    """Return numbers of pairs of a row and a column."""
+    """Return the number of documents per (row, column) combination, an array of the given shape."""
     table = np.zeros(shape, dtype=np.int64)
     np.add.at(table, (row, column), 1)
     return table

@@ -375,7 +375,7 @@ class Approximation:
     converged: bool  # every mode was found and every curvature is positive
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, OrderArray]:
-        """Draw x, (draw, parameter), log scales θ, (draw, scale), and the component, (draw,)."""
+        """Draw x, shape (draw, parameter), log scales θ, (draw, scale), and mixture component, (draw,)."""
         # θ by systematic draws, the deviation of x from its mean there by the nearest Gaussian
         position = (rng.permutation(n) + rng.random()) / n
         drawn = np.searchsorted(np.cumsum(self.chance), position).clip(max=len(self.chance) - 1)

@@ -211,7 +211,10 @@ Selected = TypeVar("Selected", ModelEvidence, LinearEvidence)
 def _select_organizations(
     evidence: Selected, kept: BoolArray, organization: str, names: tuple[str, ...]
 ) -> Selected:
-    """Select rows of organizations in a mask: of the array ``organization`` and of those with ``names``."""
+    """Return evidence with only the rows from selected organizations, given a mask (organization,).
+
+    The arrays ``organization`` and ``names`` have these rows.
+    """
     rows = kept[getattr(evidence, organization)]
     arrays = {name: getattr(evidence, name)[rows] for name in (organization, *names)}
     arrays[organization] = (np.cumsum(kept) - 1)[arrays[organization]]

@@ -302,7 +302,7 @@ def refuse_negative_scale(name: str, prior: Prior) -> None:
 
 
 def refuse_no_density(name: str, prior: Prior) -> None:
-    """Refuse a prior of a coefficient, or of a scale ``sigma_…``, that PyMC cannot take."""
+    """Raise `InputError` if PyMC cannot use the prior on a coefficient or a scale ``sigma_…``."""
     if name.startswith("sigma_"):
         refuse_negative_scale(name, prior)
     if prior.distribution not in FAMILIES:
@@ -312,7 +312,7 @@ def refuse_no_density(name: str, prior: Prior) -> None:
 def _density(
     name: str, prior: Prior, kind: Literal["coefficient", "logit_density", "log_scale"]
 ) -> Callable[..., Any]:
-    """Return a density of a prior's family at its parameters; refuse a prior without one (`InputError`)."""
+    """Return a log density from the prior's family with its parameters, or raise `InputError`."""
     family = FAMILIES.get(prior.distribution)
     density = getattr(family, kind, None)
     if family is None or density is None:

@@ -32,7 +32,7 @@ class TopicRankings:
     score : ndarray of float32, shape (run, rank), or None
         Scores of the runs, NaN where a run has ended; None where the collection has none.
     lot : ndarray of float, shape (document,)
-        A number in [0, 1) that breaks ties. It depends only on seed, topic and document id.
+        Random number in [0, 1), a hash of seed, topic and document id, which breaks ties.
     """
 
     query_id: str
