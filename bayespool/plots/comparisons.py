@@ -53,7 +53,7 @@ def plot_differences(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw differences of pairs of runs, a row each, with intervals of these topics and of a population.
+    """Plot differences between runs, one row per pair, with intervals for these topics and for a population.
 
     With a shaded range of negligible differences (``rope``), if there is one.
 
@@ -122,7 +122,7 @@ def plot_rank_probabilities(
     scope: Literal["these-topics", "population", "another-assessor"] = "these-topics",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw chances of ranks: a row per run, the best by expected rank at the top, and a column per rank.
+    """Plot rank probabilities with one row per run, best expected rank first, and one column per rank.
 
     Darker is likelier; for up to twelve runs cells show percentages. Diamonds are expected ranks.
 
@@ -183,7 +183,7 @@ def plot_leaderboard(
     scope: Literal["these-topics", "population", "another-assessor"] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw ranks that runs may have, right for all runs at once: a row per run, the highest at the top.
+    """Plot simultaneous intervals for ranks, one row per run, highest mean score first.
 
     Diamonds are expected ranks, filled for runs that may be the best. Tiers have a shade each.
 
@@ -233,7 +233,7 @@ def plot_leaderboard(
 def _rows_of_draws(
     comparison: Any, measure: object, method: str | None, scope: str | None
 ) -> tuple[pd.DataFrame, str, str]:
-    """Return rows of a measure, a method with draws and a scope, and the two latter, by default the first."""
+    """Return rows for a measure, method and scope, with the method and scope used (default: the first)."""
     frame = comparison.to_frame("runs").dropna(subset="value")
     if frame.empty:
         raise InputError("the result has no draws of")
@@ -243,19 +243,19 @@ def _rows_of_draws(
 
 
 def draw_leaderboard(comparison: Any) -> Figure:
-    """Draw `plot_leaderboard` of every measure."""
+    """Draw a panel of `plot_leaderboard` for each measure."""
     rows = comparison.to_frame("runs").dropna(subset="value")
     plots = [partial(plot_leaderboard, comparison, measure) for measure in rows["measure"].unique()]
     return draw_panels(plots, width=6.4, height=1.4 + 0.25 * rows["run_id"].nunique(), n_columns=2)
 
 
 def _size_of_ranks(n_runs: int) -> tuple[float, float]:
-    """Return the width and height of a panel of ranks, in inches."""
+    """Return the width and height of a panel with ranks, in inches."""
     return 3 + min(0.45 * n_runs, 9), 1.4 + (0.3 if n_runs <= _MAX_RUNS_WITH_TEXT else 0.13) * n_runs
 
 
 def draw_comparison(comparison: Any) -> Figure:
-    """Draw a panel per measure: differences of up to fifteen pairs, chances of ranks of more runs.
+    """Draw a panel per measure with differences for up to fifteen pairs of runs, else rank probabilities.
 
     Without draws all differences are drawn.
 
@@ -292,7 +292,7 @@ def plot_p_values(
     method: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw p-values under few judgments against those under all, a point per pair of runs.
+    """Plot p-values from few judgments against those from all judgments, one point per pair of runs.
 
     Figure 5 of Ravana & Moffat (2010). Pairs at the lower left are significant under both; all judgments take
     back those at the upper left, and make those at the lower right significant. Both axes are logarithmic and
@@ -361,7 +361,7 @@ def plot_separability(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the share of significantly different pairs by the number of judgments, a line per method.
+    """Plot the share of significant pairs of runs against the number of judgments, one line per method.
 
     Figure 4 of Ravana & Moffat (2010). Numbers of judgments are on a logarithmic scale.
 
@@ -405,7 +405,7 @@ def plot_reversal_calibration(
     n_bins: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw announced chances against outcomes under all judgments, a line per number of judgments.
+    """Plot outcomes under all judgments against announced probabilities, one line per number of judgments.
 
     As `plot_calibration`.
 
@@ -458,7 +458,7 @@ def plot_reversal_calibration(
 
 
 def draw_reversals(reversals: Any) -> Figure:
-    """Draw a row per measure and group of runs: p-values, calibration of chances, and separability."""
+    """Draw p-values, calibration and separability, with one row per measure and group of runs."""
     has_chances = not reversals.to_frame("calibration").empty
     plots: list[Any] = []
     for row in reversals.to_frame("rates")[["measure", "group"]].drop_duplicates().to_dict("records"):
@@ -470,7 +470,7 @@ def draw_reversals(reversals: Any) -> Figure:
 
 
 def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw a reliability plot: share that happened against announced probability.
+    """Plot a reliability diagram: observed share against announced probability.
 
     A mark per bin, larger for more cases; perfect calibration is on the diagonal.
 

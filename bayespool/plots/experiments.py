@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None = None) -> Axes:
-    """Draw estimates against true scores, a point per reported run, with intervals where there are any.
+    """Plot estimates against true scores, one point per reported run, with intervals if available.
 
     A perfect estimate is on the diagonal. Gray circles are the scores as judged, without the judgments that
     only the left-out runs contributed.
@@ -84,7 +84,7 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
 def plot_pit(
     result: Any, measure: object, estimator: str, *, n_bins: int = 10, ax: Axes | None = None
 ) -> Axes:
-    """Draw a histogram of the randomized PIT values of runs; flat where the posterior is calibrated.
+    """Plot a histogram of runs' randomized PIT values, which is flat for a calibrated posterior.
 
     A hump means that intervals are too wide, a U that they are too narrow, a slope that estimates are biased.
     Runs of one organization are correlated, so few organizations make a rough histogram.
@@ -111,7 +111,7 @@ _ERRORS = {"mae": "mean absolute error", "sre": "system rank error"}
 
 
 def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes) -> Axes:
-    """Draw errors under one measure, a labeled row for each estimator."""
+    """Plot errors under one measure, with one labeled row per estimator."""
     labels = result.settings.labels
     for i, label in enumerate(labels):
         [error] = errors.loc[errors["estimator"] == label, name]
@@ -128,7 +128,7 @@ def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes
 def plot_mae(
     result: Any, family: str | None = None, *, error: Literal["mae", "sre"] = "mae", ax: Axes | None = None
 ) -> Axes:
-    """Draw the mean absolute error of every estimator by cutoff; under a single measure a row each.
+    """Plot each estimator's mean absolute error against the cutoff, or in rows for a single measure.
 
     Figure 3 of Lipani et al. (2015), and figure 4 with the system rank error in its place.
 
@@ -166,7 +166,7 @@ def plot_mae(
 
 
 def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
-    """Draw a panel of `plot_mae` for each family of measures, with one legend."""
+    """Draw a panel of `plot_mae` per family of measures, with one legend."""
     errors = result.errors_by_cutoff()
     families = errors["family"].unique()
     plots = [partial(plot_mae, result, family, error=error) for family in families]
@@ -194,7 +194,7 @@ _SCORES = {
 
 
 def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> Axes:
-    """Draw error of runs outside the pool against the width of the pool: means, and quartiles as bars.
+    """Plot errors for runs outside the pool against pool width: means, with quartiles as bars.
 
     Figure 1 of Webber & Park (2009). Widths are on a logarithmic scale, with estimators slightly apart.
 
@@ -223,8 +223,8 @@ def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> 
 def plot_common_topics(
     result: Any, measure: object, estimator: str, width: int, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw a mean absolute error against the number of common topics, and its prediction by sampling theory
-    (dashed).
+    """Plot mean absolute errors against the number of common topics, with predictions (dashed). The
+    predictions are those of sampling theory.
 
     Numbers of topics are on a logarithmic scale.
 
@@ -261,7 +261,7 @@ _BIAS = {name: COLUMNS[name].label for name in ("mae", "sre", "sre_star")}
 
 
 def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax: Axes | None = None) -> Axes:
-    """Draw bias against the budget, a line per strategy: a panel of figure 1 of Lipani et al. (2017).
+    """Plot bias against the budget, one line per strategy, as in figure 1 of Lipani et al. (2017).
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax:
 
 
 def draw_budgets(result: Any) -> Figure:
-    """Draw figure 1 of Lipani et al. (2017): a column per measure, a row per bias measure, one legend."""
+    """Draw figure 1 of Lipani et al. (2017), with one column per measure and one row per bias measure."""
     measures = result.settings.measures
     plots = [partial(plot_budgets, result, measure, name) for name in _BIAS for measure in measures]
     legend = {"place": "outside right upper", "fontsize": "small"}
@@ -298,7 +298,7 @@ def draw_budgets(result: Any) -> Figure:
 def plot_predictive(
     prediction: Any, *, ci_prob: float = 0.95, label_runs: bool = True, ax: Axes | None = None
 ) -> Axes:
-    """Draw predicted and observed values of runs whose organizations were held out, a row per run.
+    """Plot predicted and observed scores for runs from held-out organizations, one row per run.
 
     Thin and thick: the interval learned from other organizations, and its central 50 %. Dot: observed. Runs
     with nothing hidden are left out.
@@ -326,7 +326,7 @@ def plot_predictive(
 
 
 def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = None) -> Axes:
-    """Draw histogram of the randomized PIT of runs whose organizations were held out; read like `plot_pit`.
+    """Plot a histogram of randomized PIT values for runs from held-out organizations, as in `plot_pit`.
 
     If runs were independent, each bar would be between the dotted lines with 95 % probability.
 
@@ -347,7 +347,7 @@ def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = No
 
 
 def bar_limits(n: int, n_bins: int, prob: float = 0.95) -> tuple[float, float]:
-    """Return equal-tailed limits of the height of one bar in a histogram of n independent uniform numbers.
+    """Return equal-tailed limits for the height of one histogram bar, given n uniform numbers.
 
     Examples
     --------
@@ -359,7 +359,7 @@ def bar_limits(n: int, n_bins: int, prob: float = 0.95) -> tuple[float, float]:
 
 
 def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -> Axes:
-    """Draw difference of each model's log predictive density on held-out organizations from the best one's.
+    """Plot each model's difference in log predictive density from the best model, for held-out organizations.
 
     Bars are plus and minus one standard error of the difference.
 
@@ -382,14 +382,14 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
 
 
 def draw_elpd(checks: Any) -> Figure:
-    """Draw `plot_elpd` of every measure of `bayespool.ModelChecks`."""
+    """Draw a panel of `plot_elpd` for each measure in `bayespool.ModelChecks`."""
     frame = checks.to_frame("elpd")
     plots = [partial(plot_elpd, frame, measure) for measure in dict.fromkeys(frame["measure"])]
     return draw_panels(plots, width=4.4, height=2.6)
 
 
 def draw_predictive(checks: Any, measure: object) -> Figure:
-    """Draw `plot_predictive` of every model under a measure of `bayespool.ModelChecks`."""
+    """Draw a panel of `plot_predictive` for each model under a measure in `bayespool.ModelChecks`."""
     predictions = _under(checks, measure)
     height = 1.0 + 0.16 * max(8, int(predictions[0].has_hidden.sum()))
     plots = [partial(plot_predictive, p, label_runs=i % 3 == 0) for i, p in enumerate(predictions)]
@@ -397,13 +397,13 @@ def draw_predictive(checks: Any, measure: object) -> Figure:
 
 
 def draw_pit(checks: Any, measure: object) -> Figure:
-    """Draw `plot_held_out_pit` of every model under a measure of `bayespool.ModelChecks`."""
+    """Draw a panel of `plot_held_out_pit` for each model under a measure in `bayespool.ModelChecks`."""
     plots = [partial(plot_held_out_pit, p) for p in _under(checks, measure)]
     return draw_panels(plots, height=2.4, shared="y", legend={"ncols": 2, "fontsize": "small"})
 
 
 def _under(checks: Any, measure: object) -> list[Any]:
-    """Return predictions under a measure."""
+    """Return the predictions for a measure."""
     return [p for p in checks.predictions if str(p.measure) == str(measure)]
 
 
@@ -418,7 +418,7 @@ def plot_labels(
     relevant_from: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a share of relevant documents among those of each label, with intervals.
+    """Plot the share of relevant documents for each label of a judge, with intervals.
 
     Hidden documents, which only one organization contributed, beside other judged ones: where the two differ,
     labels of judged documents do not carry over. A label without documents has no mark.
@@ -461,7 +461,7 @@ def plot_labels(
 
 
 def draw_judges(check: Any) -> Figure:
-    """Draw `plot_labels` of every judge and relevance level of the first measure."""
+    """Draw a panel of `plot_labels` for each judge and relevance level of the first measure."""
     rows = measure_rows(check.to_frame("calibration"))
     shown = dict.fromkeys(zip(rows["judge"], rows["relevant_from"], strict=True))
     plots = [partial(plot_labels, check, judge=judge, relevant_from=rel) for judge, rel in shown]
@@ -469,7 +469,7 @@ def draw_judges(check: Any) -> Figure:
 
 
 def plot_audit(audit: Any, difference: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Draw guaranteed interval and estimate of an audit by judgments, with the posterior's interval.
+    """Plot an audit's guaranteed interval, estimate and posterior interval against the number of judgments.
 
     Parameters
     ----------
@@ -499,6 +499,6 @@ def plot_audit(audit: Any, difference: Any = None, *, ax: Axes | None = None) ->
 
 
 def draw_audits(audit: Any) -> Figure:
-    """Draw `plot_audit` of each difference of an audit, the closest first, under one legend."""
+    """Draw a panel of `plot_audit` for each difference in an audit, closest first, with one legend."""
     plots = [partial(plot_audit, audit, each) for each in audit.closest_first]
     return draw_panels(plots, height=3.0, legend={"ncols": 3, "fontsize": "small"})

@@ -43,7 +43,7 @@ _FAR = "black"
 
 @dataclass(frozen=True)
 class _Rows:
-    """Bounds and estimates under a measure, a row per run or topic; ``main`` is the estimator of the bar."""
+    """Bounds and estimates under a measure, one row per run or topic; ``main`` has the bar."""
 
     bounds: pd.DataFrame
     estimates: Mapping[str, pd.DataFrame]
@@ -51,7 +51,7 @@ class _Rows:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, key: str, method: str | None) -> _Rows:
-        """Return rows of a frame of scores under one measure, named by the column ``key``."""
+        """Return rows from a frame of scores under one measure, named after the column ``key``."""
         estimates = {
             str(name): rows.set_index(key, drop=False)
             for name, rows in frame.groupby("estimator", sort=False)
@@ -63,11 +63,11 @@ class _Rows:
 
     @property
     def names(self) -> list[str]:
-        """Runs or topics."""
+        """Run or topic ids of the rows."""
         return list(self.bounds.index)
 
     def marked(self, corrections: bool | Iterable[str]) -> tuple[str, ...]:
-        """Return estimators drawn as marks."""
+        """Return the names of estimators drawn as marks."""
         others = [name for name in self.estimates if name != self.main]
         if isinstance(corrections, bool):
             beside = [name for name in others if HIERARCHICAL_FORMS.get(name) == self.main]  # next to the bar
@@ -79,7 +79,7 @@ class _Rows:
         return names
 
     def ordered(self, order: Literal["estimate", "given"] | Sequence[str]) -> _Rows:
-        """Return rows in an order from the top, by name, or by estimate."""
+        """Return the rows sorted from the top by the given names or by estimate."""
         names = self.names
         if order == "estimate":
             rows, column = (
@@ -105,7 +105,7 @@ def plot_forest(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw bounds of runs, a row each, the point corrections as marks, and the posterior with its interval.
+    """Plot bounds, point corrections and posterior intervals for runs, with one row per run.
 
     Axes too low for all names show every other one or fewer. A correction and the posterior of its
     hierarchical form have one color.
@@ -161,7 +161,7 @@ def plot_topics(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw bounds and estimates of one run, a row per topic, otherwise as `plot_forest`.
+    """Plot bounds and estimates for one run with one row per topic, otherwise as in `plot_forest`.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def draw_forest(
     truth: Mapping[str, Mapping[str, float]] | None = None,
     corrections: bool | Iterable[str] = True,
 ) -> Figure:
-    """Draw `plot_forest` of every measure, side by side; runs in the order of the first one.
+    """Draw panels of `plot_forest` for all measures side by side, with runs ordered by the first measure.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def draw_forest(
 
 
 def draw_topics(scores: Any, measure: object = None) -> Figure:
-    """Draw `plot_topics` of every run under one measure.
+    """Draw a panel of `plot_topics` for each run under one measure.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
 def plot_distance(
     scores: Any, measure: object = None, *, method: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw each run's distance from the pool, and its chance of a kind that the pool does not have.
+    """Plot each run's distance from the pool and its probability of being a new kind of run.
 
     A row per run, the farthest at the top, with its chance at the right end. The line is the distance from
     which a run is called unlike the pool if it is also more likely of a new kind than not; such runs are
@@ -299,7 +299,7 @@ def plot_distance(
 
 
 def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw unjudged share of the ranks down to a cutoff, a row per run and a column per topic.
+    """Plot the share of unjudged documents in the top ranks, one row per run and one column per topic.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
 
 
 def _height(n_rows: int, n_marks: int) -> float:
-    """Return the height of a figure of rows, in inches; few rows have a line for each mark."""
+    """Return the height in inches of a figure with rows; with few rows each mark has its own line."""
     return 1.4 + n_rows * (0.32 + 0.11 * n_marks if n_rows <= _MAX_ROWS_WITH_LINE_PER_MARK else 0.25)
 
 
@@ -400,7 +400,7 @@ def _draw(
 
 
 def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
-    """Return offsets within a row of the interval, and of the marks."""
+    """Return the offsets within a row for the interval and for the marks."""
     if not n_marks:
         return 0.0, []
     if not is_stacked:
@@ -410,7 +410,7 @@ def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
 
 
 def _draw_rows(plots: Sequence[Callable[..., Any]], height: float) -> Figure:
-    """Draw panels with one legend above all, and names of rows only at the left."""
+    """Draw panels with one shared legend on top and row names only at the left."""
     figure = draw_panels(plots, width=7.0 if len(plots) == 1 else 4.4, height=height)
     for panel in figure.axes:
         place = panel.get_subplotspec()

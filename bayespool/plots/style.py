@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#882255")
-"""Colors that can be told apart with any color vision, and from black: those of Okabe and Ito (2008) with
-Tol's wine for their yellow, which is too light for lines on white. The first one is the posterior's. Where
-there are more lines than colors, marks and styles of lines differ.
+"""Color-blind safe colors (Okabe and Ito 2008), with Tol's wine instead of yellow. Yellow is too light for
+lines on white. The first one is the posterior's. Where there are more lines than colors, marks and styles of
+lines differ.
 """
 POSTERIOR = PALETTE[0]
-"""Color of the first posterior of a figure."""
+"""Color for the first posterior estimator in a figure."""
 AS_JUDGED = "0.45"
-"""Color of scores as judged, with unjudged documents nonrelevant."""
+"""Color for scores as judged, with unjudged documents nonrelevant."""
 MARKS = "osD^vXP*<>hpH"
-"""Marks of lines and points, by their number."""
+"""Marker symbols for lines and points, indexed by line number."""
 
 ImageFormat = Literal["pdf", "png", "svg"]
-"""Image files that `render` makes."""
+"""Image file formats supported in `render`."""
 
 _LABEL_SIZE, _SMALLEST_LABEL = 8.0, 4.5  # points
 SMALLEST_TEXT = 7.0  # points
@@ -46,14 +46,16 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 
 def axes_or_new(ax: Axes | None, *, width: float = 5, height: float = 4) -> Axes:
-    """Return ``ax``, or the axes of a new figure of this size in inches, unknown to pyplot."""
+    """Return ``ax``, or new axes with the given size in inches if it is None. Their figure is unknown to
+    pyplot.
+    """
     return figure_grid(1, width=width, height=height)[1][0] if ax is None else ax
 
 
 def figure_grid(
     n_panels: int, *, width: float = 3.6, height: float = 3.6, n_columns: int = 3
 ) -> tuple[Figure, Sequence[Axes]]:
-    """Return the figure with a number of equal axes, which pyplot does not manage.
+    """Return a new figure (unmanaged by pyplot) and its equally sized axes.
 
     Parameters
     ----------
@@ -88,7 +90,7 @@ def draw_panels(
     shared: str = "",
     legend: Mapping[str, Any] | None = None,
 ) -> Figure:
-    """Draw a figure with a panel for each plot, a function that draws on its argument ``ax``.
+    """Draw a figure with one panel per plot function, which is called with the argument ``ax``.
 
     Panels have the same limits of the axis ``shared`` ("x" or "y"), and with ``legend``, arguments of
     `share_legend`, one legend in place of their own.
@@ -109,7 +111,7 @@ def draw_panels(
 
 
 def render(figure: Figure, file_format: ImageFormat) -> bytes:
-    """Return the content of an image file of the figure; equal figures give the same bytes."""
+    """Return the figure as image file content; equal figures give equal bytes."""
     import matplotlib
 
     if any(axes.get_aspect() != "auto" for axes in figure.axes):
@@ -123,7 +125,7 @@ def render(figure: Figure, file_format: ImageFormat) -> bytes:
 
 @dataclass(frozen=True)
 class Look:
-    """Color and mark of a method; a hollow mark is white within."""
+    """Color and marker symbol for a method; a hollow mark is white inside."""
 
     color: str
     mark: str
@@ -131,7 +133,7 @@ class Look:
 
     @property
     def marker(self) -> dict[str, Any]:
-        """Color, mark and filling, as arguments of a line of matplotlib."""
+        """Color, marker and fill as keyword arguments for a matplotlib line."""
         return {
             "color": self.color,
             "marker": self.mark,
@@ -156,13 +158,16 @@ LOOKS: Mapping[str, Look] = {
     "posterior-evidence": Look(POSTERIOR, "^"),
     "posterior-odds-ratio": Look(POSTERIOR, "v"),
 }
-"""Look of each method, the same in every figure; the posterior of a correction's hierarchical form has the
-correction's, hollow."""
+"""Look for each method, consistent across figures. The posterior of a correction's hierarchical form has the
+correction's, hollow.
+"""
 _OTHER_MARKS = "D<>ph8H"
 
 
 def method_look(label: str, labels: Sequence[str] = ()) -> Look:
-    """Look of a method; those of your own, and variants, take others by their place among such ``labels``."""
+    """Return the look for a method. Methods of your own, and variants, take others by their place among such
+    ``labels``.
+    """
     if label in LOOKS:
         return LOOKS[label]
     others = [name for name in labels if name not in LOOKS]
@@ -171,25 +176,25 @@ def method_look(label: str, labels: Sequence[str] = ()) -> Look:
 
 
 def line_style(i: int) -> dict[str, Any]:
-    """Return color, mark and style of line ``i``."""
+    """Return color, marker and line style for line number ``i``."""
     style = ("-", "--", ":")[i // len(PALETTE) % 3]
     mark = MARKS[i % len(MARKS)]
     return {"color": PALETTE[i % len(PALETTE)], "ls": style, "marker": mark, "ms": 3.5, "lw": 1.2}
 
 
 def legend_beside(axes: Axes) -> None:
-    """Put a legend to the right of the axes."""
+    """Place a legend to the right of the axes."""
     axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def legend_above(axes: Axes, *, n_columns: int = 3) -> None:
-    """Put a legend above the axes, where a tall figure begins."""
+    """Place a legend above the axes."""
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.3}
     axes.legend(frameon=False, fontsize="small", ncols=n_columns, columnspacing=1.2, **place)
 
 
 def share_legend(figure: Figure, place: str = "outside upper center", **options: Any) -> None:
-    """Put one legend of all panels beside or above them."""
+    """Place one legend for all panels beside or above them."""
     handles: dict[str, Any] = {}
     for panel in figure.axes:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
@@ -198,7 +203,7 @@ def share_legend(figure: Figure, place: str = "outside upper center", **options:
 
 
 def measure_rows(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
-    """Return rows of a table for a measure, by default the first; raises `InputError` without any."""
+    """Return a table's rows for a measure (default: the first), or raise `InputError` if there are none."""
     name = str(frame["measure"].iloc[0] if measure is None else parse_measure(measure))
     rows = frame[frame["measure"] == name]
     if rows.empty:
@@ -208,7 +213,7 @@ def measure_rows(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
 
 
 def available_name(name: str | None, available: Sequence[str], kind: str) -> str:
-    """Check that ``name`` is available, by default the first; raises `InputError` otherwise."""
+    """Return ``name`` (default: the first available) or raise `InputError` if it is not available."""
     if not available:
         raise InputError(f"the result has no {kind}")
     if name is not None and name not in available:
@@ -217,7 +222,9 @@ def available_name(name: str | None, available: Sequence[str], kind: str) -> str
 
 
 def rows_with(rows: pd.DataFrame, column: str, value: object, kind: str) -> tuple[pd.DataFrame, Any]:
-    """Return rows with a value in a column, by default its first, and the value; `InputError` without any."""
+    """Return the rows with a given column value (default: the first) and that value. `InputError` without
+    any.
+    """
     values_by_text = {str(each): each for each in dict.fromkeys(rows[column])}
     row_value = values_by_text[
         available_name(None if value is None else str(value), list(values_by_text), kind)
@@ -232,7 +239,7 @@ def grid_behind(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
 
 
 def pit_bars(pit: Any, measure: object, n_bins: int, color: str, ax: Axes | None) -> Axes:
-    """Draw a histogram of PIT values of runs, with the height of calibrated ones."""
+    """Plot a histogram of runs' PIT values, with the expected height under calibration."""
     axes = axes_or_new(ax)
     axes.hist(pit, bins=n_bins, range=(0, 1), color=color, alpha=0.6, edgecolor="white")
     axes.axhline(len(pit) / n_bins, color="black", lw=1, ls="--", label="calibrated")
@@ -242,17 +249,17 @@ def pit_bars(pit: Any, measure: object, n_bins: int, color: str, ax: Axes | None
 
 
 def inches_per_row(axes: Axes, n_rows: int) -> float:
-    """Return the height of each of a number of rows, in inches."""
+    """Return the height per row in inches."""
     return float(axes.get_window_extent().height / axes.figure.dpi / max(n_rows, 1))
 
 
 def short_name(name: str, longest: int = 40) -> str:
-    """Return a name, or its beginning if it is long."""
+    """Return a name, truncated if it is long."""
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def row_axis(axes: Axes, names: Sequence[object]) -> None:
-    """Label rows from the top, in smaller type or only some where rows are narrow."""
+    """Label rows from the top, with smaller or fewer labels if rows are narrow."""
     n = len(names)
     inches = inches_per_row(axes, n)
     size = float(np.clip(72 * 0.75 * inches, _SMALLEST_LABEL, _LABEL_SIZE))
@@ -263,7 +270,7 @@ def row_axis(axes: Axes, names: Sequence[object]) -> None:
 
 
 def count_axis(axes: Axes, counts: Sequence[int], *, base: int = 2) -> None:
-    """Make a logarithmic axis with ticks at the counts, labeled where there is room."""
+    """Set a logarithmic axis with ticks at the given counts, labeled where there is room."""
     from matplotlib.ticker import NullLocator
 
     counts = sorted(set(counts))

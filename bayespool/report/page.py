@@ -44,7 +44,7 @@ _NO_SETTINGS |= {"warnings", "problems"}
 
 
 class Image(NamedTuple):
-    """A figure of a page, of which ``image`` is the ``data:`` address."""
+    """Figure on a page, with a ``data:`` address as ``image``."""
 
     caption: str
     alternative: str
@@ -53,7 +53,7 @@ class Image(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """Section of a page, with its parts in the order in which the page has them."""
+    """Section on a page, with its parts in page order."""
 
     title: str
     name: str
@@ -65,12 +65,12 @@ class Section:
 
     @property
     def is_wide(self) -> bool:
-        """Return whether the section is printed in landscape format."""
+        """Whether the section is printed in landscape format."""
         return any(len(table.header) > _MAX_COLUMNS_UPRIGHT for table in self.tables)
 
 
 def write_report(result: Result, path: PathLike) -> None:
-    """Write a report of a result: one HTML file without external resources.
+    """Write a result's report as one HTML file without external resources.
 
     It has a summary, notes, figures, sortable tables, methods with citations, settings, versions, seed and
     fingerprints. It adapts to phones, dark mode, print and the keyboard.
@@ -107,7 +107,7 @@ def write_report(result: Result, path: PathLike) -> None:
 
 
 def check_report(path: PathLike) -> None:
-    """Raise for a report that cannot be written, because of its ending or its folder."""
+    """Raise `OutputError` if a report cannot be written because of its file ending or folder."""
     place = Path(path)
     if place.suffix not in (".html", ".htm"):
         raise OutputError(f"{place}: a report is an .html file")
@@ -115,7 +115,7 @@ def check_report(path: PathLike) -> None:
 
 
 def page_html(result: Result) -> str:
-    """Write the HTML of a result, with texts escaped; its policy allows its own script and styles alone."""
+    """Return a result's HTML page, with escaped text and a policy that allows only its own scripts."""
     from markupsafe import Markup
 
     environment = templates("bayespool.report")
@@ -169,7 +169,7 @@ def _image(figure: Figure) -> Image:
 
 
 def _pool(metadata: Mapping[str, Any]) -> Section | None:
-    """Return the section on the pool: its report as text, or the fields of one."""
+    """Return the section on the pool, from its report as text or from the report's fields."""
     from bayespool.pooling import PoolReport
 
     pool = metadata.get("pool")
@@ -186,7 +186,7 @@ def _pool(metadata: Mapping[str, Any]) -> Section | None:
 
 
 def _methods(result: Result) -> Section | None:
-    """Return the section on the estimators used, what each does, and what to cite."""
+    """Return the section on the estimators used, with descriptions and citations."""
     names, metadata = estimator_names(result.metadata), result.metadata
     points = []
     for name in names:
@@ -226,7 +226,7 @@ def _models_sentence(metadata: Mapping[str, Any]) -> str:
 
 
 def _making(metadata: Mapping[str, Any]) -> Section:
-    """Return the section with all that is needed to repeat a result."""
+    """Return the section with everything needed to reproduce a result."""
     made = metadata.get(MADE_BY, {})
     command = made.get("command", "")
     versions = made.get("versions") or {"bayespool": metadata.get("bayespool", "unknown")}
@@ -262,7 +262,7 @@ def _seeds(value: Any) -> Iterator[Any]:
 
 
 def _setting_rows(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Return names and texts of settings, nested ones as rows of their own."""
+    """Yield names and texts for settings, with one row per nested setting."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             yield from _setting_rows(f"{name}: {key}", part)
@@ -291,7 +291,7 @@ def _digest(text: str) -> str:
 
 @cache
 def _tables_script() -> str:
-    """Return DataTables as itables ships it, with its exported class, and the script of the page."""
+    """Return the page's script, including DataTables as shipped with itables."""
     from jinja2 import PackageLoader
 
     environment = templates("bayespool.report")

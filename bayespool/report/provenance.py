@@ -13,7 +13,7 @@ from typing import Any
 from bayespool import __version__
 
 MADE_BY = "made_by"
-"""Key of the provenance in metadata."""
+"""Metadata key for the provenance."""
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "pymc", "nutpie")
 _command: contextvars.ContextVar[str | None] = contextvars.ContextVar("command", default=None)
@@ -37,14 +37,14 @@ def command_line(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def made_by() -> dict[str, Any]:
-    """The current command, if there is one, and the versions of packages."""
+    """Return the current command (if there is one) and the package versions."""
     command = _command.get()
     return ({} if command is None else {"command": command}) | {"versions": versions()}
 
 
 def with_provenance(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata with their provenance; unchanged outside of a command, so that files of scripts do not depend
-    on the machine.
+    """Return metadata with provenance added, or unchanged outside a command. Files written by scripts thus do
+    not depend on the machine.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def with_provenance(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of bayespool, of Python and of the packages that compute."""
+    """Return the versions of bayespool, Python and the numerical packages."""
     installed = {"bayespool": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):

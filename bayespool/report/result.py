@@ -30,7 +30,7 @@ FigureFormat = Literal["png", "svg", "none"]
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a result.
+    """Figure that belongs to a result.
 
     Attributes
     ----------
@@ -53,13 +53,13 @@ class Figure:
     image: bytes = field(default=b"", repr=False)
 
     def render(self, file_format: Literal["pdf", "png", "svg"] = "svg") -> bytes:
-        """Return the content of an image file; that of a stored image in its own format."""
+        """Return the content of an image file in the given format; a stored image keeps its own format."""
         return self.image if self.draw is None else plots.render(self.draw(), file_format)
 
 
 @renamed_attributes(in_format="to_format")
 class Result(ABC):
-    """A result: tables, notes, a summary, figures, citations and metadata, from which every output follows.
+    """Base class for results: tables, notes, summary, figures, citations and metadata.
 
     A subclass has the attribute or property `metadata` and the method `tables`; the others have nothing to
     say by default.
@@ -83,35 +83,35 @@ class Result(ABC):
 
     @abstractmethod
     def tables(self) -> tuple[Table, ...]:
-        """Return tables in long form, the main one first."""
+        """Return tables in long form, main table first."""
 
     def notes(self) -> tuple[str, ...]:
-        """Return what to know before quoting the result, a sentence each; every output has them."""
+        """Return caveats to read before quoting the result, one sentence each."""
         return ()
 
     def summary(self) -> tuple[str, ...]:
-        """Return the result in sentences."""
+        """Return sentences that summarize the result."""
         return ()
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return figures, drawn when they are asked for."""
+        """Return the figures, which are drawn on demand."""
         return ()
 
     def citations(self) -> tuple[Citation, ...]:
-        """Return what to cite for the methods used, and bayespool itself, by author."""
+        """Return citations for the methods used and bayespool itself, sorted by author."""
         return cite(cited_by(self.metadata))
 
     # --- common to all ---
 
     def table(self, name: str | None = None) -> Table:
-        """Return one of the tables, by default the first; an unknown name raises `InputError`."""
+        """Return one of the tables (default: the first), or raise `InputError` for an unknown name."""
         tables = {table.name: table for table in self.tables()}
         if name is not None and name not in tables:
             raise InputError(f"no table {name!r}", hint=known_names(name, tables, before="there are "))
         return next(iter(tables.values())) if name is None else tables[name]
 
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
-        """Return the data frame of one of the tables, by default the first.
+        """Return one of the tables (default: the first) as a data frame.
 
         Raises
         ------
@@ -121,11 +121,11 @@ class Result(ABC):
         return self.table(table).frame
 
     def marked(self, text: TextTable) -> TextTable:
-        """Return a table as people read it, with marks after names of which there is something to note."""
+        """Return a formatted table with marks after names that have a note."""
         return text
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Return tables as people read them, in the terminal, in papers and on pages."""
+        """Return formatted tables for the terminal, papers and web pages."""
         return tuple(text for table in self.tables() for text in table.read(arrangement))
 
     def to_latex(
@@ -136,7 +136,7 @@ class Result(ABC):
         top: int | None = None,
         width: Literal["page", "column"] = "page",
     ) -> str:
-        r"""Return tables for ``\input`` in a LaTeX document, with booktabs rules, a caption and a label.
+        r"""Return LaTeX tables for ``\input``, with booktabs rules, captions and labels.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Result(ABC):
         top: int | None = None,
         width: Literal["page", "column"] = "page",
     ) -> str:
-        """Return tables of `to_latex` in Markdown."""
+        """Return the tables of `to_latex` in Markdown."""
         return self.text(".md", Arrangement(columns, sort, top, width))
 
     def to_html(
@@ -175,11 +175,11 @@ class Result(ABC):
         top: int | None = None,
         width: Literal["page", "column"] = "page",
     ) -> str:
-        """Return tables of `to_latex` as a self-contained page."""
+        """Return the tables of `to_latex` as a self-contained HTML page."""
         return self.text(".html", Arrangement(columns, sort, top, width))
 
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
-        """Return the text of the tables for a file that ends in .tex, .md or .html, notes below the last one.
+        """Return the tables as text for a .tex, .md or .html file, with notes below the last table.
 
         Raises
         ------
@@ -202,16 +202,16 @@ class Result(ABC):
         return markdown_tables(tables) if suffix == ".md" else html_page(self.title, tables, comments)
 
     def _paper_tables(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Return tables of `read` but those of the terminal alone."""
+        """Return formatted tables, except those for the terminal only."""
         return tuple(text for text in self.read(arrangement) if text.medium != "terminal")
 
     def _repr_html_(self) -> str:
-        """Return the line of the result and the first rows of its tables, for a notebook."""
+        """Return HTML for notebooks: one line on the result and the first rows of its tables."""
         shown = self._paper_tables() or (first_rows(self.to_frame()),)
         return html_repr(repr(self), tuple(text.first_rows() for text in shown))
 
     def save(self, path: PathLike, *, table: str | None = None, figures: FigureFormat = "png") -> None:
-        """Write the result, whole or not at all.
+        """Write the result to a file or folder atomically.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Result(ABC):
         save(self, path, table=table, figures=figures)
 
     def write_report(self, path: PathLike) -> None:
-        """Write a report: one HTML file that loads nothing from elsewhere.
+        """Write a report as one HTML file without external resources.
 
         Raises
         ------
@@ -249,11 +249,11 @@ class Result(ABC):
         write_report(self, path)
 
     def files(self) -> Mapping[str, bytes | str]:
-        """Return contents of further files of a folder, by name, such as containers of draws."""
+        """Return the contents of additional files, such as containers of draws, by file name."""
         return {}
 
     def to_format(self, suffix: str) -> bytes | str:
-        """Return the content of a file that ends in one of `formats`."""
+        """Return the file content for one of the endings in `formats`."""
         raise InputError(f"no format {suffix!r}", hint="formats names those of the result's own")
 
 
@@ -261,7 +261,7 @@ _QUOTED = {"bayespool": "bayespool", "collection": "fingerprint"}
 
 
 def cited_by(metadata: Mapping[str, Any]) -> list[str]:
-    """Return the keys of the citations of bayespool, and of estimators in metadata and their engines."""
+    """Return citation keys for bayespool, and for the estimators and engines named in metadata."""
     from bayespool.corrections import ESTIMATORS
     from bayespool.inference import ENGINES
 
@@ -276,7 +276,7 @@ def cited_by(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def estimator_entries(metadata: Mapping[str, Any]) -> list[Any]:
-    """Return estimators in metadata or in their settings, each its name or a mapping of its settings."""
+    """Return the estimators in metadata or settings, each as a name or a mapping of settings."""
     settings = metadata.get("settings")
     entries = metadata.get("estimators") or (settings or {}).get("estimators") or ()
     all_entries = list(entries.values()) if isinstance(entries, Mapping) else list(entries)
@@ -284,7 +284,7 @@ def estimator_entries(metadata: Mapping[str, Any]) -> list[Any]:
 
 
 def estimator_names(metadata: Mapping[str, Any]) -> list[str]:
-    """Return names of the estimators in metadata or in their settings, each once."""
+    """Return the distinct names of estimators in metadata or settings."""
     entries = estimator_entries(metadata)
     names = (str(e["name"]) if isinstance(e, Mapping) else str(e).partition("(")[0] for e in entries)
     return list(dict.fromkeys(names))

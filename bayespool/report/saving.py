@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 PAPER_FORMATS = (".tex", ".md", ".html")
-"""Endings of files with the tables that people read."""
+"""File endings for formatted tables."""
 FORMATS = (*TABLE_FORMATS, *PAPER_FORMATS)
-"""Endings of the files that every result can be written to."""
+"""File endings supported for every result."""
 _SETTINGS = "settings.json"
 _ENDINGS = (".csv", ".parquet", ".png", ".svg", ".nc", ".txt")  # of files of a folder
 
 
 def check_output(path: Path, formats: Sequence[str] = FORMATS, verb: str = "write") -> None:
-    """Raise for a file that cannot be written, because of its ending or its folder."""
+    """Raise `OutputError` if a file cannot be written because of its ending or folder."""
     if path.suffix not in formats:
         known_endings = ", ".join(ending or "no ending" for ending in formats)
         raise OutputError(
@@ -55,7 +55,7 @@ def check_output(path: Path, formats: Sequence[str] = FORMATS, verb: str = "writ
 
 
 def check_place(path: Path) -> None:
-    """Raise for a path that no file can be written to."""
+    """Raise `OutputError` if no file can be written to a path."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; name a file")
     if not path.parent.is_dir():
@@ -65,7 +65,7 @@ def check_place(path: Path) -> None:
 
 
 def check_folder(folder: Path, command: str) -> None:
-    """Raise for a folder that cannot be written into, or that holds the results of another command."""
+    """Raise `OutputError` if a folder is not writable or holds results from another command."""
     if folder == Path("-"):
         raise OutputError("-: this command writes a folder; for standard output there is --json")
     place = folder if folder.exists() else folder.parent
@@ -81,7 +81,7 @@ def check_folder(folder: Path, command: str) -> None:
 
 
 def file_metadata(result: Result) -> dict[str, Any]:
-    """Return metadata of a result as files have them: with command, notes, summary, citations and columns."""
+    """Return a result's metadata for files, with command, notes, summary, citations and columns."""
     made = with_provenance({"bayespool": __version__, "experiment": result.command, **result.metadata})
     made |= {"title": result.title, "notes": list(result.notes()), "summary": list(result.summary())}
     made["citations"] = [citation.key for citation in result.citations()]
@@ -92,7 +92,7 @@ def file_metadata(result: Result) -> dict[str, Any]:
 def content(
     result: Result, suffix: str, *, table: str | None = None, arrangement: Arrangement | None = None
 ) -> bytes | str:
-    """Return the content of a file of a result that ends in one of `FORMATS` or of its own."""
+    """Return the content of a result's file for an ending in `FORMATS` or one of the result's own."""
     if suffix in result.formats:
         return result.to_format(suffix)
     if suffix in PAPER_FORMATS:
@@ -111,7 +111,7 @@ def save(
     figures: FigureFormat = "png",
     arrangement: Arrangement | None = None,
 ) -> None:
-    """Write a result as `Result.save` describes it, papers' tables arranged."""
+    """Write a result as in `Result.save`, with an arrangement for formatted tables."""
     place = Path(path)
     if not place.suffix and "" not in result.formats:
         save_folder(result, place, figures=figures)
@@ -121,7 +121,9 @@ def save(
 
 
 def save_folder(result: Result, folder: Path, *, figures: FigureFormat = "png") -> None:
-    """Write tables, files and ``settings.json``, all or none; remove those of an earlier result; draw."""
+    """Write a result's tables, files and settings to a folder atomically, then its figures. Files of an
+    earlier result are removed.
+    """
     check_folder(folder, result.command)
     files: dict[str, bytes | str] = {}
     for table in result.tables():
@@ -151,7 +153,7 @@ def _replace(folder: Path, settings: Mapping[str, Any], files: Mapping[str, byte
 
 
 def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
-    """Return command and file digests of an earlier result in ``settings.json``.
+    """Return the command and file digests for an earlier result, from ``settings.json``.
 
     None and empty without one.
     """
@@ -166,12 +168,12 @@ def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
 
 
 def _is_result_file(name: str) -> bool:
-    """Return whether a result may have a file of this name, directly in the folder."""
+    """Return whether a file name directly in the folder may belong to a result."""
     return Path(name).name == name and name.isprintable() and Path(name).suffix in _ENDINGS
 
 
 def json_value(value: Any) -> Any:
-    """Return the value in the types of JSON; NaN and infinite numbers are null, other objects their text."""
+    """Convert a value to JSON types. NaN and infinite numbers become null, other objects their text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Mapping):
@@ -184,13 +186,13 @@ def json_value(value: Any) -> Any:
 
 
 def check_figures(paths: Iterable[Path]) -> None:
-    """Raise for figures that cannot be written, because of their ending or folder."""
+    """Raise `OutputError` if figures cannot be written because of their ending or folder."""
     for path in paths:
         check_output(path, [f".{name}" for name in get_args(plots.ImageFormat)], "draw")
 
 
 def write_figures(paths: Sequence[Path], draw: Callable[[], Any]) -> None:
-    """Draw a figure once for each file, in its format, so that no file's bytes depend on another."""
+    """Draw and write a figure once per file, so that the files' bytes are independent."""
     check_figures(paths)
     for path in paths:
         atomic_write(path, plots.render(draw(), cast("plots.ImageFormat", path.suffix[1:])))
@@ -202,7 +204,7 @@ _FILE_KEYS = ("notes", "summary", "citations", "tables", "title", "experiment", 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredResult(Result):
-    """A result of an earlier command or call, as it was written.
+    """Result read from files written by an earlier command or call.
 
     A subclass names the command whose results it reads, ``class StoredScores(StoredResult, reads="score")``.
 
@@ -239,32 +241,32 @@ class StoredResult(Result):
         return one_line(type(self).__name__, f"{self.command}: {table_sizes or 'no table'}{more}")
 
     def tables(self) -> tuple[Table, ...]:
-        """Return stored tables."""
+        """Return the stored tables."""
         return self._tables
 
     def notes(self) -> tuple[str, ...]:
-        """Return stored notes."""
+        """Return the stored notes."""
         return self._notes
 
     def summary(self) -> tuple[str, ...]:
-        """Return stored summary."""
+        """Return the stored summary."""
         return self._summary
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return images of a folder."""
+        """Return the images in the result's folder."""
         return self._figures
 
     def citations(self) -> tuple[Citation, ...]:
-        """Return what to cite, by author."""
+        """Return citations sorted by author."""
         return cite([key for key in self._citations if key in CITATIONS])
 
     def files(self) -> Mapping[str, bytes | str]:
-        """Return contents of the other files."""
+        """Return the contents of the result's other files, by file name."""
         return {name: read_bytes_back(path) or b"" for name, path in self.paths.items()}
 
 
 def read_result(path: PathLike) -> StoredResult:
-    """Read a result that a command or `Result.save` wrote.
+    """Read a result written by a command or by `Result.save`.
 
     Parameters
     ----------
@@ -307,7 +309,9 @@ def stored_result(
     figures: tuple[Figure, ...] = (),
     paths: Mapping[str, Path] | None = None,
 ) -> StoredResult:
-    """Make the result of a file or folder; KeyError, TypeError or ValueError where that is not a result."""
+    """Build a result from the contents of a file or folder. KeyError, TypeError or ValueError where that is
+    not a result.
+    """
     described = settings["tables"]
     tables = tuple(table_from_json(name, frame, described[name]) for name, frame in frames.items())
     command = str(settings["experiment"])
@@ -328,7 +332,7 @@ _BROKEN = (ValueError, KeyError, TypeError, AttributeError, RecursionError, Over
 
 
 def result_of_json(content: bytes) -> StoredResult | None:
-    """Return the result in the content of a JSON file; None where it holds none."""
+    """Return the result stored in a JSON file's content, or None if there is none."""
     import pandas as pd
 
     try:
@@ -349,7 +353,7 @@ def result_of_json(content: bytes) -> StoredResult | None:
 
 
 def _as_in_a_file(printed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what ``--json`` printed in the form of a file: tables by name, and what describes them."""
+    """Return the output of ``--json`` in the layout of a file: tables by name, and metadata."""
     described = {
         name: {"caption": name, "columns": columns, "views": []}
         for name, columns in printed["columns"].items()

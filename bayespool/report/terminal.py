@@ -20,7 +20,7 @@ _MANY_ROWS, _MAX_NOTE_LINES = 40, 5
 
 
 def print_result(result: Result, console: Console, *, arrangement: Arrangement | None = None) -> None:
-    """Print the tables that people read, then notes and summary.
+    """Print a result's formatted tables, then its notes and summary.
 
     A terminal that is too narrow for a table gets it without some columns, or in parts. A pipe gets all
     columns unless the variable COLUMNS says how many characters fit.
@@ -44,7 +44,7 @@ def print_result(result: Result, console: Console, *, arrangement: Arrangement |
 
 
 def _first_notes(notes: Sequence[str], room: int) -> list[str]:
-    """Return the notes that fit on the screen above the table, and a count of the rest."""
+    """Return the notes that fit on the screen above the table, and a note with the number of others."""
     first_notes, n_lines = [], 0
     for note in notes:
         n_lines += math.ceil(len(f"note: {note}") / (0.9 * room))  # wrapping at words leaves lines shorter
@@ -57,7 +57,7 @@ def _first_notes(notes: Sequence[str], room: int) -> list[str]:
 
 
 def print_text_table(console: Console, text: TextTable) -> list[str]:
-    """Print a table, and name the columns that did not fit."""
+    """Print a table and return the headings of columns that did not fit."""
     room = available_columns(console)
     for n_spared in range(len(text.spare) + 1):
         fewer = text.without(text.spare[:n_spared])
@@ -71,7 +71,7 @@ def print_text_table(console: Console, text: TextTable) -> list[str]:
 
 
 def _blocks(text: TextTable, console: Console, room: int) -> list[TextTable]:
-    """Return the table in parts that fit, each with the names of the rows."""
+    """Return the table split into parts that fit, each with the row names."""
     numbers = list(range(text.n_names, len(text.header)))
 
     def only(places: Sequence[int]) -> TextTable:
@@ -90,7 +90,7 @@ def _blocks(text: TextTable, console: Console, room: int) -> list[TextTable]:
 
 
 def _rich_table(text: TextTable) -> Table:
-    """Return table of rich, whose groups stand in the headings."""
+    """Return a rich table with the column groups in its headings."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -111,7 +111,7 @@ def _rich_table(text: TextTable) -> Table:
 
 
 def _print_full_width(console: Console, table: Table) -> None:
-    """Print a table in full width, even where the console is narrower."""
+    """Print a table at full width, even if the console is narrower."""
     before = console.width
     console.width = max(before, table_width(table, console))  # rich truncates wider tables
     console.print(table)
@@ -119,23 +119,23 @@ def _print_full_width(console: Console, table: Table) -> None:
 
 
 def available_columns(console: Console) -> int | None:
-    """Return columns of the terminal, or of the variable COLUMNS; None for a pipe, whose width is unknown."""
+    """Return the number of columns of the terminal or in COLUMNS, or None for a pipe."""
     return console.width if console.is_terminal or "COLUMNS" in os.environ else None
 
 
 def table_width(table: Table, console: Console) -> int:
-    """Return the width of a printed table, in characters."""
+    """Return the width of a printed table in characters."""
     from rich.measure import Measurement
 
     return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
 
 
 def print_note(console: Console, text: str) -> None:
-    """Print a note, wrapped at words on a terminal."""
+    """Print a note, with lines wrapped at words on a terminal."""
     print_words(console, f"note: {text}")
 
 
 def print_words(console: Console, text: str, *, style: str | None = None, wrap: bool = True) -> None:
-    """Print text, on a terminal wrapped at words."""
+    """Print text, with lines wrapped at words on a terminal."""
     soft_wrap = not wrap or available_columns(console) is None
     console.print(printable(text), style=style, highlight=False, markup=False, soft_wrap=soft_wrap)
