@@ -244,7 +244,7 @@ class AuditedDifference:
 
     @property
     def width(self) -> float:
-        """Width of `interval`."""
+        """Width of the guaranteed `interval`."""
         return self.interval[1] - self.interval[0]
 
     @property
@@ -257,7 +257,7 @@ class AuditedDifference:
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """Design-based estimate after each judged step, within the interval, shape (judged step,).
+        """Design-based estimate after each judged step, clipped to the interval, shape (judged step,).
 
         A mean of posterior means corrected by weighted residuals, in which a step with n documents still open
         weighs 1/n².

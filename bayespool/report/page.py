@@ -115,7 +115,7 @@ def check_report(path: PathLike) -> None:
 
 
 def page_html(result: Result) -> str:
-    """Return a result's HTML page, with escaped text and a policy that allows only its own scripts."""
+    """Return a result's HTML page with escaped text and a policy for its own script and styles only."""
     from markupsafe import Markup
 
     environment = templates("bayespool.report")

@@ -137,7 +137,7 @@ ESTIMATOR_NAMES = EstimatorNames(lambda entry: True)
 """Names of all estimators, point corrections first."""
 
 DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
-"""Names of the estimators used by default."""
+"""Names of the default estimators."""
 
 ALL_ESTIMATORS = EstimatorNames(
     lambda entry: (
@@ -183,7 +183,7 @@ def named_estimators(estimators: str | Estimator | Iterable[str | Estimator]) ->
 
 
 def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
-    """Make an estimator from a string such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background``.
+    """Parse an estimator from text such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background``.
 
     Parameters
     ----------

@@ -246,7 +246,7 @@ class NextJudgments(ListForAssessors):
         return f", the widest from {number(self.target.now.max())} to {number(self.remaining.max())}"
 
     def _reason_for_no_documents(self) -> str:
-        """Return the reason why no document is proposed before the goal is reached."""
+        """Return the reason for proposing no document before the goal is reached."""
         n_draws = self.completion.n_draws
         if self.target.goal == "interval" or self.now > 0 or not len(self.completion.unknowns):
             return "no unjudged document is expected to tell anything"

@@ -80,7 +80,7 @@ _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
 FAR_NOTE = (
     "† unlike the pool: little can be learned from it about this run, and its interval allows for that."
 )
-"""Footnote for runs marked as unlike the pool."""
+"""Footnote on runs marked as unlike the pool."""
 _DISTANCES = (
     "How unlike the pooled organizations a run is, in standard deviations between these, and the chance that "
     "it is of a kind that the pool does not have. Of a run that is far away little can be learned from the "
@@ -133,7 +133,7 @@ def paper_columns(frame: pd.DataFrame, width: Literal["page", "column"] = "page"
 
 
 def pool_condition(metadata: Mapping[str, Any]) -> str:
-    """Return the condition of posteriors where no organization can be left out, or the pool is in doubt."""
+    """Return a caveat on posteriors if no organization can be held out or the pool is in doubt."""
     pool = metadata.get("pool", {})
     if pool.get("n_organizations", 2) < 2:
         which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
@@ -142,7 +142,7 @@ def pool_condition(metadata: Mapping[str, Any]) -> str:
 
 
 def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
-    """Return topics, and what is estimated, for headings."""
+    """Return heading text on the topics and the estimand."""
     n = len(metadata.get("query_ids", ()))
     deep = metadata.get("estimand", "complete") == "complete"
     extra = "" if deep else ", unjudged documents below the pool depth nonrelevant"
@@ -248,7 +248,7 @@ def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
 
 
 def _keys_and_scope(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> tuple[list[str], str]:
-    """Return the names of the rows of one measure, and the topics that they are of."""
+    """Return the columns that identify a row and heading text on the topics and the estimand."""
     per_topic = "query_id" in frame
     return ["run_id", *["query_id"] * per_topic], scope_of(metadata, per_topic=per_topic)
 
@@ -336,7 +336,8 @@ def _spread(
 
 
 def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[Part, ...]:
-    """Return the parts; in a column of a paper the mean of a single posterior is headed in short."""
+    """Return the columns of an arrangement's view, with a short heading for a single mean in narrow tables.
+    """
     parts, mean = _parts(frame, arrangement.columns or ("all",)), ("value", IntervalColumn())
     means = [part for part in parts if isinstance(part, Pivot) and part.columns == mean]
     if arrangement.width != "column" or len(means) != 1 or len(means[0].values or ()) != 1:

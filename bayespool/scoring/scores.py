@@ -269,7 +269,7 @@ class Scores(ReadableScores):
         return statements
 
     def _with_notes(self, estimates: Sequence[Estimates]) -> dict[tuple[str, Measure], tuple[str, ...]]:
-        """Return what to note with the notes of some estimates, by run and measure."""
+        """Return notes on runs together with those from the given estimates, by run and measure."""
         statements = {}
         for (run, measure), texts in self._statements_of_runs.items():
             r = self.run_ids.index(run)
