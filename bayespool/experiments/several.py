@@ -129,7 +129,7 @@ class LeaveOutSeveralResult(Result):
 
     @cached_property
     def _overall(self) -> pd.DataFrame:
-        """Geometric mean MAE and numbers of collections by measure and estimator."""
+        """Geometric means of the MAE and numbers of collections by measure and estimator."""
         import pandas as pd
 
         labels, frames = list(self.settings.labels), []

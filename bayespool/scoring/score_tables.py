@@ -336,8 +336,7 @@ def _spread(
 
 
 def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[Part, ...]:
-    """Return the columns of an arrangement's view, with a short heading for a single mean in narrow tables.
-    """
+    """Return the columns of an arrangement's view, with a short heading for a sole mean in narrow tables."""
     parts, mean = _parts(frame, arrangement.columns or ("all",)), ("value", IntervalColumn())
     means = [part for part in parts if isinstance(part, Pivot) and part.columns == mean]
     if arrangement.width != "column" or len(means) != 1 or len(means[0].values or ()) != 1:
