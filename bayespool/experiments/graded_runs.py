@@ -111,7 +111,7 @@ def sre_star_note(test: Test) -> str:
 
 
 RowOrder = Mapping[str, Sequence[object] | None]
-"""Sort columns, each with its values in order, or None to sort by value."""
+"""Columns to sort by, each with its values in order, or None to sort by value."""
 
 
 def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:

@@ -281,7 +281,7 @@ class HeldOutRankings:
 
     @cached_property
     def judged(self) -> Levels:
-        """Highest threshold that each document's judgment reaches, shape (document,)."""
+        """Number of thresholds that each document's judgment reaches, shape (document,)."""
         rels = [threshold.rel for threshold in self.hidden.thresholds]
         relevance = self.hidden.collection.relevance[self.documents.pair]
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
@@ -365,9 +365,7 @@ class HeldOutRankings:
                 amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
 
     def _tally_without(self, organization: int) -> Tally:
-        """Return the tally of judged documents per topic without those that only one organization
-        contributed.
-        """
+        """Return the tally of judged documents per topic, excluding one organization's sole contributions."""
         collection = self.hidden.collection
         is_sole = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
         relevance = np.where(is_sole, np.int16(-1), collection.relevance)

@@ -424,7 +424,7 @@ class TopicsInCommon(RandomPools):
     name: ClassVar[str] = "common-topics"
 
     def grade(self, graded: Graded, settings: CommonTopicsSettings) -> Mapping[str, Any]:
-        """Return a run's errors for each kind of score and number of common topics, in one column."""
+        """Return a run's errors for each kind of score and number of common topics, stacked as rows."""
         truth, unpooled = graded.truth.values.scores()[0], graded.estimates.per_topic[0]
         n_topics, n_common = len(truth), np.array(settings.n_common)
         rng = np.random.default_rng(seed_of(settings.random_seed, "topics", *graded.part.seeds))
