@@ -229,8 +229,8 @@ def reliability(
     return Reliability(
         n_topics=n,
         generalizability=float(generalizability(matrix, n)),
-        generalizability_lower=squares.generalizability_end(n, lower),
-        generalizability_upper=squares.generalizability_end(n, upper),
+        generalizability_lower=squares.generalizability_bound(n, lower),
+        generalizability_upper=squares.generalizability_bound(n, upper),
         dependability=float(dependability(matrix, n)),
         dependability_lower=squares.dependability_end(n, lower),
         dependability_upper=squares.dependability_end(n, upper),
@@ -259,7 +259,7 @@ class _MeanSquares:
             rest=rest if rest > 1e-12 * scale else 0.0,  # rounding error
         )
 
-    def generalizability_end(self, n: int, tail: float) -> float:
+    def generalizability_bound(self, n: int, tail: float) -> float:
         """Return a confidence limit for Eρ² from an F quantile."""
         from scipy.special import fdtri
 

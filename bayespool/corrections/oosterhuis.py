@@ -72,7 +72,7 @@ def critical_shifts(sets: Calibration, moved: FloatArray) -> Critical:
 
 
 def shift_at(critical: Critical, probability: FloatArray, n_shifts: int) -> IndexArray:
-    """Return the shift index for the interval bound at each tail probability.
+    """Return the index of the label shift that bounds the interval at each tail probability.
 
     It is the largest (smallest) one that exceeds (is below) the value in a share of the M sets of less than
     (α − (1 − α)/M)/2 (eq. 24), and the last of all where no share is that small.

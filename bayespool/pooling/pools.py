@@ -234,7 +234,7 @@ class StrategyPool:
         return DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs)
 
     def strata(self, collection: Collection, runs: Runs) -> IntArray | None:
-        """Return each document's sampling stratum from 0 if only these runs contribute, shape (pair,).
+        """Return each document's sampling stratum, from 0, in the pool of these runs alone, shape (pair,).
 
         −1 for a document that none of these runs retrieves within ``run_depth``; None where the strategy
         samples no strata.
