@@ -379,7 +379,7 @@ def _least_squares(
 
 
 def _as_shares(bounds: Bounds, highest: float) -> tuple[FloatArray, FloatArray]:
-    """Return scores as judged (B) and residuals (Δ) divided by the highest score, reversed if less is better."""
+    """Return scores as judged and residuals, divided by the highest score, reversed if less is better."""
     lower, residual = bounds.lower / highest, open_residual(bounds) / highest
     return (lower if bounds.measure.rises else 1 - lower - residual), residual
 

@@ -285,7 +285,7 @@ class Estimates(ReprHTMLMixin):
         return self.draws.interval(ci_prob)
 
     def run_values(self, name: str) -> FloatArray:
-        """Return the ``std``, ``distance`` or ``new_kind`` of each run, NaN where it is unset, shape (run,)."""
+        """Return the ``std``, ``distance`` or ``new_kind`` of each run, NaN if it is unset, shape (run,)."""
         values: FloatArray | None = getattr(self, name)
         return np.full(len(self.run_ids), np.nan) if values is None else values
 
