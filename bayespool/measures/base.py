@@ -217,7 +217,7 @@ class Measure(ABC):
         return None
 
     def draw_evaluator(self, rankings: DrawnRankings) -> Callable[[Levels], AnyArray] | None:
-        """Return a fast function from drawn levels, (draw, unjudged document), to unscaled scores, or None."""
+        """Return a fast function from drawn levels, (draw, document), to unscaled scores, or None."""
         return None
 
     def amounts(self, levels: AnyArray) -> AnyArray:

@@ -208,7 +208,7 @@ class Pivot:
 
     Parameters
     ----------
-    columns : tuple of str, Ends, Marked or Spread
+    columns : tuple of str, IntervalColumn, WithSuperscripts or Pivot
     across : str
         Column of a value for each group; its text is the heading of the group's first column.
     labels : mapping of str to str
@@ -242,7 +242,7 @@ class View:
         Heading in the terminal, and caption.
     names : tuple of str
         Columns that name a row.
-    columns : tuple of str, Ends, Marked or Spread
+    columns : tuple of str, IntervalColumn, WithSuperscripts or Pivot
         The other columns, from left to right.
     where : mapping of str to object
         Values of columns that the rows have; default: all rows.
@@ -300,7 +300,7 @@ class Table:
     >>> import pandas as pd
     >>> values = {"value": [0.5, 0.25], "lower": [0.4, 0.2], "upper": [0.6, 0.3]}
     >>> frame = pd.DataFrame({"run_id": ["a", "b"], **values})
-    >>> view = View(title="Two runs", names=("run_id",), columns=("value", Ends(label="interval")))
+    >>> view = View(title="Two runs", names=("run_id",), columns=("value", IntervalColumn(label="interval")))
     >>> text = Table("scores", "Scores", frame, views=(view,)).read()[0]
     >>> text.header, text.rows[0]
     (('run', 'estimate', 'interval'), ('a', '0.5000', '0.4000–0.6000'))
