@@ -14,7 +14,7 @@ import hashlib
 import inspect
 import json
 import os
-import pickle
+import pickle  # nosec B403 # of what this run itself sends its workers
 import platform
 import re
 import threading
@@ -286,7 +286,7 @@ def _work(
 
     if fingerprint not in _collections:
         _collections.clear()
-        _collections[fingerprint] = pickle.loads(header, buffers=arrays)
+        _collections[fingerprint] = pickle.loads(header, buffers=arrays)  # nosec B301 # made by this run
     for sent, registry in zip(registries, _REGISTRIES, strict=True):
         if sent != registry:
             registry.clear()
