@@ -86,3 +86,5 @@ def test_a_class_that_takes_any_setting() -> None:
         def __init__(self, **settings: object) -> None: ...
 
     assert settings_in("any(a=1, b='x')", "estimator", Any) == {"a": 1, "b": "x"}
+    with pytest.raises(InputError, match="there is no setting 'a'"):
+        settings_in("any(a=1)", "estimator", Any, fixed={"a"})
