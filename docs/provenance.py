@@ -52,12 +52,12 @@ def read_marks() -> list[Mark]:
     for page in sorted([*DOCS.glob("*.md"), *DOCS.glob("models/*.md")]):
         for n, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             if line.startswith("% made by"):
-                place, found = f"docs/{page.relative_to(DOCS).as_posix()}:{n}", MARK.fullmatch(line)
-                if found is None:
+                place, mark = f"docs/{page.relative_to(DOCS).as_posix()}:{n}", MARK.fullmatch(line)
+                if mark is None:
                     raise SystemExit(f"{place}: write '% made by: COMMAND at COMMIT (ENGINES)': {line}")
-                of = found[3].split(", ") if found[3] else []
-                engines = tuple(name for name in of if name != "earlier") or ("posterior",)
-                marks.append(Mark(place, found[1], found[2], engines, "earlier" in of))
+                listed = mark[3].split(", ") if mark[3] else []
+                engines = tuple(name for name in listed if name != "earlier") or ("posterior",)
+                marks.append(Mark(place, mark[1], mark[2], engines, "earlier" in listed))
     return marks
 
 

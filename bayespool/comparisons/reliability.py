@@ -403,8 +403,8 @@ def system_scores(
     Examples
     --------
     >>> scores = np.array([[[4, 6], [6, 8], [1, 3]]])  # a draw of three runs on two topics
-    >>> found = system_scores(Values(scores, 10), {"a": [0, 1], "b": [2]})
-    >>> found.value.tolist(), round(found.replicate, 4), found.replicates_variance.round(4).tolist()
+    >>> systems = system_scores(Values(scores, 10), {"a": [0, 1], "b": [2]})
+    >>> systems.value.tolist(), round(systems.replicate, 4), systems.replicates_variance.round(4).tolist()
     ([0.6, 0.2], 0.02, [0.01, 0.02])
     """
     scores, groups = values.scores(), list(systems.values())

@@ -80,6 +80,12 @@ r"""Hierarchical form of the background correction X_B = B + Δ·E (Ravana & Mof
 
 
 _PRECISION = Linear("a", effects=("topic", "run"))
+_RUN_EFFECTS = {
+    "topic": Effect("topic", centered=True),
+    "run": Effect("run", centered=True),
+    "organization": Effect("organization"),
+}
+
 INTERPOLATED: ModelSpec = ModelSpec(
     name="interpolated",
     description=POSTERIOR_ESTIMATORS["posterior-interpolated"],
@@ -87,11 +93,7 @@ INTERPOLATED: ModelSpec = ModelSpec(
     citations=("ravana-moffat-2010",),
     evidence="counts",
     coefficients={"a": PRECISION, "c": FACTOR},
-    effects={
-        "topic": Effect("topic", centered=True),
-        "run": Effect("run", centered=True),
-        "organization": Effect("organization"),
-    },
+    effects=_RUN_EFFECTS,
     judged=_PRECISION,
     hidden=Chances(_PRECISION, factor="c"),
 )
@@ -123,12 +125,8 @@ ODDS_RATIO: ModelSpec = ModelSpec(
     citations=("ravana-moffat-2010",),
     evidence="counts",
     coefficients={"a": PRECISION, "log_ratio": LOG_RATIO},
-    effects={
-        "topic": Effect("topic", centered=True),
-        "run": Effect("run", centered=True),
-        "organization": Effect("organization"),
-    },
-    judged=Linear("a", effects=("topic", "run")),
+    effects=_RUN_EFFECTS,
+    judged=_PRECISION,
     hidden=Linear(("a", "log_ratio"), effects=("topic", "run", "organization")),
 )
 r"""Interpolated correction (Ravana & Moffat 2010) on the odds scale.
