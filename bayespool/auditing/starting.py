@@ -80,8 +80,8 @@ def audit(
     if len(targets) > 1 and not settings.ideal:
         (measure,) = with_ideal([measure], "shared")
     say = report or (lambda line: None)
-    say(f"completing: {settings.estimator.name}")
-    completion = settings.estimator.complete(collection, targets, measure)
+    say(f"completing: {settings.posterior.name}")
+    completion = settings.posterior.complete(collection, targets, measure)
     say("drawing")
     order = list(range(len(targets)))
     if len(targets) > 2:
@@ -110,7 +110,7 @@ def audit(
             "fingerprint": collection.fingerprint,
             "unpooled": unpooled,
             "passed_over": list(collection.ignored_judgments),
-            "estimator": describe_estimator(settings.estimator),
+            "estimator": describe_estimator(settings.posterior),
             **pool_metadata(collection, whole, targets, [measure]),
         },
     ).draw_documents(settings.budget)

@@ -266,7 +266,7 @@ def impute(
     >>> imputations.draws
     (0, 2048, 1024, 3072, 512)
     """
-    parsed, posterior, draws = settings.measures, settings.estimator, settings.draws
+    parsed, posterior, draws = settings.measures, settings.posterior, settings.draws
     for measure in parsed:
         if isinstance(measure, Normalized) and measure.ideal == "judged":
             raise InputError(

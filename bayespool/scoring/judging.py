@@ -326,7 +326,7 @@ def judge_next(
     goal, until, ci_prob = settings.goal, settings.until, settings.ci_prob
     kind_of_ideal = settings.ideal or ("own" if goal == "interval" else "shared")
     (measure,) = with_ideal([settings.measures], kind_of_ideal)
-    posterior = settings.estimator
+    posterior = settings.posterior
     expect_collection(collection)
     warn_of_no_pool(collection, rel=settings.measures.rel)
     whole = collection
