@@ -217,7 +217,7 @@ def settings_in(
     Parameters
     ----------
     text : str
-        ``name``, or ``name(setting=value, …)`` with numbers, texts (quoted unless a single word), tuples, True
+        ``name``, or ``name(setting=value, …)`` with numbers, texts (quoted unless one word), tuples, True
         or False as values, and of a class with ``priors`` distributions: ``mu=Normal(-2, 1)``.
     kind : str
         What the name is of, in messages: ``"strategy"``.

@@ -501,9 +501,10 @@ class ReadingRunsSettings(ReadingSettings):
 class PosteriorSettings(Settings):
     """Settings of the posteriors among estimators."""
 
-    posterior: Any = _sampling_option(
+    posterior: Any = option(
         None,
-        "Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'; the model pages name priors.",
+        "Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.",
+        group="Sampling",
         type=str,
         docstring_type="str or PosteriorEstimator",
     )

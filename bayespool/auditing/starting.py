@@ -68,7 +68,7 @@ def audit(
     Examples
     --------
     >>> from bayespool import audit, load_example
-    >>> found = audit(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio", draws=100)
+    >>> found = audit(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio(draws=100)")
     >>> len(found), found.interval
     (5, (0.35, 0.57))
     """
@@ -142,7 +142,7 @@ def read_audit(path: PathLike) -> Audit:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> from bayespool import audit, load_example, read_audit
-    >>> planned = audit(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio", draws=100)
+    >>> planned = audit(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio(draws=100)")
     >>> with TemporaryDirectory() as folder:
     ...     planned.save(f"{folder}/audit.json")
     ...     read_audit(f"{folder}/audit.json").interval == planned.interval

@@ -237,7 +237,9 @@ class ReversalSettings(PosteriorSettings):
 
         super().__post_init__()
         wanted = _with_as_judged(named_estimators(self.estimators))
-        self._hold("estimators", parse_estimators(wanted, self.posterior_overrides(), random_seed=self.random_seed))
+        self._hold(
+            "estimators", parse_estimators(wanted, self.posterior_overrides(), random_seed=self.random_seed)
+        )
 
 
 def _with_as_judged(estimators: Iterable[str | Estimator]) -> Iterable[str | Estimator]:

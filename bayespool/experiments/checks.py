@@ -498,6 +498,4 @@ def _fit(
 
 
 def _engine(settings: CheckingSettings) -> Engine:
-    return make_engine(
-        (e := settings.sampling).engine, draws=e.draws, tune=e.tune, chains=e.chains
-    )
+    return make_engine((e := settings.sampling).engine, draws=e.draws, tune=e.tune, chains=e.chains)

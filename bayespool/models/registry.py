@@ -122,9 +122,7 @@ and 92 %. The prior of ``c``, Beta(2, 2.5), covers the published constants 0.42 
 """
 
 
-ODDS__MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
-
-RATIO: ModelSpec = ModelSpec(
+ODDS_RATIO: ModelSpec = ModelSpec(
     name="odds_ratio",
     description=POSTERIOR_ESTIMATORS["posterior-odds-ratio"],
     source="after Ravana & Moffat 2010",

@@ -213,12 +213,10 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
 
 def parse_sole_posterior(posterior: str | PosteriorEstimator, **defaults: Any) -> PosteriorEstimator:
     """Parse the posterior of a function that has one, or raise `InputError` for a point correction."""
-    if isinstance(posterior, str) and leading_name(posterior) in ESTIMATORS:
-        if ESTIMATORS[leading_name(posterior)].kind == "point":
-            raise InputError(
-                f"{leading_name(posterior)} has no interval and no draws of judgments",
-                hint="name a posterior, such as posterior-combined",
-            )
+    entry = ESTIMATORS.get(leading_name(posterior)) if isinstance(posterior, str) else None
+    if entry is not None and entry.kind == "point":
+        hint = "name a posterior, such as posterior-combined"
+        raise InputError(f"{entry.name} has no interval and no draws of judgments", hint=hint)
     return parse_posterior(posterior, **defaults)
 
 
@@ -236,9 +234,7 @@ def parse_estimators(
     InputError
         Unknown name or setting, none, two alike, or a prior that none of them has.
     """
-    estimators = tuple(
-        parse_estimator(e, **defaults | dict(overrides)) for e in named_estimators(entries)
-    )
+    estimators = tuple(parse_estimator(e, **defaults | dict(overrides)) for e in named_estimators(entries))
     if not estimators:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATORS)}")
     refuse_idle_priors(estimators, overrides.get("priors", {}))

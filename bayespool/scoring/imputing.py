@@ -260,7 +260,7 @@ def impute(
     Examples
     --------
     >>> from bayespool import impute, load_example
-    >>> imputations = impute(load_example(), "new-b", "P@10", draws=5, estimator="posterior-ratio")
+    >>> imputations = impute(load_example(), "new-b", "P@10", draws=5, posterior="posterior-ratio")
     >>> imputations.qrels(0)
     <Qrels: 1,225 judgments, 20 topics>
     >>> imputations.draws

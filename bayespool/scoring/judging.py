@@ -319,7 +319,7 @@ def judge_next(
     Examples
     --------
     >>> from bayespool import judge_next, load_example
-    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio")
+    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio")
     >>> len(judgments), judgments.expected_after < judgments.now
     (5, True)
     """

@@ -78,8 +78,8 @@ ESTIMATORS = Option(
     may_be_empty=True,
 )
 POSTERIOR = Option(
-    help="The posterior that says what is uncertain, with settings: 'draws=4000, engine=nuts' of the combined, "
-    "or 'ratio(draws=4000)' of a model.",
+    help="The posterior that says what is uncertain: settings, 'draws=4000, engine=nuts', or a model with "
+    "them, 'ratio(draws=4000)'.",
     docstring_type="str or PosteriorEstimator",
     group="Estimation",
     names="posteriors",
@@ -177,7 +177,10 @@ class ScoringSettings(TargetSettings):
                 "a confusion is for the scope another-assessor alone", hint="add --scope another-assessor"
             )
         requested, defaults = self._requested_estimators(), self.target_settings()
-        self._hold("estimators", parse_estimators(requested, self.posterior_overrides(), by_settings=True, **defaults))
+        self._hold(
+            "estimators",
+            parse_estimators(requested, self.posterior_overrides(), by_settings=True, **defaults),
+        )
         if is_by_another and not any(isinstance(e, PosteriorEstimator) for e in self.estimators):
             raise InputError(
                 "no posterior among the estimators, and corrections have no scores by another assessor",

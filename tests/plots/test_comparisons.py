@@ -107,7 +107,9 @@ def test_many_pairs_are_shown_by_rank() -> None:
 @cache
 def found() -> Reversals:
     estimators = ["smoothed", "posterior-ratio"]
-    return reversals(small(), judgments=(50, 150), estimators=estimators, level=0.1, announce=(), draws=20)
+    return reversals(
+        small(), judgments=(50, 150), estimators=estimators, level=0.1, announce=(), posterior="draws=20"
+    )
 
 
 @pytest.mark.slow
