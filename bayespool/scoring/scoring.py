@@ -352,7 +352,7 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOpti
     >>> judged = {"q1": {"d1": 1, "d9": 0}, "q2": {"d8": 1}}
     >>> pool = {"theirs": {"q1": {"d1": 0.3, "d9": 0.2}, "q2": {"d8": 1}}}
     >>> organizations = {"theirs": "them"}
-    >>> measure = pyterrier_measure("P@2", posterior="as-judged", pool=pool, organizations=organizations)
+    >>> measure = pyterrier_measure("P@2", estimator="as-judged", pool=pool, organizations=organizations)
     >>> ir_measures.calc_aggregate([measure], judged, mine)
     {bayespool P@2 mean: 0.25}
     """

@@ -19,6 +19,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import leave_out, load_example
 from bayespool.measures import Estimates, parse_measures
+from bayespool.models.registry import check_priors
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import (
     ALL_ESTIMATORS,
@@ -31,7 +32,7 @@ from bayespool.scoring import (
     register_estimator,
     score,
 )
-from bayespool.scoring.estimators import refuse_large_priors, with_common_topics
+from bayespool.scoring.estimators import with_common_topics
 
 BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered", "precise", "conformal-risk-control")
 POSTERIORS = (
@@ -195,7 +196,7 @@ def test_a_class_defined_again_replaces_itself_and_no_other() -> None:
 
 def test_a_prior_of_hundreds_of_digits_is_refused() -> None:
     with pytest.raises(InputError, match=r"is too large; its numbers are at most 1e\+100"):
-        refuse_large_priors({"mu": f"Normal({10**400}, 1)"})
+        check_priors({"mu": f"Normal({10**400}, 1)"}, ["ratio"], "laplace")
 
 
 def test_bounds_are_the_judgment_counts() -> None:
