@@ -249,7 +249,7 @@ class Outcome:
 class Reversals(Result):
     """Significance of differences between runs under judgment sets of increasing size.
 
-    Made by `bayespool.comparisons.reversals`.
+    Made by `bayespool.comparisons.count_reversals`.
 
     Attributes
     ----------
@@ -274,7 +274,7 @@ class Reversals(Result):
     constants : mapping of (measure, method) to Constants
         Fitted to the contributing runs.
     test, level, control, metadata
-        Settings for `bayespool.comparisons.reversals`.
+        Settings for `bayespool.comparisons.count_reversals`.
     """
 
     command = "reversals"

@@ -128,7 +128,7 @@ _WITHOUT_COLLECTION = (
 
 @dataclass(frozen=True, kw_only=True)
 class PlanSettings(TargetSettings):
-    """Settings for `bayespool.plan`."""
+    """Settings for `bayespool.plan_comparison`."""
 
     measures: Measure = option("P@10", ONE_MEASURE)
     posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
@@ -190,7 +190,7 @@ class PlanSettings(TargetSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReversalSettings(PosteriorSettings):
-    """Settings for `bayespool.reversals`."""
+    """Settings for `bayespool.count_reversals`."""
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     estimators: tuple[Estimator, ...] = option(

@@ -112,7 +112,7 @@ _ESTIMATE_COLUMNS = _COLUMNS | {
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Budgets(WithReportedRuns):
-    """Result of `bayespool.budgets`.
+    """Result of `bayespool.compare_budgets`.
 
     Its tables are ``bias``, a row per measure, strategy, budget and run; ``by_organization``, a row per
     measure, strategy, budget and contributor, an organization or a run, with a reported run; ``pools``, a row

@@ -435,7 +435,7 @@ class StrategySettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetSettings(ExperimentSettings):
-    """Settings for `bayespool.budgets`.
+    """Settings for `bayespool.compare_budgets`.
 
     Before the collection is known ``budgets`` may be empty and ``pool_depth`` None.
     """

@@ -328,7 +328,7 @@ def stored_result(
     )
 
 
-_BROKEN = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, InputError)
+_BROKEN = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
 def result_of_json(content: bytes) -> StoredResult | None:

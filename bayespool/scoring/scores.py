@@ -150,7 +150,7 @@ def read_scores(path: PathLike) -> StoredScores:
         raise InputError("there is no such file", path=place)
     try:
         stored = _read_netcdf(place) if place.suffix == ".nc" else read_result(place)
-    except (InputError, OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError):
         stored = None
     if not isinstance(stored, StoredScores) or not _are_scores(stored):
         raise InputError("holds no scores", path=place, hint="score --output writes them")

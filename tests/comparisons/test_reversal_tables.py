@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from drawn import contents
 
-from bayespool.comparisons import Reversals, reversals
+from bayespool.comparisons import Reversals, count_reversals
 from bayespool.experiments import load_example
 from bayespool.plots import draw_reversals
 from bayespool.report.saving import read_result
@@ -25,7 +25,7 @@ TABLES = ("rates", "trends", "p_values", "risks", "calibration", "grades")
 
 @cache
 def found() -> Reversals:
-    return reversals(
+    return count_reversals(
         load_example(), judgments=[300], estimators=["smoothed", "posterior-ratio"], posterior="draws=20"
     )
 

@@ -17,7 +17,13 @@ from left_out import POINTS
 from small import small
 
 from bayespool.errors import OutputError
-from bayespool.experiments import LeaveOutResult, budgets, leave_out, vary_common_topics, vary_pool_width
+from bayespool.experiments import (
+    LeaveOutResult,
+    compare_budgets,
+    leave_out,
+    vary_common_topics,
+    vary_pool_width,
+)
 from bayespool.report.result import Result
 from bayespool.report.saving import read_result
 from bayespool.report.terminal import print_result
@@ -42,7 +48,7 @@ OF_ALL: dict[str, Callable[[], Result]] = {
     "leave-out": cache(lambda: leave_out(small(), "P@10", estimators=BOTH, posterior="draws=20", top=75)),
     "pool-width": lambda: vary_pool_width(small(), "P@10", widths=[2, 3], n_samples=2),
     "common-topics": lambda: vary_common_topics(small(), "P@10", **TOPICS),
-    "budgets": cache(lambda: budgets(small(), "P@10", estimators="as-judged", **BUDGETS)),
+    "budgets": cache(lambda: compare_budgets(small(), "P@10", estimators="as-judged", **BUDGETS)),
 }
 
 

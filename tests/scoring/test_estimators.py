@@ -12,7 +12,7 @@ from known_scores import MEASURES, example_scores
 from toys import toy_collection
 from wide import wide
 
-from bayespool.comparisons import compare, reversals
+from bayespool.comparisons import compare, count_reversals
 from bayespool.corrections import Background, CondensedList, Interpolated, SystemsAdjustment, TopicsAdjustment
 from bayespool.corrections.base import Corrected, PointCorrection
 from bayespool.errors import InputError
@@ -133,7 +133,7 @@ def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     np.testing.assert_allclose(values["half"], values["background"], rtol=1e-12)
     both = compare(collection, ["new-a", "new-b"], "P@10", estimators=["half"])
     assert set(both.differences()["method"]) == {"as-judged", "half"}
-    turned = reversals(collection, measures="P@10", estimators=["half"], judgments=[500], fitted=False)
+    turned = count_reversals(collection, measures="P@10", estimators=["half"], judgments=[500], fitted=False)
     assert set(turned.rates()["method"]) == {"as-judged", "half"}
     assert parse_estimator("half(share=0.25)") == half(share=0.25)
 

@@ -15,7 +15,7 @@ from fits import TARGETS
 from small import small
 from wide import wide
 
-from bayespool import check_models, load_example, read_collection, reversals, score
+from bayespool import check_models, count_reversals, load_example, read_collection, score
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning, InputError, NoPoolWarning
 from bayespool.evidence import score_bounds
@@ -248,8 +248,8 @@ def test_corrections_that_are_chances_are_none_of_a_measure_beyond_1() -> None:
 
 def test_reversals_and_checks_take_it() -> None:
     asked = {"judgments": [60], "estimators": ["smoothed"]}
-    found = reversals(small(), measures="Hit@1", **asked)  # type: ignore[arg-type]
-    as_precision = reversals(small(), measures="P@1", **asked)  # type: ignore[arg-type]
+    found = count_reversals(small(), measures="Hit@1", **asked)  # type: ignore[arg-type]
+    as_precision = count_reversals(small(), measures="P@1", **asked)  # type: ignore[arg-type]
     columns = ["group", "method", "against", "separability", "reversed"]
     pd.testing.assert_frame_equal(found.rates()[columns], as_precision.rates()[columns])
     checks = check_models(small(), ["Hit@1", "P@1"], models="ratio", posterior="draws=50", containers=False)
