@@ -66,6 +66,7 @@ from .pooling import (
 )
 from .posterior import (
     Completion as Completion,
+    PosteriorEstimator as PosteriorEstimator,
     complete as complete,
     fit_container as fit_container,
 )

@@ -96,7 +96,7 @@ TINY = ({"q": {"d": 1.0}}, {"q": {"d": 1, "e": 0}})
 CALLS: dict[str, Callable[[], object]] = {
     "InputWarning of score": lambda: score(EXAMPLE, measures=LEVEL, estimators=POINT),
     "PooledRunWarning of score": lambda: score(EXAMPLE, "north-1", estimators=POINT),
-    "NoPoolWarning of a model": lambda: score(build_collection(*TINY), "run", draws=10),
+    "NoPoolWarning of a model": lambda: score(build_collection(*TINY), "run", posterior="draws=10"),
     "InputWarning by a property": lambda: Lazy().warned,
     "InputWarning of judge_next": lambda: judge_next(EXAMPLE, "new-a", LEVEL, estimator=QUICK, draws=10),
     "InputWarning of check_judges": lambda: check_judges(labeled(), LEVEL),
@@ -154,9 +154,9 @@ MEANT: dict[str, Callable[[], object]] = {
     "ci_prob": lambda: ANY(EXAMPLE, ci_probb=0.9),
     "chains": lambda: leave_out(EXAMPLE, **{"chain": 3}),  # type: ignore[arg-type]
     "estimand": lambda: score(EXAMPLE, estimators="interpolated(estimate=1)"),
-    "sigma_topic": lambda: score(EXAMPLE, priors={"sigma_topics": "x"}, estimators="posterior-ratio"),
+    "sigma_topic": lambda: score(EXAMPLE, posterior="sigma_topics=x", estimators="posterior-ratio"),
     "complete": lambda: ScoreSettings(estimand="complet"),  # type: ignore[arg-type]
-    "laplace": lambda: score(EXAMPLE, engine="laplas", estimators="posterior-ratio"),
+    "laplace": lambda: score(EXAMPLE, posterior="engine=laplas", estimators="posterior-ratio"),
     "nDCG": lambda: score(EXAMPLE, measures="ndgc@10"),
     "ratio": lambda: check_models(EXAMPLE, models="ratios"),
     "combmnz": lambda: parse_strategy("combmnx"),

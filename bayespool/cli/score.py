@@ -33,7 +33,6 @@ from bayespool.cli.results import (
 from bayespool.comparisons.settings import ComparingSettings, PlanSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.names import split_list
-from bayespool.options import SamplingSettings, options_of
 from bayespool.scoring.settings import ScoreSettings
 
 _per_topic = own_option("--per-topic", type=bool, help="One row per run and topic.")
@@ -67,7 +66,7 @@ def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Ou
 
 @settings_option(
     ScoreSettings,
-    only=("measures", "estimators", "random_seed", *options_of(SamplingSettings)),
+    only=("measures", "estimators", "random_seed", "posterior"),
     measures=("P@10", "nDCG@10"),
 )
 @_per_topic

@@ -319,14 +319,14 @@ def judge_next(
     Examples
     --------
     >>> from bayespool import judge_next, load_example
-    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio")
+    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio")
     >>> len(judgments), judgments.expected_after < judgments.now
     (5, True)
     """
     goal, until, ci_prob = settings.goal, settings.until, settings.ci_prob
     kind_of_ideal = settings.ideal or ("own" if goal == "interval" else "shared")
     (measure,) = with_ideal([settings.measures], kind_of_ideal)
-    posterior = settings.estimator
+    posterior = settings.posterior
     expect_collection(collection)
     warn_of_no_pool(collection, rel=settings.measures.rel)
     whole = collection

@@ -134,7 +134,7 @@ def read_scores(path: PathLike) -> StoredScores:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> from bayespool import load_example, read_scores, score
-    >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-ratio", draws=100)
+    >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-ratio(draws=100)")
     >>> with TemporaryDirectory() as folder:
     ...     scores.save(f"{folder}/scores.nc")
     ...     stored = read_scores(f"{folder}/scores.nc")
@@ -464,7 +464,7 @@ class Scores(ReadableScores):
         Examples
         --------
         >>> from bayespool import load_example, score
-        >>> scores = score(load_example(), "new-a", ["P@5", "P@10"], estimators="posterior-ratio", draws=100)
+        >>> scores = score(load_example(), "new-a", ["P@5", "P@10"], estimators="posterior-ratio(draws=100)")
         >>> tree = scores.to_arviz()
         >>> sorted(tree["posterior"].data_vars), tree["constant_data"]["bound_upper"].dims
         (['P_10', 'P_5'], ('measure', 'run_id'))

@@ -148,7 +148,9 @@ def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
     """What docs/comparisons.md says: Brier scores far below those of the share that nobody could know."""
     collection = read_real(collections / "trec8-adhoc")
     runs = [run for run in collection.run_ids if run not in ("UB99SW", "UB99T")]  # oddly unjudged
-    found = count_reversals(collection, runs, estimators=["posterior-combined"], draws=250, fitted=False)
+    found = count_reversals(
+        collection, runs, estimators=["posterior-combined"], posterior="draws=250", fitted=False
+    )
     grades = found.grades().set_index(["group", "judgments", "statement"])
     for (group, n, statement), row in grades.iterrows():
         assert abs(row["announced"] - row["happened"]) < 0.12, (group, n, statement)

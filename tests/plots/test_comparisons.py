@@ -108,7 +108,7 @@ def test_many_pairs_are_shown_by_rank() -> None:
 def found() -> Reversals:
     estimators = ["smoothed", "posterior-ratio"]
     return count_reversals(
-        small(), judgments=(50, 150), estimators=estimators, level=0.1, announce=(), draws=20
+        small(), judgments=(50, 150), estimators=estimators, level=0.1, announce=(), posterior="draws=20"
     )
 
 

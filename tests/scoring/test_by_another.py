@@ -73,7 +73,9 @@ def test_what_is_stored_says_the_same(scores: Scores, tmp_path: Path) -> None:
 def test_differences_are_joint_and_have_a_sentence(both: Collection) -> None:
     three = both.pooled_run_ids[:3]
     scopes = ("these-topics", "another-assessor")
-    found = compare(both, three, ["P@10", "P@5"], scopes=scopes, estimators="posterior-ratio", draws=50)
+    found = compare(
+        both, three, ["P@10", "P@5"], scopes=scopes, estimators="posterior-ratio", posterior="draws=50"
+    )
     values = found.scores["posterior-ratio", "P@10"].by_another
     rows = found.differences().query("scope == 'another-assessor' and measure == 'P@10'")
     off = values.means()[:, 0] - values.means()[:, 1]
@@ -86,7 +88,7 @@ def test_differences_are_joint_and_have_a_sentence(both: Collection) -> None:
 def test_a_stated_confusion_does_without_a_file(both: Collection) -> None:
     stated = "90 8 2; 20 70 10; 5 25 70"
     (row,) = score(
-        load_example(), "new-a", "P@10", scope="another-assessor", confusion=stated, draws=50,
+        load_example(), "new-a", "P@10", scope="another-assessor", confusion=stated, posterior="draws=50",
         estimators="posterior-ratio",
     ).to_frame().to_dict("records")  # fmt: skip
     assert row["another_lower"] < row["another_value"] < row["another_upper"]

@@ -74,7 +74,9 @@ def stored_result() -> StoredResult:
 
 @cache
 def scores() -> Scores:
-    return score(small(), None, ("P@5", "P@10"), estimators=["background", "posterior-ratio"], draws=20)
+    return score(
+        small(), None, ("P@5", "P@10"), estimators=["background", "posterior-ratio"], posterior="draws=20"
+    )
 
 
 @cache
@@ -101,16 +103,16 @@ MADE: dict[str, Callable[[], Any]] = {
         small(), "P@5", n_common=[4], n_topic_samples=2, widths=[3], n_samples=2
     ),
     "Budgets": lambda: compare_budgets(small(), "P@5", strategies=["take"], budgets=[300]),
-    "ModelChecks": lambda: check_models(small(), "P@5", models=["evidence"], draws=20),
+    "ModelChecks": lambda: check_models(small(), "P@5", models=["evidence"], posterior="draws=20"),
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
-    "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, estimator="posterior-ratio"),
+    "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, posterior="posterior-ratio"),
     "CandidatePools": lambda: CandidatePools(small()),
     "Plan": lambda: plan_comparison(
         small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW
     ),
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
-    "Completion": lambda: complete(small(), "new-a", "P@5", model="ratio", draws=20),
+    "Completion": lambda: complete(small(), "new-a", "P@5", posterior="ratio(draws=20)"),
     "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60), {}),
 }
 

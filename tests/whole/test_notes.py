@@ -81,13 +81,13 @@ def with_completion(result: Any) -> Any:
 @cache
 def scored() -> Any:
     asked = ["as-judged", "posterior-ratio"]
-    scores = score(small(), ["new-a", "new-b"], "P@10", estimators=asked, draws=20, together=True)
+    scores = score(small(), ["new-a", "new-b"], "P@10", estimators=asked, posterior="draws=20, together=True")
     point, posterior = scores.estimates
     return dataclasses.replace(scores, estimates=(point, dataclasses.replace(posterior, notes=(NOTE, ""))))
 
 
 def checked() -> Any:
-    found = check_models(small(), "P@5", models="background", draws=20, containers=False)
+    found = check_models(small(), "P@5", models="background", posterior="draws=20", containers=False)
     failed = tuple(dataclasses.replace(p, problems=(NOTE,)) for p in found.predictions)
     return dataclasses.replace(found, predictions=failed)
 
@@ -98,8 +98,10 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "reversals": lambda: planted(
         count_reversals(small(), judgments=[100], estimators=["smoothed"], fitted=False)
     ),
-    "judge-next": lambda: with_completion(judge_next(small(), "new-b", "P@5", budget=2, draws=50, **RATIO)),
-    "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, draws=50, **RATIO)),
+    "judge-next": lambda: with_completion(
+        judge_next(small(), "new-b", "P@5", budget=2, posterior="draws=50", **RATIO)
+    ),
+    "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, posterior="draws=50", **RATIO)),
     "pool": lambda: DocumentsToJudge(small(), choose(small(), "take", 100_000), {"depth": 100}),
     "leave-out": lambda: with_rows(leave_out(small(), "P@5", **POINT)),
     "pool-width": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
