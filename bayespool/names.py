@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from bayespool.errors import InputError, known_names
 
 __all__ = [
+    "AS_JUDGED",
     "COMBINED_MODELS",
     "DEFAULT_ESTIMATORS",
     "HIERARCHICAL_FORMS",
@@ -21,6 +22,14 @@ __all__ = [
     "POINT_ESTIMATORS",
     "POSTERIOR_ESTIMATORS",
     "STRATEGIES",
+    "Control",
+    "Estimand",
+    "Goal",
+    "Ideal",
+    "Scope",
+    "Shares",
+    "SignificanceTest",
+    "Unseen",
     "check_types",
     "describe_estimator",
     "description_of",
@@ -30,6 +39,17 @@ __all__ = [
     "type_hints",
 ]
 
+Estimand = Literal["complete", "pooled"]
+Ideal = Literal["own", "shared", "judged"]
+Scope = Literal["these-topics", "population", "another-assessor"]
+Unseen = Literal["nonrelevant", "estimated"]
+Shares = Literal["equal", "global"]
+Goal = Literal["interval", "comparison", "ranking"]
+Control = Literal["holm", "benjamini-hochberg", "none"]
+SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
+
+AS_JUDGED = "as-judged"
+"""Name of the uncorrected scores among estimators."""
 POINT_ESTIMATORS = {
     "as-judged": "B: the measure as trec_eval gives it, unjudged documents are nonrelevant",
     "background": "B + Δ·E: an unjudged document is relevant with the chance E",
