@@ -1,4 +1,4 @@
-"""Names and descriptions of estimators, strategies, models and measures, and parsing for ``rrf(k=60)``.
+"""Names of estimators, strategies, models, measures and choices, and parsing of ``rrf(k=60)``.
 
 The registries take descriptions from here, and the help of commands shows them without loading anything.
 """
@@ -22,10 +22,13 @@ __all__ = [
     "POINT_ESTIMATORS",
     "POSTERIOR_ESTIMATORS",
     "STRATEGIES",
+    "By",
     "Control",
     "Estimand",
     "Goal",
     "Ideal",
+    "PairTest",
+    "Runs",
     "Scope",
     "Shares",
     "SignificanceTest",
@@ -39,14 +42,17 @@ __all__ = [
     "type_hints",
 ]
 
-Estimand = Literal["complete", "pooled"]
-Ideal = Literal["own", "shared", "judged"]
-Scope = Literal["these-topics", "population", "another-assessor"]
-Unseen = Literal["nonrelevant", "estimated"]
-Shares = Literal["equal", "global"]
-Goal = Literal["interval", "comparison", "ranking"]
+By = Literal["organization", "run"]
 Control = Literal["holm", "benjamini-hochberg", "none"]
+Estimand = Literal["complete", "pooled"]
+Goal = Literal["interval", "comparison", "ranking"]
+Ideal = Literal["own", "shared", "judged"]
+PairTest = Literal["tukey-hsd", "paired-t"]
+Runs = Literal["pooled", "all"]
+Scope = Literal["these-topics", "population", "another-assessor"]
+Shares = Literal["equal", "global"]
 SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
+Unseen = Literal["nonrelevant", "estimated"]
 
 AS_JUDGED = "as-judged"
 """Name of the uncorrected scores among estimators."""
