@@ -53,8 +53,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
         "judges",
         type=str,
         metavar="<path>",
-        help="Labels of a second judge, such as a language model: FILE or NAME=FILE in the form of qrels with "
-        "any numbers. They are evidence, never judgments. May be repeated.",
+        help="Labels of a second judge, such as a language model: FILE or NAME=FILE in the form of qrels "
+        "with any numbers. They are evidence, never judgments. May be repeated.",
     ),
     "own_judgments": _paths(
         "--own-judgments",

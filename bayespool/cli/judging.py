@@ -75,7 +75,8 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
         "runs",
         help="A run file to audit, in TREC format; two for their difference; more to tell the best of them.",
     ),
-    first="qrels pool organizations measures budget go_on judged verify collections output figure random_seed",
+    first="qrels pool organizations measures budget go_on judged verify collections output figure "
+    "random_seed",
     more="until posterior ci_prob unpool pool_depth own_judgments judges known_depth pool_strategy reading",
     own={
         "go_on": own_option(
@@ -229,8 +230,8 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
             help="Judgments that there are already, from which adaptive strategies learn. May be repeated.",
         ),
         **_documents_file(
-            "File for the documents to judge: qrels (also .gz), or a table that has the probability of each in "
-            "a sample, too (.csv, .json, .parquet, .tex, .md, .html).",
+            "File for the documents to judge: qrels (also .gz), or a table that has the probability of each "
+            "in a sample, too (.csv, .json, .parquet, .tex, .md, .html).",
             multiple=False,
         ),
         "list": own_option(
@@ -245,8 +246,8 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
             type=bool,
             expose_value=False,
             callback=store_in_context,
-            help="Choose nothing, and say which pool --qrels are the judgments of: depths and shares of holes "
-            "that may have been, what each explains, and what estimates would rest on.",
+            help="Choose nothing, and say which pool --qrels are the judgments of: depths and shares of "
+            "holes that may have been, what each explains, and what estimates would rest on.",
         ),
     },
     short="Choose the documents to judge: a strategy and a budget",

@@ -44,8 +44,8 @@ _output = functools.partial(own_option, "--output", "-o", type=Path)
 OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "output": _output(
         multiple=True,
-        help="Also write the table to a .csv, .json or .parquet file, or as it is read to .tex, .md or .html; - "
-        "or -.md prints it. May be repeated.",
+        help="Also write the table to a .csv, .json or .parquet file, or as it is read to .tex, .md or .html; "
+        "- or -.md prints it. May be repeated.",
     ),
     "folder": _output(
         help="Folder for tables, settings and figures. Finished work is kept there: a command that was "
@@ -159,7 +159,7 @@ class Outputs:
             tables = result.tables()
             rows = {table.name: records(table.frame) for table in tables}
             columns = {table.name: table.description()["columns"] for table in tables}
-            print_document(rows, result.metadata, result.notes(), result.summary(), columns)
+            print_document(rows, result.metadata, result.notes(), result.sentences(), columns)
         elif printed := [path for path in self.files if is_standard_output(path)]:
             suffix = printed[0].name[1:] or ".csv"
             text = content(result, suffix, table=self.table, arrangement=self.arrangement)

@@ -170,8 +170,8 @@ def _table(listed: str, **former: str) -> dict[str, Any]:
         ),
         "columns": own_option(
             "--columns",
-            help="Comma-separated columns of the pairs in .tex, .md and .html files: as-judged, p, difference, "
-            "interval, chance or risk.",
+            help="Comma-separated columns of the pairs in .tex, .md and .html files: as-judged, p, "
+            "difference, interval, chance or risk.",
         ),
         "sort": own_option(
             "--sort",
@@ -204,8 +204,8 @@ def compare(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     short="Decide whether a run may replace another, by exit status",
 )
 def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
-    """Decide whether a new run may replace another: exit status 0 if it is better or equal, 1 if it is worse, 2
-    if that cannot be told. One line says why.
+    """Decide whether a new run may replace another: exit status 0 if it is better or equal, 1 if it is worse,
+    2 if that cannot be told. One line says why.
     """
     if files.n_runs() != 2:
         raise InputError(f"{files.n_runs()} runs", hint="name two: the one that there is, and the new one")
