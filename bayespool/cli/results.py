@@ -44,8 +44,8 @@ _output = functools.partial(own_option, "--output", "-o", type=Path)
 OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "output": _output(
         multiple=True,
-        help="Also write the table to a .csv, .json or .parquet file, or as it is read to .tex, .md or .html; "
-        "- or -.md prints it. May be repeated.",
+        help="Also write the table to a .csv, .json or .parquet file, or as it is read to .tex, .md or "
+        ".html; - or -.md prints it. May be repeated.",
     ),
     "folder": _output(
         help="Folder for tables, settings and figures. Finished work is kept there: a command that was "
