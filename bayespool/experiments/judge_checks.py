@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bayespool.collection import Collection, Judge
 from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError
-from bayespool.evidence import Estimand
 from bayespool.experiments.design import contributors
 from bayespool.experiments.graded_runs import check_metadata, ordered_table, summarize_groups
 from bayespool.experiments.judge_rows import (
@@ -30,9 +29,11 @@ from bayespool.experiments.judge_rows import (
     organization_rows,
     relevant_from,
 )
+from bayespool.experiments.preparing import user_code_versions
 from bayespool.experiments.running import Columns, ExecutionOptions, Stored, Task, add_rows
 from bayespool.measures import Measure
 from bayespool.measures.values import DEFAULT_CI_PROB
+from bayespool.names import By, Estimand
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.notes import judge_problems
 from bayespool.report.result import Figure, Result
@@ -60,7 +61,7 @@ class JudgesSettings:
     measures: tuple[Measure, ...]
     posterior: PosteriorEstimator
     unpool: tuple[str, ...] = ()
-    unpool_by: Literal["organization", "run"] = "organization"
+    unpool_by: By = "organization"
     pool_depth: int | None = None
     estimand: Estimand = "complete"
     intervals: bool = False
@@ -102,6 +103,11 @@ class IntervalsWithLabels(Task):
             row |= {"run_id": list(part), **intervals[measure, ""], **intervals[measure, name]}
             add_rows(rows, row | {"ci_prob": settings.ci_prob})
         return rows, {}
+
+    def describe(self, settings: JudgesSettings) -> dict[str, Any]:
+        """Return the settings, with the versions of the user's own measures, model and engine."""
+        model, engine = settings.posterior.model, settings.posterior.engine
+        return settings.describe() | user_code_versions((), settings.measures, models=(model,), engine=engine)
 
     def parts(self, collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Return groups of runs to score: the requested runs, or each organization's pooled runs."""
@@ -366,7 +372,7 @@ def check_judges(
     *,
     posterior: str | PosteriorEstimator = "posterior-combined",
     unpool: str | Iterable[str] = (),
-    unpool_by: Literal["organization", "run"] = "organization",
+    unpool_by: By = "organization",
     pool_depth: int | None = None,
     estimand: Estimand = "complete",
     intervals: bool = False,

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from bayespool.collection import Collection, Judge
-from bayespool.evidence import Estimand, GradeCounts, LabelConfusion, auc, kappas, label_lift
+from bayespool.evidence import GradeCounts, LabelConfusion, auc, kappas, label_lift
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names
 from bayespool.measures import Measure
+from bayespool.names import Estimand
 from bayespool.posterior.preparation import DEPTHS
 from bayespool.posterior.thresholds import find_thresholds
 
