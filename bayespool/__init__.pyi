@@ -21,8 +21,8 @@ from .comparisons import (
     Plan as Plan,
     Reversals as Reversals,
     compare as compare,
-    plan as plan,
-    reversals as reversals,
+    count_reversals as count_reversals,
+    plan_comparison as plan_comparison,
 )
 from .corrections import (
     register_estimator as register_estimator,
@@ -42,9 +42,9 @@ from .experiments import (
     LeaveOutSeveralResult as LeaveOutSeveralResult,
     ModelChecks as ModelChecks,
     SimulationSettings as SimulationSettings,
-    budgets as budgets,
     check_judges as check_judges,
     check_models as check_models,
+    compare_budgets as compare_budgets,
     leave_out as leave_out,
     leave_out_several as leave_out_several,
     load_example as load_example,
@@ -66,6 +66,7 @@ from .pooling import (
 )
 from .posterior import (
     Completion as Completion,
+    PosteriorEstimator as PosteriorEstimator,
     complete as complete,
     fit_container as fit_container,
 )

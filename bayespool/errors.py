@@ -46,8 +46,8 @@ class BayespoolError(Exception):
     """
 
 
-class InputError(BayespoolError):
-    """Error for input that cannot be used.
+class InputError(BayespoolError, ValueError):
+    """Error for input that cannot be used, which ``except ValueError`` also catches.
 
     Parameters
     ----------

@@ -217,7 +217,8 @@ def settings_in(
     Parameters
     ----------
     text : str
-        ``name``, or ``name(setting=value, …)`` with numbers, quoted texts, tuples, True or False as values.
+        ``name``, or ``name(setting=value, …)`` with numbers, texts (quoted unless one word), tuples, True
+        or False as values, and of a class with ``priors`` distributions: ``mu=Normal(-2, 1)``.
     kind : str
         What the name is of, in messages: ``"strategy"``.
     make : type
@@ -256,13 +257,19 @@ def settings_in(
         raise InputError(f"{subject}: {problem}", hint=form) from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
         raise InputError(f"{subject}: write settings as name=value", hint=form)
-    settings = {}
+    settings: dict[str, Any] = {}
     for keyword in call.keywords:
         if keyword.arg is None:
             raise InputError(f"{subject}: write settings as name=value", hint=form)
+        if "priors" in names and isinstance(keyword.value, ast.Call):  # mu=Normal(-2, 1)
+            settings.setdefault("priors", {})[keyword.arg] = ast.unparse(keyword.value)
+            continue
         if keyword.arg in fixed or (keyword.arg not in names and not takes_any):
             hint = known_names(keyword.arg, names or ["none"], before=f"{name} has ")
             raise InputError(f"{subject}: there is no setting {keyword.arg!r}", hint=hint)
+        if isinstance(keyword.value, ast.Name):
+            settings[keyword.arg] = keyword.value.id
+            continue
         try:
             settings[keyword.arg] = ast.literal_eval(keyword.value)
         except ValueError:

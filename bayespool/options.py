@@ -23,13 +23,11 @@ from bayespool.names import describe_estimator as describe_estimator, type_hints
 __all__ = [
     "MAX_FILE_SIZE",
     "SEED",
-    "EngineSettings",
     "FilesSettings",
     "Option",
     "PosteriorSettings",
     "ReadingRunsSettings",
     "ReadingSettings",
-    "SamplingSettings",
     "Settings",
     "describe_estimator",
     "option",
@@ -490,63 +488,24 @@ class ReadingRunsSettings(ReadingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineSettings(Settings):
-    """Settings for a fit: engine and priors."""
+class PosteriorSettings(Settings):
+    """Settings of the posteriors among estimators."""
 
-    priors: tuple[tuple[str, str], ...] = _sampling_option(
+    posterior: Any = option(
         None,
-        "Replace a prior: mu=Normal(-2,1); the model pages name them; may be repeated.",
-        multiple="repeated",
-        docstring_type="mapping of str to str",
-        flag="--prior",
-        may_be_empty=True,
+        "Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.",
+        group="Sampling",
+        type=str,
+        docstring_type="str or PosteriorEstimator",
     )
-    engine: str = _sampling_option(
-        "laplace",
-        "Fast approximation, or the reference sampler.",
-        type=Literal["laplace", "nuts"],
-        is_open=True,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SamplingSettings(EngineSettings):
-    """Settings for a fit: engine, priors and number of draws."""
-
-    draws: int = _sampling_option(
-        1000, "Posterior draws per chain; laplace draws that many times the chains.", least=1, most=10**7
-    )
-    tune: int = _sampling_option(1000, "Tuning draws per chain.", least=1, most=10**7)
-    chains: int = _sampling_option(4, "Chains.", least=1, most=1000)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PosteriorSettings(SamplingSettings):
-    """Settings for posterior estimators that accept them."""
-
-    target_accept: float = option(
-        0.95, "Share of accepted steps that the sampler aims at.", above=0, below=1, python_only=True
-    )
-    joint: bool = option(
-        False,
-        "Complete the judgments once for all measures, so that the same draws serve them all.",
-        python_only=True,
-    )
-    together: bool = option(
-        False,
-        "Complete the judgments of all runs at once, so that runs can be compared draw by draw.",
-        python_only=True,
-    )
-    shift: float | None = option(
-        None,
-        "Added to the log odds of every unjudged document; by default drawn from the prior of shift.",
-        python_only=True,
-    )
-    progress: bool = option(False, "Show the sampler's progress.", python_only=True, compare=False)
 
     def posterior_overrides(self) -> dict[str, Any]:
-        """Return posterior settings that differ from their defaults."""
-        options = options_of(PosteriorSettings).items()
-        values = {name: (getattr(self, name), default) for name, (_, default) in options}
-        given = {name: value for name, (value, default) in values.items() if value not in (default, ())}
-        return given | ({"priors": dict(self.priors)} if self.priors else {})
+        """Return the given settings of posteriors, or raise `InputError` for a model among them."""
+        from bayespool.posterior.estimator import given_settings
+
+        given = given_settings(self.posterior)
+        if "model" in given:
+            raise InputError(
+                f"posterior names the model {given['model']!r}", hint="name it among the estimators"
+            )
+        return given

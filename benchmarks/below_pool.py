@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 from at_hand import collections_folder, read
 
-from bayespool import Collection, parse_measure, score
+from bayespool import Collection, PosteriorEstimator, parse_measure, score
 from bayespool.evidence import values_on_fuller
 
 MEASURES = ("P@10", "P@30", "P@100", "AP@100", "R@100")
@@ -42,7 +42,13 @@ def print_rows(name: str, full: Collection, asked: argparse.Namespace) -> None:
     for o in np.unique(full.organization[full.pooled])[:: asked.every]:
         runs = [full.run_ids[i] for i in np.flatnonzero((full.organization == o) & full.pooled)][:2]
         part = full.unpool(organization=full.organizations[o]).truncate_pool(asked.depth)
-        scores = score(part, runs, MEASURES, estimators="posterior-combined", draws=asked.draws)
+        scores = score(
+            part,
+            runs,
+            MEASURES,
+            estimators="posterior-combined",
+            posterior=PosteriorEstimator(draws=asked.draws),
+        )
         for measure in MEASURES:
             e, parsed = scores["posterior-combined", measure], parse_measure(measure)
             truth, judged = (values_on_fuller(part, by, runs, parsed).means() for by in (full, part))

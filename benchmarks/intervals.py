@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from at_hand import collections_folder, read
 
-from bayespool import Collection, leave_out
+from bayespool import Collection, PosteriorEstimator, leave_out
 from bayespool.names import MEASURES
 
 READING: dict[str, dict[str, Any]] = {"dl21-passage": {"order": "rank"}, "trec8-adhoc": {"max_holes": 0}}
@@ -50,7 +50,12 @@ def print_table(place: Path, draws: int, by: str) -> None:
     collection = read(place, **READING.get(place.name, {}))
     clusters = {"n_clusters": 10} if by == "cluster" else {}
     result = leave_out(
-        collection, measures=measures_of(collection), estimators=ESTIMATOR, by=by, draws=draws, **clusters
+        collection,
+        measures=measures_of(collection),
+        estimators=ESTIMATOR,
+        by=by,
+        posterior=PosteriorEstimator(draws=draws),
+        **clusters,
     )
     rows = result.to_frame("runs")
     rows = rows[(rows["estimator"] == ESTIMATOR) & (rows["std"] > 0)]

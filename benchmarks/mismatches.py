@@ -29,7 +29,7 @@ import numpy.typing as npt
 import pandas as pd
 from at_hand import collections_folder, read
 
-from bayespool import Collection, describe_pool, discover_pool, score
+from bayespool import Collection, PosteriorEstimator, describe_pool, discover_pool, score
 from bayespool.collection import UNJUDGED
 from bayespool.collection.rankings import rows
 from bayespool.evidence import cluster_runs
@@ -114,7 +114,9 @@ def _graded(
     few = few.judged_at_most(truth >= 0)
     fuller = dataclasses.replace(few, relevance=truth)
     settings = {"run_ids": gone, "measures": asked.measures}
-    scores = score(few, estimators="posterior-combined", draws=asked.draws, **settings).to_frame()
+    scores = score(
+        few, estimators="posterior-combined", posterior=PosteriorEstimator(draws=asked.draws), **settings
+    ).to_frame()
     right = score(fuller, estimators="as-judged", **settings).to_frame()
     for (_, row), true in zip(scores.iterrows(), right["value"], strict=True):
         yield {

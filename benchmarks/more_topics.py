@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 
-from bayespool import score
+from bayespool import PosteriorEstimator, score
 from bayespool.experiments import SimulationSettings, simulate
 
 MEASURES = ("P@10", "nDCG@10", "RR@10", "RBP(p=0.8)@10", "AP@100", "R@100")
@@ -57,9 +57,9 @@ def errors(
     """Error, whether the interval holds, and the error in standard deviations, of each new run."""
     simulation = simulate(settings, random_seed=random_seed)
     runs = simulation.new_run_ids
-    estimates = score(simulation.collection, runs, measure, estimators=ESTIMATOR, draws=draws)[
-        ESTIMATOR, measure
-    ]
+    estimates = score(
+        simulation.collection, runs, measure, estimators=ESTIMATOR, posterior=PosteriorEstimator(draws=draws)
+    )[ESTIMATOR, measure]
     assert estimates.std is not None
     truth = np.array([simulation.true_values(measure, runs)[run] for run in runs])
     lower, upper = estimates.interval(0.95)

@@ -13,12 +13,13 @@ GROUPS = {
         "run_from_frame qrels_from_frame describe_pool discover_pool Collection"
     ),
     "Score and compare": (
-        "score Scores Estimates Values read_scores StoredScores compare Comparison reversals Reversals "
+        "score Scores Estimates Values read_scores StoredScores compare Comparison count_reversals Reversals "
         "read_result StoredResult write_report"
     ),
     "Complete the judgments": "impute Imputations complete Completion",
     "Organize a campaign": (
-        "budgets Budgets plan Plan judge_next NextJudgments audit Audit read_audit check_judges JudgeCheck"
+        "compare_budgets Budgets plan_comparison Plan judge_next NextJudgments audit Audit read_audit "
+        "check_judges JudgeCheck"
     ),
     "Study estimators": (
         "leave_out LeaveOutResult leave_out_several LeaveOutSeveralResult check_models ModelChecks "

@@ -17,7 +17,11 @@ NEW = ("new-a", "new-b")
 @cache
 def compared(*runs: str) -> Comparison:
     return compare(
-        load_example(), runs or NEW, estimators=["posterior-ratio"], tests=("paired-t", "tukey-hsd"), draws=50
+        load_example(),
+        runs or NEW,
+        estimators=["posterior-ratio"],
+        tests=("paired-t", "tukey-hsd"),
+        posterior="draws=50",
     )
 
 

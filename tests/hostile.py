@@ -18,7 +18,11 @@ TOPIC = "<b onmouseover=alert(4)>7</b></style><script>alert(5)</script>"
 def hostile_scores() -> Scores:
     """The two runs of the example by other names, one of its topics, too, with a posterior."""
     scores = score(
-        load_example(), None, ["P@10", "nDCG@10"], estimators=["background", "posterior-ratio"], draws=100
+        load_example(),
+        None,
+        ["P@10", "nDCG@10"],
+        estimators=["background", "posterior-ratio"],
+        posterior="draws=100",
     )
     return renamed(scores, (IMAGE, SCRIPT + QUOTES))
 

@@ -19,7 +19,11 @@ MEASURES = ("P@5", "P@10", "P(rel=2)@10")
 def example_scores() -> Scores:
     """The default call on the example, with fewer draws, and a second posterior."""
     return score(
-        load_example(), None, MEASURES, estimators=[*DEFAULT_ESTIMATORS, "posterior-background"], draws=200
+        load_example(),
+        None,
+        MEASURES,
+        estimators=[*DEFAULT_ESTIMATORS, "posterior-background"],
+        posterior="draws=200",
     )
 
 

@@ -11,21 +11,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from trec_files import refused
 
+import bayespool
 from bayespool import (
-    budgets,
     build_collection,
     check_judges,
     check_models,
     compare,
+    compare_budgets,
     discover_pool,
     judge_next,
     leave_out,
     load_example,
+    parse_measure,
     qrels_from_frame,
     read_collection,
+    read_run,
     read_runs,
     score,
 )
@@ -92,12 +96,12 @@ TINY = ({"q": {"d": 1.0}}, {"q": {"d": 1, "e": 0}})
 CALLS: dict[str, Callable[[], object]] = {
     "InputWarning of score": lambda: score(EXAMPLE, measures=LEVEL, estimators=POINT),
     "PooledRunWarning of score": lambda: score(EXAMPLE, "north-1", estimators=POINT),
-    "NoPoolWarning of a model": lambda: score(build_collection(*TINY), "run", draws=10),
+    "NoPoolWarning of a model": lambda: score(build_collection(*TINY), "run", posterior="draws=10"),
     "InputWarning by a property": lambda: Lazy().warned,
     "InputWarning of judge_next": lambda: judge_next(EXAMPLE, "new-a", LEVEL, estimator=QUICK, draws=10),
     "InputWarning of check_judges": lambda: check_judges(labeled(), LEVEL),
     "InputWarning of leave_out": lambda: leave_out(EXAMPLE, LEVEL, estimators=POINT),
-    "InputWarning of budgets": lambda: budgets(EXAMPLE, LEVEL, strategies="take", budgets=[200]),
+    "InputWarning of budgets": lambda: compare_budgets(EXAMPLE, LEVEL, strategies="take", budgets=[200]),
     "NoPoolWarning of read_collection": lambda: read_collection(TINY[1], TINY[0]),
     "OrganizationWarning of a pool": lambda: read_collection({"q": {"d": 1}}, pool={"a": {"q": {"d": 1.0}}}),
     "NoPoolWarning of discover_pool": lambda: discover_pool(
@@ -150,9 +154,9 @@ MEANT: dict[str, Callable[[], object]] = {
     "ci_prob": lambda: ANY(EXAMPLE, ci_probb=0.9),
     "chains": lambda: leave_out(EXAMPLE, **{"chain": 3}),  # type: ignore[arg-type]
     "estimand": lambda: score(EXAMPLE, estimators="interpolated(estimate=1)"),
-    "sigma_topic": lambda: score(EXAMPLE, priors={"sigma_topics": "x"}, estimators="posterior-ratio"),
+    "sigma_topic": lambda: score(EXAMPLE, posterior="sigma_topics=x", estimators="posterior-ratio"),
     "complete": lambda: ScoreSettings(estimand="complet"),  # type: ignore[arg-type]
-    "laplace": lambda: score(EXAMPLE, engine="laplas", estimators="posterior-ratio"),
+    "laplace": lambda: score(EXAMPLE, posterior="engine=laplas", estimators="posterior-ratio"),
     "nDCG": lambda: score(EXAMPLE, measures="ndgc@10"),
     "ratio": lambda: check_models(EXAMPLE, models="ratios"),
     "combmnz": lambda: parse_strategy("combmnx"),
@@ -168,6 +172,22 @@ def test_error_asks_what_was_meant() -> None:
         assert f"did you mean {meant!r}?" in str(refused(call)), meant
 
 
+def test_an_input_error_is_a_value_error_and_says_its_reason_once(tmp_path: Path) -> None:
+    ids = [f"document {i:09}" for i in range(100_000)]
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"query_id": "q", "doc_id": ids, "score": 1.0}).to_parquet(path, compression="gzip")
+    wrong: dict[str, Callable[[], object]] = {
+        "a depth of 0; give 1 or more": lambda: parse_strategy("depth(k=0)"),
+        "constant e = 7 is not between 0 and 1": lambda: score(EXAMPLE, estimators="background(e=7)"),
+        "measure 'RBP(p=7)': RBP: p 7 is not a number between 0 and 1": lambda: parse_measure("RBP(p=7)"),
+        f"{path}: holds more than 1 MiB; allow": lambda: read_run(path, max_file_size=1),
+    }
+    for said, call in wrong.items():
+        error = refused(call)
+        assert isinstance(error, ValueError)
+        assert str(error).startswith(said)
+
+
 def test_a_renamed_name_keeps_its_old_one_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     module = types.ModuleType("own_module")
     monkeypatch.setitem(sys.modules, "own_module", module)
@@ -177,6 +197,13 @@ def test_a_renamed_name_keeps_its_old_one_with_a_warning(monkeypatch: pytest.Mon
     assert caught[0].filename == __file__
     with pytest.raises(AttributeError, match="has no attribute 'other'"):
         _ = module.other
+    for old, new in (
+        ("budgets", "compare_budgets"),
+        ("plan", "plan_comparison"),
+        ("reversals", "count_reversals"),
+    ):
+        with pytest.warns(FutureWarning, match=f"{old} is now bayespool.{new}"):
+            assert getattr(bayespool, old) is getattr(bayespool, new)
 
 
 def test_a_renamed_attribute_keeps_its_old_name_with_a_warning() -> None:

@@ -46,10 +46,10 @@ from bayespool.scoring.settings import PyTerrierSettings
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTIONS: dict[type, Callable[..., Any]] = {
     LeaveOutSettings: bayespool.leave_out, PoolWidthSettings: experiments.vary_pool_width,
-    CommonTopicsSettings: experiments.vary_common_topics, BudgetSettings: bayespool.budgets,
+    CommonTopicsSettings: experiments.vary_common_topics, BudgetSettings: bayespool.compare_budgets,
     ScoreSettings: bayespool.score, ImputeSettings: bayespool.impute, JudgeNextSettings: bayespool.judge_next,
     AuditSettings: bayespool.audit, ComparingSettings: bayespool.compare,
-    ReversalSettings: bayespool.reversals, CheckingSettings: bayespool.check_models,
+    ReversalSettings: bayespool.count_reversals, CheckingSettings: bayespool.check_models,
     JudgesSettings: bayespool.check_judges, CompletionSettings: posterior.complete,
     PyTerrierSettings: scoring.pyterrier_measure, ReadingRunsSettings: bayespool.read_collection,
 }  # fmt: skip

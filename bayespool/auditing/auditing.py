@@ -296,7 +296,7 @@ class Audit(ListForAssessors):
         >>> from bayespool import audit, load_example
         >>> from bayespool.collection import qrels_from_frame
         >>> example = load_example()
-        >>> planned = audit(example, "new-b", "P@10", budget=1, estimator="posterior-ratio", draws=100)
+        >>> planned = audit(example, "new-b", "P@10", budget=1, posterior="posterior-ratio(draws=100)")
         >>> (topic,), (document,) = planned.to_frame("steps")[["query_id", "doc_id"]].to_numpy().T
         >>> judged = planned.continue_with(qrels_from_frame({topic: {document: 1}}))
         >>> int(judged.apply_to(example).is_own.sum())
@@ -473,7 +473,7 @@ class Audit(ListForAssessors):
             )
         return tuple(notes)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the guarantees, the reason to stop and the digest for verification."""
         sentences = self._leader_sentences() if self._has_leader else self._value_sentences()
         n_pending, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"

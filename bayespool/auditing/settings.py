@@ -31,14 +31,14 @@ class AuditSettings(TargetSettings):
         "Stop when the interval is at most this wide: nothing more is drawn then.",
         above=0,
     )
-    estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
+    posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
     ci_prob: float = option(0.95, CI_PROB, details="The guaranteed one holds at all times at once.")
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import parse_posterior
+        from bayespool.scoring.estimators import parse_sole_posterior
 
         super().__post_init__()
         from bayespool.auditing.urns import check_auditable
 
         check_auditable(self.measures)
-        self._hold("estimator", parse_posterior(self.estimator, self, **self.target_settings()))
+        self._hold("posterior", parse_sole_posterior(self.posterior, **self.target_settings()))

@@ -68,7 +68,7 @@ def audit(
     Examples
     --------
     >>> from bayespool import audit, load_example
-    >>> found = audit(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio", draws=100)
+    >>> found = audit(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio(draws=100)")
     >>> len(found), found.interval
     (5, (0.35, 0.57))
     """
@@ -80,8 +80,8 @@ def audit(
     if len(targets) > 1 and not settings.ideal:
         (measure,) = with_ideal([measure], "shared")
     say = report or (lambda line: None)
-    say(f"completing: {settings.estimator.name}")
-    completion = settings.estimator.complete(collection, targets, measure)
+    say(f"completing: {settings.posterior.name}")
+    completion = settings.posterior.complete(collection, targets, measure)
     say("drawing")
     order = list(range(len(targets)))
     if len(targets) > 2:
@@ -110,7 +110,7 @@ def audit(
             "fingerprint": collection.fingerprint,
             "unpooled": unpooled,
             "passed_over": list(collection.ignored_judgments),
-            "estimator": describe_estimator(settings.estimator),
+            "estimator": describe_estimator(settings.posterior),
             **pool_metadata(collection, whole, targets, [measure]),
         },
     ).draw_documents(settings.budget)
@@ -142,7 +142,7 @@ def read_audit(path: PathLike) -> Audit:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> from bayespool import audit, load_example, read_audit
-    >>> planned = audit(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio", draws=100)
+    >>> planned = audit(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio(draws=100)")
     >>> with TemporaryDirectory() as folder:
     ...     planned.save(f"{folder}/audit.json")
     ...     read_audit(f"{folder}/audit.json").interval == planned.interval

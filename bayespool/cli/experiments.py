@@ -129,7 +129,7 @@ def budgets(*arguments: Any, **keywords: Any) -> Any:
     """Show how biased pools of different strategies and budgets are against runs that did not contribute:
     each organization left out in turn, as in the figures of Lipani et al. (2017).
     """
-    return experiments.budgets(*arguments, **keywords)
+    return experiments.compare_budgets(*arguments, **keywords)
 
 
 @files_to_score()

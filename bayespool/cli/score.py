@@ -33,7 +33,6 @@ from bayespool.cli.results import (
 from bayespool.comparisons.settings import ComparingSettings, PlanSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.names import split_list
-from bayespool.options import SamplingSettings, options_of
 from bayespool.scoring.settings import ScoreSettings
 
 _per_topic = own_option("--per-topic", type=bool, help="One row per run and topic.")
@@ -67,7 +66,7 @@ def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Ou
 
 @settings_option(
     ScoreSettings,
-    only=("measures", "estimators", "random_seed", *options_of(SamplingSettings)),
+    only=("measures", "estimators", "random_seed", "posterior"),
     measures=("P@10", "nDCG@10"),
 )
 @_per_topic
@@ -218,13 +217,13 @@ def plan(*, settings: PlanSettings, files: Files, outputs: Outputs) -> None:
     if settings.topics_at_hand is not None:
         if files.are_named:
             raise InputError("files beside --topics-at-hand", hint="give a collection, or what is expected")
-        outputs.write(comparisons.plan(settings=settings))
+        outputs.write(comparisons.plan_comparison(settings=settings))
         return
     if not files.qrels:
         raise InputError("no collection", hint="give --qrels and runs, or --topics-at-hand 50 --sd 0.25")
     if not settings.unpool and files.n_runs() < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")
-    outputs.write(files.compute(comparisons.plan, settings))
+    outputs.write(files.compute(comparisons.plan_comparison, settings))
 
 
 @campaign_files
@@ -243,5 +242,5 @@ def reversals(
         aside = split_list(exclude_runs or "")
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
-        result = comparisons.reversals(collection, runs, settings=settings, report=say)
+        result = comparisons.count_reversals(collection, runs, settings=settings, report=say)
     outputs.write(result)

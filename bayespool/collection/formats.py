@@ -69,6 +69,8 @@ def parse_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: int)
             raise InputError(f"holds more than {max_size:,} MiB", path=path, hint=hint)
         names = [name for name in metadata.schema.to_arrow_schema().names if name in _NAMES]
         table = pq.read_table(pa.BufferReader(data), columns=names)
+    except InputError:
+        raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         detail = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         reason = f"the Parquet data are damaged ({detail})"

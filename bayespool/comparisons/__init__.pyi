@@ -16,7 +16,7 @@ from .outcomes import (
 from .planning import (
     PairVariances as PairVariances,
     Plan as Plan,
-    plan as plan,
+    plan_comparison as plan_comparison,
 )
 from .reliability import (
     Reliability as Reliability,
@@ -30,9 +30,9 @@ from .reliability import (
 )
 from .reversing import (
     FIT_JUDGMENTS as FIT_JUDGMENTS,
+    count_reversals as count_reversals,
     judgment_ranks as judgment_ranks,
     judgment_subset as judgment_subset,
-    reversals as reversals,
 )
 from .sentences import comparison_sentence as comparison_sentence
 from .significance import (

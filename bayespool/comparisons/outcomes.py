@@ -249,7 +249,7 @@ class Outcome:
 class Reversals(Result):
     """Significance of differences between runs under judgment sets of increasing size.
 
-    Made by `bayespool.comparisons.reversals`.
+    Made by `bayespool.comparisons.count_reversals`.
 
     Attributes
     ----------
@@ -274,7 +274,7 @@ class Reversals(Result):
     constants : mapping of (measure, method) to Constants
         Fitted to the contributing runs.
     test, level, control, metadata
-        Settings for `bayespool.comparisons.reversals`.
+        Settings for `bayespool.comparisons.count_reversals`.
     """
 
     command = "reversals"
@@ -308,7 +308,7 @@ class Reversals(Result):
         """Return the tables `rates`, `trends`, `p_values`, `risks`, `calibration` and `grades`."""
         return _reversal_tables(self)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences with the fitted constants."""
         return tuple(
             f"{method}, {measure}: fitted constants C = {number(c.c, 2)}, E = {number(c.e, 3)} "

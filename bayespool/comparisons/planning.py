@@ -293,7 +293,7 @@ class Plan(Result):
         )
         return scenarios, Table("mixes", "Ways to detect a difference", mixes, _COLUMNS, (cheapest,))
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the smallest detectable difference and how to reduce it."""
         rows = self.scenarios().to_dict("records")
         base, s = rows[0], self.settings
@@ -325,7 +325,7 @@ class Plan(Result):
 
 
 @takes(PlanSettings)
-def plan(
+def plan_comparison(
     collection: Collection | None = None,
     run_ids: Iterable[str] | None = None,
     *,
@@ -363,16 +363,17 @@ def plan(
 
     Examples
     --------
-    >>> from bayespool import load_example, plan
+    >>> from bayespool import load_example, plan_comparison
     >>> few = {"estimator": "posterior-ratio", "more_topics": (20,)}
-    >>> made = plan(load_example(), ["new-a", "new-b"], "P@10", **few)
+    >>> made = plan_comparison(load_example(), ["new-a", "new-b"], "P@10", **few)
     >>> now, *_, doubled = made.scenarios()["smallest"]
     >>> round(doubled / now, 1)
     0.7
 
     Before there is a collection:
 
-    >>> plan(topics_at_hand=50, sd=0.25, more_topics=(50,)).scenarios()["smallest"].round(3).tolist()
+    >>> made = plan_comparison(topics_at_hand=50, sd=0.25, more_topics=(50,))
+    >>> made.scenarios()["smallest"].round(3).tolist()
     [0.101, 0.071]
     """
     if settings.topics_at_hand is not None and settings.sd is not None:

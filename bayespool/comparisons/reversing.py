@@ -156,7 +156,7 @@ _FITTED = ("background", "interpolated", "smoothed")
 
 
 @takes(ReversalSettings, positional="measures")
-def reversals(
+def count_reversals(
     collection: Collection,
     run_ids: Iterable[str] | None = None,
     *,
@@ -201,8 +201,8 @@ def reversals(
     Examples
     --------
     >>> from bayespool import load_example
-    >>> from bayespool.comparisons import reversals
-    >>> result = reversals(load_example(), judgments=[300], estimators=["smoothed"], fitted=False)
+    >>> from bayespool.comparisons import count_reversals
+    >>> result = count_reversals(load_example(), judgments=[300], estimators=["smoothed"], fitted=False)
     >>> rates = result.rates().query("group == 'contributing' and against == 'same method'")
     >>> columns = ["method", "separability", "separability_all", "reversed"]
     >>> print(rates[columns].round(3).to_string(index=False))

@@ -121,17 +121,17 @@ class ComparingSettings(ScoringSettings):
 
 _WITHOUT_COLLECTION = (
     *("topics_at_hand", "sd", "more_topics", "difference", "power", "level", "price_topic"),
-    *("measures", "random_seed", "progress"),  # have no effect without a collection
+    *("measures", "random_seed"),  # have no effect without a collection
 )
 """Names of settings for a plan without a collection."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanSettings(TargetSettings):
-    """Settings for `bayespool.plan`."""
+    """Settings for `bayespool.plan_comparison`."""
 
     measures: Measure = option("P@10", ONE_MEASURE)
-    estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
+    posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
     topics_at_hand: int | None = option(
         None, "Without a collection: topics at hand, with everything judged.", least=2
     )
@@ -160,7 +160,7 @@ class PlanSettings(TargetSettings):
     price_label: float = option(0.0, "Price of a label of a second judge.", least=0)
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import parse_posterior
+        from bayespool.scoring.estimators import parse_sole_posterior
 
         super().__post_init__()
         if (self.topics_at_hand is None) != (self.sd is None):
@@ -170,7 +170,7 @@ class PlanSettings(TargetSettings):
             )
         if self.topics_at_hand is not None:
             self._refuse_idle()
-        self._hold("estimator", parse_posterior(self.estimator, self, **self.target_settings()))
+        self._hold("posterior", parse_sole_posterior(self.posterior, **self.target_settings()))
 
     def _refuse_idle(self) -> None:
         """Raise `InputError` if a plan without a collection has settings that it does not use."""
@@ -183,13 +183,14 @@ class PlanSettings(TargetSettings):
 
     def comparing_settings(self) -> ComparingSettings:
         """Return settings for scoring all runs together with `bayespool.score`."""
-        shared = {name: getattr(self, name) for name in options_of(TargetSettings)}
-        return ComparingSettings(measures=(self.measures,), estimators=(self.estimator,), **shared)
+        names = (name for name in options_of(TargetSettings) if name != "posterior")
+        shared = {name: getattr(self, name) for name in names}
+        return ComparingSettings(measures=(self.measures,), estimators=(self.posterior,), **shared)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReversalSettings(PosteriorSettings):
-    """Settings for `bayespool.reversals`."""
+    """Settings for `bayespool.count_reversals`."""
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     estimators: tuple[Estimator, ...] = option(
@@ -236,7 +237,9 @@ class ReversalSettings(PosteriorSettings):
 
         super().__post_init__()
         wanted = _with_as_judged(named_estimators(self.estimators))
-        self._hold("estimators", parse_estimators(wanted, self, random_seed=self.random_seed))
+        self._hold(
+            "estimators", parse_estimators(wanted, self.posterior_overrides(), random_seed=self.random_seed)
+        )
 
 
 def _with_as_judged(estimators: Iterable[str | Estimator]) -> Iterable[str | Estimator]:

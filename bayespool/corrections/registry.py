@@ -189,6 +189,8 @@ def estimator_from_text(text: str, **settings: Any) -> Estimator:
         raise InputError(f"estimator {text!r} needs {' and '.join(missing)}", hint=entry.remedy or None)
     try:
         return entry(**merged)
+    except InputError:
+        raise
     except (ValueError, TypeError) as error:
         raise InputError(f"estimator {text!r}: {error}") from error
 

@@ -1,5 +1,5 @@
 from .budget_results import Budgets as Budgets
-from .budgeting import budgets as budgets
+from .budgeting import compare_budgets as compare_budgets
 from .checks import ModelChecks as ModelChecks, check_models as check_models
 from .design import (
     Design as Design,

@@ -112,7 +112,7 @@ _ESTIMATE_COLUMNS = _COLUMNS | {
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Budgets(WithReportedRuns):
-    """Result of `bayespool.budgets`.
+    """Result of `bayespool.compare_budgets`.
 
     Its tables are ``bias``, a row per measure, strategy, budget and run; ``by_organization``, a row per
     measure, strategy, budget and contributor, an organization or a run, with a reported run; ``pools``, a row
@@ -181,7 +181,7 @@ class Budgets(WithReportedRuns):
         message = f"there are no more documents; everything is judged for {', '.join(beyond)}"
         return (message,) if beyond else ()
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the pools and on the least biased strategy for each measure."""
         s = self.settings
         truth = "the whole depth pool" if s.truth == "full" else "the strategy's pool with the run in it"

@@ -181,7 +181,9 @@ class PoolsOfBudgets(Design):
 
 
 @experiment(BudgetSettings, PoolsOfBudgets)
-def budgets(collection: Collection, *, settings: BudgetSettings, execution: ExecutionOptions) -> Budgets:
+def compare_budgets(
+    collection: Collection, *, settings: BudgetSettings, execution: ExecutionOptions
+) -> Budgets:
     """Measure the bias of pools against non-contributing runs, for different strategies and budgets.
 
     Parameters
@@ -223,7 +225,7 @@ def budgets(collection: Collection, *, settings: BudgetSettings, execution: Exec
     Examples
     --------
     >>> from bayespool import load_example
-    >>> result = budgets(load_example(), "P@10", strategies="take", budgets=[200, 600])
+    >>> result = compare_budgets(load_example(), "P@10", strategies="take", budgets=[200, 600])
     >>> summary = result.to_frame("summary")[["strategy", "budget", "mae", "sre"]]
     >>> print(summary.round(3).to_string(index=False))
     strategy  budget   mae   sre

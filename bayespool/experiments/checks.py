@@ -148,7 +148,7 @@ class ModelChecks(Result):
             keep_empty=True,
         )
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return a sentence on the best model for each measure."""
         return tuple(
             f"{rows['measure'].iloc[0]}: of {len(rows)} models {rows['model'].iloc[0]} predicts held-out "
@@ -274,11 +274,11 @@ def check_models(
     Examples
     --------
     >>> from bayespool import load_example
-    >>> checks = check_models(load_example(), models="ratio", draws=50, containers=False)
+    >>> checks = check_models(load_example(), models="ratio", posterior="draws=50", containers=False)
     >>> checks["ratio", "P@10"].draws.shape
     (200, 21)
     """
-    names, priors, engine = settings.models or MODEL_NAMES, dict(settings.priors), _engine(settings)
+    names, priors, engine = settings.models or MODEL_NAMES, settings.priors, _engine(settings)
     shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
     collection = pool_alone(collection)
     warn_of_judges(collection, (), settings.measures)
@@ -388,7 +388,7 @@ def _container(
             "bayespool_version": __version__,
             "model": prepared.model,
             "measure": str(hidden.measure),
-            "engine": settings.engine,
+            "engine": settings.sampling.engine,
             "collection_fingerprint": hidden.collection.fingerprint,
             "random_seed": seed,
             "problems": "; ".join((*fit.diagnostics.problems, *prediction.problems)),
@@ -498,4 +498,4 @@ def _fit(
 
 
 def _engine(settings: CheckingSettings) -> Engine:
-    return make_engine(settings.engine, draws=settings.draws, tune=settings.tune, chains=settings.chains)
+    return make_engine((e := settings.sampling).engine, draws=e.draws, tune=e.tune, chains=e.chains)

@@ -56,7 +56,7 @@ class IntervalsWithLabels(Task):
         judges: dict[str, tuple[Judge, ...]] = {judge.name: (judge,) for judge in collection.judges}
         if len(judges) > 1:
             judges[ALL_JUDGES] = collection.judges
-        reduced, estimator = collection.unpool(part), settings.posterior()
+        reduced, estimator = collection.unpool(part), settings.posterior
         intervals: dict[tuple[Measure, str], Row] = {}
         for name, with_judges in {"": (), **judges}.items():
             labeled, which = replace(reduced, judges=with_judges), "with" if name else "without"

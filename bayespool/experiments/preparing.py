@@ -14,13 +14,12 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence import PREDICTORS
 from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
-from bayespool.models import MODELS, model_named, own_models, parse_prior
-from bayespool.models.priors import refuse_no_density
+from bayespool.models import MODELS, own_models
 from bayespool.names import COMBINED_MODELS, leading_name
 from bayespool.options import options_of
 from bayespool.posterior.preparation import prior_names
 from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
-from bayespool.scoring.estimators import refuse_idle_priors, refuse_large_priors
+from bayespool.scoring.estimators import refuse_idle_priors
 
 
 def user_code_versions(
@@ -90,7 +89,7 @@ def labeled_estimators(
     parsed = [_parsed(e, settings) for e in (*(e for _, e in pairs), *listed)]
     if not parsed and options_of(type(settings))["estimators"][1] is not None:
         raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
-    refuse_idle_priors(parsed, dict(settings.priors))
+    refuse_idle_priors(parsed, settings.posterior_overrides().get("priors", {}))
     names = [e.name for e in parsed]
     labels = [label for label, _ in pairs] + [
         e.name if names.count(e.name) == 1 or not isinstance(text, str) else text
@@ -151,19 +150,10 @@ def parse_models(models: str | Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str], engine: str) -> None:
-    """Raise `InputError` for priors that no model has or that the engine cannot use.
-
-    Without models, all models count.
-    """
-    refuse_large_priors(priors)
+def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str]) -> None:
+    """Raise `InputError` for priors that no model has. Without models, all models count."""
     names = {prior for model in models or MODELS for prior in prior_names(model)}
-    for name, text in priors.items():
+    for name in priors:
         if name not in names:
             hint = known_names(name, sorted(names), before="these models have ")
             raise InputError(f"no prior {name!r}", hint=hint)
-        if engine != "laplace":
-            refuse_no_density(name, parse_prior(text))
-    if engine == "laplace":
-        for model in models or MODELS:
-            model_named(model).refuse_priors(priors)

@@ -12,7 +12,6 @@ from bayespool.options import (
     SEED,
     Option,
     PosteriorSettings,
-    SamplingSettings,
     Settings,
     option,
     options_of,
@@ -23,6 +22,7 @@ from bayespool.scoring.settings import (
     ESTIMATORS,
     MEASURES_OF_RANKINGS,
     POOL_DEPTH,
+    POSTERIOR,
     UNSEEN,
     Estimand,
     TargetSettings,
@@ -307,11 +307,8 @@ def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | N
         )
 
 
-_DRAWS = replace(options_of(SamplingSettings)["draws"][0], type=None)
-
-
 @dataclass(frozen=True, kw_only=True)
-class CheckingSettings(SamplingSettings):
+class CheckingSettings(PosteriorSettings):
     """Settings for `bayespool.check_models`, by default with all models."""
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
@@ -328,15 +325,30 @@ class CheckingSettings(SamplingSettings):
         details="As in the weights of the combined estimator.",
         least=2,
     )
-    draws: int = option(500, _DRAWS)
 
     def __post_init__(self) -> None:
         from bayespool.experiments.preparing import parse_models, refuse_foreign_priors
+        from bayespool.models import MODELS
+        from bayespool.models.registry import check_priors
 
         super().__post_init__()
         if self.models:
             self._hold("models", parse_models(self.models))
-        refuse_foreign_priors(dict(self.priors), self.models, self.engine)
+        refuse_foreign_priors(self.priors, self.models)
+        check_priors(self.priors, self.models or MODELS, self.sampling.engine)
+
+    @property
+    def priors(self) -> dict[str, str]:
+        """Priors that replace the models' own."""
+        return dict(self.posterior_overrides().get("priors", {}))
+
+    @property
+    def sampling(self) -> PosteriorEstimator:
+        """Engine, draws and chains, with the priors of no model."""
+        from bayespool.posterior import PosteriorEstimator
+
+        given = {name: value for name, value in self.posterior_overrides().items() if name != "priors"}
+        return PosteriorEstimator(**{"draws": 500, **given})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -344,9 +356,7 @@ class JudgesSettings(TargetSettings):
     """Settings for `bayespool.check_judges`."""
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
-    model: str = option(
-        "combined", "``combined`` or a model out of `bayespool.models.MODELS`.", python_only=True
-    )
+    posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
     ci_prob: float = option(0.95, CI_PROB)
     intervals: bool = option(
         False,
@@ -354,17 +364,11 @@ class JudgesSettings(TargetSettings):
         "of each organization left out. It takes a posterior for each judge, and one without.",
     )
 
-    def posterior(self) -> PosteriorEstimator:
-        """Return the posterior estimator for these settings."""
-        from bayespool.posterior import PosteriorEstimator
-
-        return PosteriorEstimator(model=self.model, **self.target_settings(), **self.posterior_overrides())
-
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import check_posterior
+        from bayespool.scoring.estimators import parse_sole_posterior
 
         super().__post_init__()
-        check_posterior(self.posterior())
+        self._hold("posterior", parse_sole_posterior(self.posterior, **self.target_settings()))
 
 
 Shares = Literal["equal", "global"]
@@ -446,7 +450,7 @@ class StrategySettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetSettings(ExperimentSettings):
-    """Settings for `bayespool.budgets`.
+    """Settings for `bayespool.compare_budgets`.
 
     Before the collection is known ``budgets`` may be empty and ``pool_depth`` None.
     """

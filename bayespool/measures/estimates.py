@@ -263,7 +263,7 @@ class Estimates(ReprHTMLMixin):
         Examples
         --------
         >>> from bayespool import load_example, score
-        >>> scores = score(load_example(), measures="P@10", estimators="posterior-ratio", draws=100)
+        >>> scores = score(load_example(), measures="P@10", estimators="posterior-ratio(draws=100)")
         >>> scores["posterior-ratio", "P@10"].to_arviz()["posterior"]["P_10"].dims
         ('chain', 'draw', 'run_id')
         """

@@ -104,12 +104,12 @@ def parse_measure(measure: object) -> Measure:
     fields = _fields(text, family, parameters)
     try:
         return family.without_cutoff(**fields) if cutoff is None else family(cutoff, **fields)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"unknown measure {text!r}: {error}") from error
     except InputError as error:
         if cutoff is not None:
             raise
         raise InputError(f"measure {text!r}: {error.reason}", hint=error.hint) from error
+    except (TypeError, ValueError) as error:
+        raise InputError(f"unknown measure {text!r}: {error}") from error
 
 
 _COUNTED_BY_TREC_EVAL = {"P", "AP", "R", "RR", "Success"}

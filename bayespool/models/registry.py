@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import PREDICTORS
@@ -18,9 +18,13 @@ from bayespool.models.priors import (
     SLOPE_BELOW_POOL,
     VARYING,
     Prior,
+    parse_prior,
+    refuse_no_density,
 )
 from bayespool.models.spec import ModelSpec
 from bayespool.names import POSTERIOR_ESTIMATORS
+
+_MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
 
 RATIO: ModelSpec = ModelSpec(
     name="ratio",
@@ -341,3 +345,28 @@ def model_named(name: str) -> ModelSpec:
 def own_models() -> dict[str, ModelSpec]:
     """Return the models that users registered, keyed by name."""
     return {name: spec for name, spec in MODELS.items() if spec != _PACKAGE_MODELS.get(name)}
+
+
+def check_priors(priors: Mapping[str, str | Prior], models: Iterable[str], engine: str) -> None:
+    """Raise `InputError` for priors that these models or the engine cannot use, ignoring unknown names.
+
+    Examples
+    --------
+    >>> check_priors({"mu": "Normal(1e308, 1)"}, ["ratio"], "laplace")
+    Traceback (most recent call last):
+        ...
+    bayespool.errors.InputError: prior of mu: Normal(1e308, 1) is too large; its numbers are at most 1e+100
+    """
+    for name, prior in priors.items():
+        try:
+            is_large = any(abs(x) > _MAX_PRIOR_NUMBER for x in parse_prior(prior).args)
+        except OverflowError:  # a whole number of hundreds of digits
+            is_large = True
+        if is_large:
+            hint = f"its numbers are at most {_MAX_PRIOR_NUMBER:g}"
+            raise InputError(f"prior of {name}: {prior} is too large", hint=hint)
+        if engine == "nuts":
+            refuse_no_density(name, parse_prior(prior))
+    if engine == "laplace":
+        for model in models:
+            model_named(model).refuse_priors(priors)

@@ -154,6 +154,8 @@ def parse_strategy(text: str | Strategy) -> Strategy:
     settings = settings_in(text, "strategy", make)
     try:
         return make(**settings)
+    except InputError:
+        raise
     except (ValueError, TypeError) as error:
         raise InputError(f"strategy {text!r}: {error}") from error
 

@@ -13,7 +13,6 @@ from .distance import (
 )
 from .estimator import (
     MODEL_NAMES as MODEL_NAMES,
-    CompletionSettings as CompletionSettings,
     PosteriorEstimator as PosteriorEstimator,
     complete as complete,
 )

@@ -73,7 +73,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     Examples
     --------
     >>> from bayespool import fit_container, load_example, score
-    >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-evidence", draws=100)
+    >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-evidence(draws=100)")
     >>> tree = fit_container(scores["posterior-evidence", "P@10"])
     >>> sorted(tree.children)[:4], tree["log_likelihood"]["hidden_relevant"].sizes["draw"]
     (['constant_data', 'log_likelihood', 'observed_data', 'posterior'], 400)

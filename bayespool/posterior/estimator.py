@@ -29,8 +29,8 @@ from bayespool.measures import (
 )
 from bayespool.measures.estimates import worst_diagnostics
 from bayespool.models import MODEL_NAMES as MODEL_NAMES, MODELS
-from bayespool.names import COMBINED_MODELS
-from bayespool.options import SEED, Option, PosteriorSettings, option, takes
+from bayespool.models.registry import check_priors
+from bayespool.names import COMBINED_MODELS, leading_name, settings_in
 from bayespool.posterior.another_assessor import AnotherAssessor, paired_values
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, distance_from_pool, with_kinds
@@ -46,6 +46,7 @@ from bayespool.posterior.preparation import (
     SharedWork,
     estimator_prior_names,
     evidence_depth,
+    member_models,
 )
 from bayespool.posterior.selection import learn_shift
 from bayespool.posterior.thresholds import (
@@ -55,6 +56,7 @@ from bayespool.posterior.thresholds import (
     find_thresholds,
 )
 from bayespool.randomness import key_of
+from bayespool.validation import check_choice, check_count, check_number, check_share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,17 +127,20 @@ class PosteriorEstimator:
         if self.model not in (*MODELS, "combined"):
             raise InputError(f"no model {self.model!r}", hint=known_names(self.model, ("combined", *MODELS)))
         engine_named(self.engine)
-        for name in ("draws", "tune", "chains"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
-        if self.random_seed < 0:
-            raise InputError(f"random_seed {self.random_seed} is negative")
+        for name, most in (("draws", 10**7), ("tune", 10**7), ("chains", 1000)):
+            check_count(name, getattr(self, name), most=most)
+        check_share("target_accept", self.target_accept)
+        check_number("shift", self.shift)
+        for name in ("joint", "together", "progress"):
+            check_choice(name, getattr(self, name), (True, False))
+        check_count("random_seed", self.random_seed, least=0)
         known = estimator_prior_names(self.model)
         if unknown := [name for name in self.priors if name not in known]:
             raise InputError(
                 f"model {self.model} has no prior {unknown[0]!r}",
                 hint=known_names(unknown[0], known, before="it has "),
             )
+        check_priors(self.priors, member_models(self.model), self.engine)
         object.__setattr__(self, "priors", MappingProxyType(dict(self.priors)))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -437,38 +442,66 @@ class PosteriorEstimator:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompletionSettings(PosteriorSettings):
-    """Settings for `bayespool.complete`."""
+def given_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]:
+    """Return the settings that a posterior does not leave at their defaults.
 
-    measures: tuple[Measure, ...] = option(
-        "P@10",
-        Option(
-            help="Determine the depth and the levels of relevance of the completion.",
-            docstring_type="measure or iterable of measures",
-            parse=parse_measures,
-        ),
-    )
-    model: str = option("combined", Option(help="``combined`` or a model out of `bayespool.models.MODELS`."))
-    estimand: Estimand = option(
-        "complete",
-        Option(help="Whether unjudged documents below the pool depth are completed or stay nonrelevant."),
-    )
-    random_seed: int = option(1, SEED)
+    Parameters
+    ----------
+    posterior : str or PosteriorEstimator, optional
+        Settings such as ``"draws=4000, engine=nuts, mu=Normal(-2, 1)"``, a model with or without settings,
+        such as ``"ratio(draws=4000)"`` or ``"posterior-ratio"``, or an estimator.
 
-    def posterior(self) -> PosteriorEstimator:
-        """Return the posterior estimator with these settings."""
-        return PosteriorEstimator(
-            model=self.model,
-            estimand=self.estimand,
-            random_seed=self.random_seed,
-            **self.posterior_overrides(),
+    Raises
+    ------
+    InputError
+        Neither of these; an unknown model or setting, or a value of another type.
+
+    Examples
+    --------
+    >>> given_settings("ratio(draws=4000, engine=nuts)")
+    {'draws': 4000, 'engine': 'nuts', 'model': 'ratio'}
+    >>> given_settings(PosteriorEstimator(draws=500)), given_settings("mu=Normal(-2, 1)")
+    ({'draws': 500}, {'priors': {'mu': 'Normal(-2, 1)'}})
+    """
+    if posterior is None:
+        return {}
+    if isinstance(posterior, PosteriorEstimator):
+        values = {f.name: (getattr(posterior, f.name), f.default) for f in fields(posterior)}
+        changed = {name: value for name, (value, default) in values.items() if value != default}
+        return changed | {"priors": dict(posterior.priors)}
+    if not isinstance(posterior, str):
+        raise InputError(
+            f"{posterior!r} is no posterior", hint="give settings, 'draws=4000, engine=nuts', or an estimator"
         )
+    model, equals, _ = posterior.partition("=")
+    if equals and "(" not in model:
+        return settings_in(f"posterior({posterior})", "posterior", PosteriorEstimator)
+    settings = settings_in(posterior, "posterior", PosteriorEstimator, fixed={"model"})
+    name = leading_name(posterior).removeprefix("posterior-").replace("-", "_")
+    if name not in (*MODELS, "combined"):
+        raise InputError(f"no model {name!r}", hint=known_names(name, ("combined", *MODELS)))
+    return settings | {"model": name}
 
 
-@takes(CompletionSettings)
+def parse_posterior(posterior: str | PosteriorEstimator | None, **defaults: Any) -> PosteriorEstimator:
+    """Return the estimator of a posterior's text, with defaults for what it leaves out.
+
+    Examples
+    --------
+    >>> parse_posterior("ratio(draws=50)", random_seed=3).random_seed
+    3
+    """
+    return PosteriorEstimator(**(defaults | given_settings(posterior)))
+
+
 def complete(
-    collection: Collection, run_ids: str | Iterable[str] | None = None, *, settings: CompletionSettings
+    collection: Collection,
+    run_ids: str | Iterable[str] | None = None,
+    measures: object = "P@10",
+    *,
+    posterior: str | PosteriorEstimator = "posterior-combined",
+    estimand: Estimand = "complete",
+    random_seed: int = 1,
 ) -> Completion:
     """Draw completed judgments for all unjudged documents within reach of the runs.
 
@@ -477,7 +510,14 @@ def complete(
     collection : Collection
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled.
-    {options}
+    measures : measure or iterable of measures, default "P@10"
+        Determine the depth and the levels of relevance of the completion.
+    posterior : str or PosteriorEstimator, default "posterior-combined"
+        The model, with settings in parentheses.
+    estimand : {"complete", "pooled"}
+        Whether unjudged documents below the pool depth are completed or stay nonrelevant.
+    random_seed : int, default 1
+        The same inputs and seed give the same bytes.
 
     Raises
     ------
@@ -492,14 +532,15 @@ def complete(
     Examples
     --------
     >>> from bayespool import complete, load_example
-    >>> completion = complete(load_example(), "new-b", "P@10", model="ratio", draws=250)
+    >>> completion = complete(load_example(), "new-b", "P@10", posterior="ratio(draws=250)")
     >>> five, ten = completion.evaluate("P@5", "P@10")
     >>> bool((five.amount <= ten.amount).all())
     True
     >>> len(completion.qrels(0).relevance) > 1181  # the judgments, and those of the first draw
     True
     """
-    return settings.posterior().complete(collection, run_ids, settings.measures)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    return estimator.complete(collection, run_ids, measures)
 
 
 def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:

@@ -16,17 +16,15 @@ from bayespool.corrections import (
 from bayespool.corrections.registry import estimator_from_text
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator
-from bayespool.models import MODELS, ModelSpec, Prior, model_named, parse_prior
-from bayespool.models.priors import refuse_no_density
+from bayespool.models import MODELS, ModelSpec
 from bayespool.models.registry import add_model
 from bayespool.names import COMBINED_MODELS, HIERARCHICAL_FORMS, leading_name, split_list
-from bayespool.options import PosteriorSettings, SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.preparation import estimator_prior_names, member_models
+from bayespool.posterior.estimator import parse_posterior
+from bayespool.posterior.preparation import estimator_prior_names
 from bayespool.tables.formatting import counted
 
 _BY_TOPICS = "topics-adjustment"
-_MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
 
 
 def _posterior(
@@ -90,7 +88,7 @@ def register_model(spec: ModelSpec) -> ModelSpec:
     ...         predictors={"support": (1.0, 1.0)},
     ...     )
     ... )
-    >>> completion = complete(load_example(), "new-b", "P@10", model="support_only", draws=100)
+    >>> completion = complete(load_example(), "new-b", "P@10", posterior="support_only(draws=100)")
     >>> completion.n_draws
     400
     >>> parse_estimator("posterior-support-only(draws=100)").model
@@ -210,42 +208,21 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     if entry is not None and "priors" in settings and issubclass(entry.make, PosteriorEstimator):
         names = estimator_prior_names(entry.fixed["model"])
         settings["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
-    estimator = estimator_from_text(text, **settings)
-    if isinstance(estimator, PosteriorEstimator):
-        check_posterior(estimator)
-    return estimator
+    return estimator_from_text(text, **settings)
 
 
-def parse_posterior(
-    text: str | Estimator, settings: PosteriorSettings, **defaults: Any
-) -> PosteriorEstimator:
-    """Parse a posterior estimator's name, or raise `InputError` for a point correction or an unused prior."""
-    posterior = parse_estimator(text, **defaults, **settings.posterior_overrides())
-    if not isinstance(posterior, PosteriorEstimator):
-        raise InputError(
-            f"{posterior.name} has no interval and no draws of judgments",
-            hint="name a posterior, such as posterior-combined",
-        )
-    refuse_idle_priors([posterior], dict(settings.priors))
-    return posterior
-
-
-def check_posterior(estimator: PosteriorEstimator) -> None:
-    """Raise `InputError` for priors unsupported by the engine or sampling options out of range."""
-    refuse_large_priors(estimator.priors)
-    if estimator.engine == "laplace":
-        for model in member_models(estimator.model):
-            model_named(model).refuse_priors(estimator.priors)
-    elif estimator.engine == "nuts":
-        for name, prior in estimator.priors.items():
-            refuse_no_density(name, parse_prior(prior))
-    for name in ("draws", "tune", "chains"):
-        options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
+def parse_sole_posterior(posterior: str | PosteriorEstimator, **defaults: Any) -> PosteriorEstimator:
+    """Parse the posterior of a function that has one, or raise `InputError` for a point correction."""
+    entry = ESTIMATORS.get(leading_name(posterior)) if isinstance(posterior, str) else None
+    if entry is not None and entry.kind == "point":
+        hint = "name a posterior, such as posterior-combined"
+        raise InputError(f"{entry.name} has no interval and no draws of judgments", hint=hint)
+    return parse_posterior(posterior, **defaults)
 
 
 def parse_estimators(
     entries: str | Estimator | Iterable[str | Estimator],
-    settings: PosteriorSettings,
+    overrides: Mapping[str, Any],
     *,
     by_settings: bool = False,
     **defaults: Any,
@@ -257,12 +234,10 @@ def parse_estimators(
     InputError
         Unknown name or setting, none, two alike, or a prior that none of them has.
     """
-    estimators = tuple(
-        parse_estimator(e, **defaults, **settings.posterior_overrides()) for e in named_estimators(entries)
-    )
+    estimators = tuple(parse_estimator(e, **defaults | dict(overrides)) for e in named_estimators(entries))
     if not estimators:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATORS)}")
-    refuse_idle_priors(estimators, dict(settings.priors))
+    refuse_idle_priors(estimators, overrides.get("priors", {}))
     labels = estimator_labels(estimators) if by_settings else tuple(e.name for e in estimators)
     if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:
         raise InputError(f"two estimators are called {twice[0]!r}", hint="ask for one after the other")
@@ -312,26 +287,6 @@ def with_common_topics(
         else e
         for e in entries
     )
-
-
-def refuse_large_priors(priors: Mapping[str, str | Prior]) -> None:
-    """Raise `InputError` for a prior with a number beyond 1e100, whose density overflows.
-
-    Examples
-    --------
-    >>> refuse_large_priors({"mu": "Normal(1e308, 1)"})
-    Traceback (most recent call last):
-        ...
-    bayespool.errors.InputError: prior of mu: Normal(1e308, 1) is too large; its numbers are at most 1e+100
-    """
-    for name, prior in priors.items():
-        try:
-            is_large = any(abs(x) > _MAX_PRIOR_NUMBER for x in parse_prior(prior).args)
-        except OverflowError:  # a whole number of hundreds of digits
-            is_large = True
-        if is_large:
-            hint = f"its numbers are at most {_MAX_PRIOR_NUMBER:g}"
-            raise InputError(f"prior of {name}: {prior} is too large", hint=hint)
 
 
 def refuse_too_many_draws(

@@ -111,7 +111,7 @@ class Imputations(Result):
         """Return the completed qrels as files ``qrels-01.txt``, ``qrels-02.txt``, …"""
         return {name: qrels_content(self.qrels(i), name) for i, name in enumerate(self._names)}
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the files' contents, with a command that evaluates a run with them."""
         n_completed, runs = self.completed.shape[1], self.run_ids
         sentences = [
@@ -260,13 +260,13 @@ def impute(
     Examples
     --------
     >>> from bayespool import impute, load_example
-    >>> imputations = impute(load_example(), "new-b", "P@10", draws=5, estimator="posterior-ratio")
+    >>> imputations = impute(load_example(), "new-b", "P@10", draws=5, posterior="posterior-ratio")
     >>> imputations.qrels(0)
     <Qrels: 1,225 judgments, 20 topics>
     >>> imputations.draws
     (0, 2048, 1024, 3072, 512)
     """
-    parsed, posterior, draws = settings.measures, settings.estimator, settings.draws
+    parsed, posterior, draws = settings.measures, settings.posterior, settings.draws
     for measure in parsed:
         if isinstance(measure, Normalized) and measure.ideal == "judged":
             raise InputError(

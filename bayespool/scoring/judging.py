@@ -201,7 +201,7 @@ class NextJudgments(ListForAssessors):
         """Return notes on the pool and the posterior draws."""
         return (*self.metadata["pool_notes"], *self.completion.notes)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the effect of judgments so far, when to stop and the documents to judge."""
         sentences = []
         criterion = f"{self.measure}, {self.criterion}"
@@ -319,14 +319,14 @@ def judge_next(
     Examples
     --------
     >>> from bayespool import judge_next, load_example
-    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5, estimator="posterior-ratio")
+    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio")
     >>> len(judgments), judgments.expected_after < judgments.now
     (5, True)
     """
     goal, until, ci_prob = settings.goal, settings.until, settings.ci_prob
     kind_of_ideal = settings.ideal or ("own" if goal == "interval" else "shared")
     (measure,) = with_ideal([settings.measures], kind_of_ideal)
-    posterior = settings.estimator
+    posterior = settings.posterior
     expect_collection(collection)
     warn_of_no_pool(collection, rel=settings.measures.rel)
     whole = collection

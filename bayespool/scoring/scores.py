@@ -134,7 +134,7 @@ def read_scores(path: PathLike) -> StoredScores:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> from bayespool import load_example, read_scores, score
-    >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-ratio", draws=100)
+    >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-ratio(draws=100)")
     >>> with TemporaryDirectory() as folder:
     ...     scores.save(f"{folder}/scores.nc")
     ...     stored = read_scores(f"{folder}/scores.nc")
@@ -150,7 +150,7 @@ def read_scores(path: PathLike) -> StoredScores:
         raise InputError("there is no such file", path=place)
     try:
         stored = _read_netcdf(place) if place.suffix == ".nc" else read_result(place)
-    except (InputError, OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError):
         stored = None
     if not isinstance(stored, StoredScores) or not _are_scores(stored):
         raise InputError("holds no scores", path=place, hint="score --output writes them")
@@ -290,7 +290,7 @@ class Scores(ReadableScores):
         runs = ", ".join(self.run_ids) if n <= _MAX_RUNS_IN_TITLE else f"{n} runs"
         return f"Scores of {runs}: {', '.join(map(str, self.measures))}"
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return a sentence per run if runs are few, and the true scores if simulated."""
         sentences = score_sentences(
             self._scores.frame, self.measures, len(self.query_ids), pool_condition(self.metadata)
@@ -464,7 +464,7 @@ class Scores(ReadableScores):
         Examples
         --------
         >>> from bayespool import load_example, score
-        >>> scores = score(load_example(), "new-a", ["P@5", "P@10"], estimators="posterior-ratio", draws=100)
+        >>> scores = score(load_example(), "new-a", ["P@5", "P@10"], estimators="posterior-ratio(draws=100)")
         >>> tree = scores.to_arviz()
         >>> sorted(tree["posterior"].data_vars), tree["constant_data"]["bound_upper"].dims
         (['P_10', 'P_5'], ('measure', 'run_id'))

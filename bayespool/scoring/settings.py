@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool.errors import InputError
-from bayespool.options import SEED, Option, PosteriorSettings, option, options_of
+from bayespool.options import SEED, Option, PosteriorSettings, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,7 +78,8 @@ ESTIMATORS = Option(
     may_be_empty=True,
 )
 POSTERIOR = Option(
-    help="The posterior that says what is uncertain, with settings in parentheses.",
+    help="The posterior that says what is uncertain: settings, 'draws=4000, engine=nuts', or a model with "
+    "them, 'ratio(draws=4000)'.",
     docstring_type="str or PosteriorEstimator",
     group="Estimation",
     names="posteriors",
@@ -176,7 +177,10 @@ class ScoringSettings(TargetSettings):
                 "a confusion is for the scope another-assessor alone", hint="add --scope another-assessor"
             )
         requested, defaults = self._requested_estimators(), self.target_settings()
-        self._hold("estimators", parse_estimators(requested, self, by_settings=True, **defaults))
+        self._hold(
+            "estimators",
+            parse_estimators(requested, self.posterior_overrides(), by_settings=True, **defaults),
+        )
         if is_by_another and not any(isinstance(e, PosteriorEstimator) for e in self.estimators):
             raise InputError(
                 "no posterior among the estimators, and corrections have no scores by another assessor",
@@ -226,7 +230,7 @@ class ImputeSettings(TargetSettings):
         details="They say how deep judgments are completed and which levels of relevance are distinguished; "
         "one completion serves them all.",
     )
-    estimator: PosteriorEstimator = option(
+    posterior: PosteriorEstimator = option(
         "posterior-combined",
         POSTERIOR,
         help="The posterior whose draws are written, with settings in parentheses: "
@@ -242,22 +246,16 @@ class ImputeSettings(TargetSettings):
     )
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import parse_posterior
+        from bayespool.scoring.estimators import parse_sole_posterior
 
         super().__post_init__()
-        posterior = parse_posterior(self.estimator, self, **self.target_settings())
+        posterior = parse_sole_posterior(self.posterior, **self.target_settings())
         if self.draws > (n_available := posterior.draws * posterior.chains):
             raise InputError(
                 f"{self.draws} completed qrels out of {n_available} draws",
                 hint=f"ask for more, as in {posterior.name}(draws={-(-self.draws // posterior.chains)})",
             )
-        self._hold("estimator", posterior)
-
-    def posterior_overrides(self) -> dict[str, Any]:
-        """Return overrides for posterior settings, except the number of draws. The estimator's text has that
-        number.
-        """
-        return {name: value for name, value in super().posterior_overrides().items() if name != "draws"}
+        self._hold("posterior", posterior)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,14 +280,14 @@ class JudgeNextSettings(TargetSettings):
         "number of judgments that it is expected to take is printed.",
         above=0,
     )
-    estimator: PosteriorEstimator = option("posterior-combined", POSTERIOR)
+    posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
     ci_prob: float = option(0.95, CI_PROB)
 
     def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import parse_posterior
+        from bayespool.scoring.estimators import parse_sole_posterior
 
         super().__post_init__()
-        self._hold("estimator", parse_posterior(self.estimator, self, **self.target_settings()))
+        self._hold("posterior", parse_sole_posterior(self.posterior, **self.target_settings()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,5 +311,5 @@ class PyTerrierSettings(PosteriorSettings):
             estimators=self.estimator,  # type: ignore[arg-type]  # settings make it a tuple
             ci_prob=self.ci_prob,
             random_seed=self.random_seed,
-            **{name: getattr(self, name) for name in options_of(PosteriorSettings)},
+            posterior=self.posterior,
         )

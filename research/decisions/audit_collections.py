@@ -24,7 +24,7 @@ import pandas as pd
 from scipy.stats import norm
 from shared import contributors, place, read
 
-from bayespool import Audit, Collection, audit, judge_next, parse_measure
+from bayespool import Audit, Collection, PosteriorEstimator, audit, judge_next, parse_measure
 from bayespool.auditing import confidence_sequence, foretell
 from bayespool.collection import read_run_types
 from bayespool.evidence import score_bounds
@@ -88,7 +88,7 @@ def audited(
 ) -> Iterator[dict[str, Any]]:
     """A row by way of drawing, seed and stage."""
     start = time.perf_counter()
-    planned = audit(smaller, run, measure, draws=draws, budget=1)
+    planned = audit(smaller, run, measure, posterior=PosteriorEstimator(draws=draws), budget=1)
     seconds, urn = time.perf_counter() - start, planned.urn
     if not len(urn):
         return
@@ -99,7 +99,7 @@ def audited(
     relevance = np.array([answers[key] for key in keys], dtype=np.int64)
     worth = np.array(urn.worth)[np.minimum(relevance, len(urn.worth) - 1)]
     n = min(max(STAGES), len(urn))
-    qrels = judge_next(smaller, run, measure, budget=n, draws=draws).qrels()
+    qrels = judge_next(smaller, run, measure, budget=n, posterior=PosteriorEstimator(draws=draws)).qrels()
     first = list(zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), strict=True))
     chosen = [keys.index(key) for key in first if key in keys]
     ids, rank = smaller.doc_ids.to_pylist(), {}

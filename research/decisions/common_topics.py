@@ -63,7 +63,9 @@ def of_manual_runs() -> Iterator[tuple[float, ...]]:
         truth = score_bounds(whole, [name], MEASURE).lower.mean()
         row: list[float] = []
         for topics, labels in ((None, [MODEL]), (common, [MODEL, "topics-adjustment"])):
-            scores = score(reduced, name, MEASURE, estimators=MODEL, draws=100, common_topics=topics)
+            scores = score(
+                reduced, name, MEASURE, estimators=MODEL, posterior="draws=100", common_topics=topics
+            )
             frame = scores.to_frame().set_index("estimator")
             for label in labels:
                 value, low, high = frame.loc[label, ["value", "lower", "upper"]].astype(float)

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from shared import read
 
-from bayespool import reversals
+from bayespool import count_reversals
 from bayespool.comparisons import Reversals, significant_draws
 
 
@@ -48,7 +48,7 @@ def main() -> None:
     settings = {"judgments": asked.judgments, "estimators": asked.estimators.split(","), "draws": asked.draws}
     settings |= {"test": "paired-t", "level": 0.01}
     orders = [
-        reversals(collection, runs, asked.measure or ["P@10"], random_seed=seed, **settings)
+        count_reversals(collection, runs, asked.measure or ["P@10"], random_seed=seed, **settings)
         for seed in range(1, asked.seeds + 1)
     ]
 

@@ -26,7 +26,7 @@ import pandas as pd
 from scipy import stats
 from shared import READING, contributors, head, markdown, read
 
-from bayespool import Collection, score
+from bayespool import Collection, PosteriorEstimator, score
 from bayespool.comparisons import PairVariances
 from bayespool.evidence import score_bounds
 from bayespool.measures import Estimates, Values, parse_measure
@@ -80,7 +80,9 @@ def sets(whole: Collection) -> Iterator[list[str]]:
 
 
 def estimated(collection: Collection, draws: int, **asked: Any) -> Estimates:
-    scores = score(collection, measures=[MEASURE], estimand="pooled", draws=draws, **asked)
+    scores = score(
+        collection, measures=[MEASURE], estimand="pooled", posterior=PosteriorEstimator(draws=draws), **asked
+    )
     (estimates,) = (e for e in scores.estimates if e.draws is not None)
     return estimates
 

@@ -22,7 +22,15 @@ from typing import Any
 import numpy as np
 from shared import head, markdown, read
 
-from bayespool import Collection, SimulationSettings, describe_pool, discover_pool, leave_out, simulate
+from bayespool import (
+    Collection,
+    PosteriorEstimator,
+    SimulationSettings,
+    describe_pool,
+    discover_pool,
+    leave_out,
+    simulate,
+)
 from bayespool.collection import UNJUDGED
 
 NAMES = ("simulated", "dl21-passage", "covid-round4", "trec2011-medical", "trec2-adhoc", "trec8-adhoc")
@@ -94,7 +102,12 @@ def print_coverage(name: str, collection: Collection, depth: int, draws: int) ->
         if len(np.unique(pooled.organization[pooled.pooled])) < 2:
             continue
         if key not in rows:
-            result = leave_out(pooled, ["P@10", "nDCG@10"], estimators="posterior-combined", draws=draws)
+            result = leave_out(
+                pooled,
+                ["P@10", "nDCG@10"],
+                estimators="posterior-combined",
+                posterior=PosteriorEstimator(draws=draws),
+            )
             rows[key] = result.to_frame("runs")
         for measure, of_measure in rows[key].groupby("measure", sort=False):
             wide = of_measure[of_measure["std"] > 0]

@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayespool import Collection, budgets
+from bayespool import Collection, compare_budgets
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "decisions"))
 
@@ -110,7 +110,7 @@ def main() -> None:
 
     def run(strategies: Iterable[str], name: str, **settings: Any) -> Any:
         asked = {"budgets": BUDGETS, "folder": given.output / name, "n_jobs": given.jobs} | settings
-        return budgets(collection, MEASURES, strategies=list(strategies), **asked)
+        return compare_budgets(collection, MEASURES, strategies=list(strategies), **asked)
 
     markdown(["reading", "`--truth`", "of 72", *PAPER[1:]])
     for truth in ("full", "pooled"):

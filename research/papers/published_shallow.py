@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayespool import Collection, parse_measure, reversals
+from bayespool import Collection, count_reversals, parse_measure
 from bayespool.comparisons import FIT_JUDGMENTS, Reversals, judgment_subset
 from bayespool.corrections import Interpolated, Smoothed
 from bayespool.evidence import score_bounds
@@ -59,7 +59,7 @@ def results(
         "estimators": list(estimators),
         "unseen": "estimated",  # the paper has residuals under all judgments
     }
-    return [reversals(collection, runs, **asked, random_seed=seed) for seed in range(1, seeds + 1)]
+    return [count_reversals(collection, runs, **asked, random_seed=seed) for seed in range(1, seeds + 1)]
 
 
 def rows_of(found: Sequence[Reversals], table: str) -> pd.DataFrame:

@@ -62,7 +62,7 @@ def judge_in_rounds(
                 pair = rng.permutation(completion.unknowns.pair)[:budget]
             else:
                 step = judge_next(
-                    judged, run_ids, measure, estimator=posterior, budget=budget, ci_prob=ci_prob
+                    judged, run_ids, measure, posterior=posterior, budget=budget, ci_prob=ci_prob
                 )
                 pair, expected = step.pair, step.remaining
             assert (relevance[pair] >= 0).all(), "the answers lack a document that was chosen"

@@ -73,7 +73,7 @@ def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
     assert done.err.splitlines().count(said) == 1
     after = json.loads((tmp_path / "second.json").read_text())["metadata"]["afterwards"]
     assert after["n"] == 6
-    width = judge_next(small(), budget=6, estimator=BACKGROUND)
+    width = judge_next(small(), budget=6, posterior=BACKGROUND)
     assert after["before"] == pytest.approx(width.now)
     assert after["expected"] == pytest.approx(width.expected_after, rel=1e-4)
     assert after["now"] < after["before"]
@@ -100,7 +100,7 @@ def test_comparison_and_runs_taken_out_of_the_pool(run: Run, small_files: Path) 
     done = run(*asked, "--unpool", "north-1", "--unpool", "north-2", "--goal", "comparison")
     assert done.status == 0, done.err
     of_both = {"measures": "P@20", "unpool": ["north-1", "north-2"], "goal": "comparison", "budget": 3}
-    found = judge_next(small(), estimator=BACKGROUND, **of_both)  # type: ignore[arg-type]
+    found = judge_next(small(), posterior=BACKGROUND, **of_both)  # type: ignore[arg-type]
     assert f"P@20, chance of a wrong order now: {found.now:.4f}" in done.out.splitlines()
     assert f"the chance of a wrong order from {found.now:.4f} to {found.expected_after:.4f}" in done.out
     assert "taken out of the pool: organization north" in done.err
@@ -131,7 +131,7 @@ def test_an_order_that_is_settled_in_the_draws(run: Run, small_files: Path, tmp_
 def test_where_judging_may_stop(
     run: Run, small_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    n = judge_next(small(), budget=2, estimator=BACKGROUND, until=0.03).n_needed
+    n = judge_next(small(), budget=2, posterior=BACKGROUND, until=0.03).n_needed
     assert n is not None
     assert n > 2
     done = run(*next_call(small_files, "--budget", 2, "--until", 0.03))
@@ -191,7 +191,7 @@ FAST = ("--estimator", "posterior-ratio", "--draws", "50")
 
 
 def planned(budget: int) -> Audit:
-    return audit(small(), "new-b", "P@10", budget=budget, estimator="posterior-ratio", draws=50)
+    return audit(small(), "new-b", "P@10", budget=budget, posterior="posterior-ratio(draws=50)")
 
 
 def test_an_audit_is_planned_judged_continued_and_verified(
@@ -370,7 +370,7 @@ def test_files_are_the_judgments_and_the_draws_of_the_library(run: Run, small_ex
     folder, asked = small_example / "imputed", ("-m", "P@10", "-m", "P(rel=2)@10", "--seed", 3)
     done = run(*complete_call(small_example, *asked))
     assert done.status == 0, done.err
-    found = impute(small(), None, ["P@10", "P(rel=2)@10"], estimator=COMPLETING, random_seed=3)
+    found = impute(small(), None, ["P@10", "P(rel=2)@10"], posterior=COMPLETING, random_seed=3)
     written = sorted(path.name for path in folder.iterdir())
     assert written == ["files.csv", "files.parquet", *NAMES, "settings.json"]
     assert read_result(folder).to_frame().equals(found.to_frame())
@@ -386,7 +386,7 @@ def test_files_are_the_judgments_and_the_draws_of_the_library(run: Run, small_ex
     # the command that it prints, done here without a shell
     *said, here = done.out.splitlines()[-6:]
     assert here.startswith("here: ")
-    assert said == list(found.summary())
+    assert said == list(found.sentences())
     (command,) = [line for line in said if "ir_measures" in line]
     head, loop, end = command.partition("for each RUN file: ")[2].split("; ")
     assert (head, end) == ("for qrels in qrels-*.txt", "done")

@@ -11,7 +11,7 @@ import pytest
 from commands import Outcome, campaign
 from small import small
 
-from bayespool.experiments import budgets
+from bayespool.experiments import compare_budgets
 from bayespool.pooling import STRATEGIES
 
 
@@ -123,7 +123,7 @@ def test_budgets_writes_what_the_library_finds(
     done = run(*files, *asked, "--truth", "pooled", "--output", tmp_path)
     assert done.status == 0, done.err
     assert "note: there are no more documents; everything is judged for 5,000,000" in done.out
-    found = budgets(
+    found = compare_budgets(
         small(),
         ["P@5", "P@10"],
         strategies=["take", "depth(k=5)"],

@@ -31,7 +31,7 @@ def example_comparison() -> Comparison:
         ["P@5", "P@10"],
         estimators=["interpolated", "posterior-ratio"],
         tests=("paired-t", "wilcoxon", "tukey-hsd"),
-        draws=50,
+        posterior="draws=50",
     )
 
 

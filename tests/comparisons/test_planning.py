@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from bayespool import load_example, plan
+from bayespool import load_example, plan_comparison
 from bayespool.comparisons import PairVariances, Plan
 from bayespool.errors import InputError
 from bayespool.measures import Values
@@ -65,7 +65,7 @@ FEW: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 50}
 def made(**settings: object) -> Plan:
     """A plan of the example's two new runs."""
     named = FEW | {"judgments": (20,), "more_topics": (20,)}
-    return plan(load_example(), ["new-a", "new-b"], "P@10", **named | settings)
+    return plan_comparison(load_example(), ["new-a", "new-b"], "P@10", **named | settings)
 
 
 def test_the_cheapest_mix_follows_the_prices() -> None:
@@ -74,17 +74,17 @@ def test_the_cheapest_mix_follows_the_prices() -> None:
     assert dear["n_topics"] < cheap["n_topics"]
     assert cheap["n_judgments"] == cheap["price"] == 0
     assert dear["price"] == 1000 * (dear["n_topics"] - 20) + dear["n_judgments"]
-    assert made(difference=1e-6).summary()[1] == "No number of topics up to 2,000 detects 1e-06."
+    assert made(difference=1e-6).sentences()[1] == "No number of topics up to 2,000 detects 1e-06."
 
 
 def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
-    made = plan(topics_at_hand=50, sd=0.2, more_topics=(30,), difference=0.05, price_topic=3)
+    made = plan_comparison(topics_at_hand=50, sd=0.2, more_topics=(30,), difference=0.05, price_topic=3)
     expected = [ONE.smallest(0.8, n_topics) for n_topics in (50, 80)]
     assert made.scenarios()["smallest"].tolist() == pytest.approx(expected)
     n_topics = ONE.topics_for(0.05, 0.8)
     assert made.mixes()["n_topics"].tolist() == [n_topics]
     assert made.mixes()["price"].tolist() == [3 * (n_topics - 50)]  # type: ignore[operator]
-    assert made.summary()[0].startswith("On 50 topics a difference of 0.081 is detected")
+    assert made.sentences()[0].startswith("On 50 topics a difference of 0.081 is detected")
 
 
 BOTH = (["new-a", "new-b"],)
@@ -107,11 +107,11 @@ IDLE = {
 def test_what_cannot_be_planned_is_refused() -> None:
     for given, settings, said in WRONG:
         with pytest.raises(InputError, match=said):
-            plan(load_example(), *given, **settings)
+            plan_comparison(load_example(), *given, **settings)
     with pytest.raises(InputError, match="needs the topics at hand and the standard deviation"):
-        plan(topics_at_hand=50)
+        plan_comparison(topics_at_hand=50)
     with pytest.raises(InputError, match="no collection"):
-        plan()
+        plan_comparison()
     for name, value in IDLE.items():
         with pytest.raises(InputError, match=f"{name} beside topics_at_hand: without"):
-            plan(**STATED, **{name: value})
+            plan_comparison(**STATED, **{name: value})

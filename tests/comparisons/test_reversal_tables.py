@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from drawn import contents
 
-from bayespool.comparisons import Reversals, reversals
+from bayespool.comparisons import Reversals, count_reversals
 from bayespool.experiments import load_example
 from bayespool.plots import draw_reversals
 from bayespool.report.saving import read_result
@@ -25,7 +25,9 @@ TABLES = ("rates", "trends", "p_values", "risks", "calibration", "grades")
 
 @cache
 def found() -> Reversals:
-    return reversals(load_example(), judgments=[300], estimators=["smoothed", "posterior-ratio"], draws=20)
+    return count_reversals(
+        load_example(), judgments=[300], estimators=["smoothed", "posterior-ratio"], posterior="draws=20"
+    )
 
 
 def test_tables_are_those_of_their_methods_and_are_read_back(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from real import read_real
 from scipy import stats
 
 from bayespool.collection import Collection
-from bayespool.comparisons import Reversals, brier_score, calibration_table, judgment_subset, reversals
+from bayespool.comparisons import Reversals, brier_score, calibration_table, count_reversals, judgment_subset
 from bayespool.comparisons.outcomes import Outcome
 from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.errors import InputError
@@ -35,7 +35,7 @@ ASKED: dict[str, Any] = {
 
 @cache
 def example_reversals(unseen: str = "nonrelevant") -> Reversals:
-    return reversals(load_example(), unseen=unseen, **ASKED)
+    return count_reversals(load_example(), unseen=unseen, **ASKED)
 
 
 def scipy_significance(collection: Collection, runs: tuple[str, ...]) -> dict[tuple[int, int], int]:
@@ -135,7 +135,7 @@ WRONG: tuple[tuple[dict[str, Any], str], ...] = (
 def test_reversals_refuse_what_they_cannot_do() -> None:
     for arguments, said in WRONG:
         with pytest.raises(InputError, match=said):
-            reversals(load_example(), **{"judgments": [300], "estimators": [], **arguments})
+            count_reversals(load_example(), **{"judgments": [300], "estimators": [], **arguments})
 
 
 # --- a real collection -------------------------------------------------------------------------------------
@@ -148,7 +148,9 @@ def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
     """What docs/comparisons.md says: Brier scores far below those of the share that nobody could know."""
     collection = read_real(collections / "trec8-adhoc")
     runs = [run for run in collection.run_ids if run not in ("UB99SW", "UB99T")]  # oddly unjudged
-    found = reversals(collection, runs, estimators=["posterior-combined"], draws=250, fitted=False)
+    found = count_reversals(
+        collection, runs, estimators=["posterior-combined"], posterior="draws=250", fitted=False
+    )
     grades = found.grades().set_index(["group", "judgments", "statement"])
     for (group, n, statement), row in grades.iterrows():
         assert abs(row["announced"] - row["happened"]) < 0.12, (group, n, statement)

@@ -492,7 +492,8 @@ def test_what_cannot_be_checked_is_refused() -> None:
 @pytest.mark.slow
 def test_checks_and_containers_repeat_to_the_byte_and_change_with_the_seed() -> None:
     a, b, other = (
-        check_models(load_example(), models="background", draws=20, random_seed=seed) for seed in (1, 1, 2)
+        check_models(load_example(), models="background", posterior="draws=20", random_seed=seed)
+        for seed in (1, 1, 2)
     )
     draws = [found["background", P10].draws.tobytes() for found in (a, b, other)]
     assert draws[0] == draws[1] != draws[2]
@@ -509,7 +510,7 @@ GROUPS = {
 
 def test_container_is_what_arviz_reads(tmp_path: Path) -> None:
     model = "background"
-    checked = check_models(load_example(), models=model, draws=150, chains=2)
+    checked = check_models(load_example(), models=model, posterior="draws=150, chains=2")
     atomic_write(tmp_path / "model.nc", container_bytes(checked.containers["P@10", model]))
     with xr.open_datatree(tmp_path / "model.nc", engine="h5netcdf") as opened:
         tree = opened.load()

@@ -213,7 +213,9 @@ def test_seeds_come_from_names() -> None:
     """A fold is what the estimator makes of the unpooled collection under the seed of the fold's name."""
     collection = small()
     organization = collection.organizations[0]
-    found = leave_out(collection, "P@10", estimators="posterior-background", draws=50, random_seed=5)
+    found = leave_out(
+        collection, "P@10", estimators="posterior-background", posterior="draws=50", random_seed=5
+    )
     reduced = collection.unpool(organization=organization)
     runs = [run for run in collection.run_ids if run.startswith(f"{organization}-")]
     seed = seed_of(5, "organization", organization)

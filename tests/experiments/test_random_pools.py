@@ -23,7 +23,7 @@ from bayespool.experiments import (
     Budgets,
     BudgetSettings,
     PoolWidthResult,
-    budgets,
+    compare_budgets,
     leave_out,
     load_example,
     vary_common_topics,
@@ -359,7 +359,7 @@ FULL = {"a": 0.75, "b": 0.5, "c": 0.75}
 
 
 def budgets_of_toy(**more: Any) -> Budgets:
-    return budgets(toy(), "P@2", **{"strategies": Alphabet(), "budgets": [6, 4], "top": 100} | more)
+    return compare_budgets(toy(), "P@2", **{"strategies": Alphabet(), "budgets": [6, 4], "top": 100} | more)
 
 
 def test_pools_and_contributors_by_hand() -> None:
@@ -403,10 +403,10 @@ def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
     asked = {"measures": "P@10", "strategies": "take", "budgets": [100]}
     for wrong, message in refused:
         with pytest.raises(InputError, match=message):
-            budgets(example, **asked | wrong)
+            compare_budgets(example, **asked | wrong)
     alone = dataclasses.replace(example, organization=np.zeros_like(example.organization))
     with pytest.raises(InputError, match="only one organization"):
-        budgets(alone, **asked)
+        compare_budgets(alone, **asked)
     with pytest.raises(InputError, match="no table 'estimates'"):
         budgets_of_toy().to_frame("estimates")
 
@@ -449,7 +449,9 @@ def test_a_budget_for_everything_is_a_leave_out_experiment(example: Collection) 
     """With all of the depth pool judged, runs left out and their truths are those of `leave_out`."""
     depth_pool = example.without_judgments(~example.in_pool())
     measures, estimators = ["P@10", "nDCG@10"], ["background(e=0.05)", "condensed-list"]
-    one = budgets(example, measures, strategies="take", budgets=[10_000], top=100, estimators=estimators)
+    one = compare_budgets(
+        example, measures, strategies="take", budgets=[10_000], top=100, estimators=estimators
+    )
     two = leave_out(depth_pool, measures, estimators=estimators, truth="full")
     keys = ["measure", "estimator", "run_id"]
     merged = one.to_frame("estimates", reported_only=True).merge(
@@ -486,8 +488,8 @@ def test_scores_of_every_pool_and_their_summary_by_hand() -> None:
     best = budgets_of_toy(top=67)  # alone are reported, and all contribute
     assert set(best.to_frame()["run_id"]) == {"a", "b", "c"}
     assert best.to_frame(reported_only=True)["pooled"].tolist() == [0.75] * 4
-    assert "; with 6 that of alphabet (0.1667)" in result.summary()[1]
-    total, of_measure = budgets_of_toy(budgets=[4], stop="nonrelevant(n=2)").summary()
+    assert "; with 6 that of alphabet (0.1667)" in result.sentences()[1]
+    total, of_measure = budgets_of_toy(budgets=[4], stop="nonrelevant(n=2)").sentences()
     assert "topics end by nonrelevant(n=2)" in total
     assert "; with" not in of_measure  # a single budget is named once
 

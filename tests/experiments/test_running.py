@@ -29,7 +29,7 @@ from left_out import FEW, Pairs, stored, tables
 from small import small
 from toys import toy_collection
 
-from bayespool import budgets, check_judges
+from bayespool import check_judges, compare_budgets
 from bayespool.collection import Collection, add_judges
 from bayespool.corrections import Background
 from bayespool.errors import ExperimentChangedWarning, InputError, InputWarning, OutputError, WorkerError
@@ -70,7 +70,7 @@ def of_common_topics(**more: Any) -> Result:
 
 def of_budgets(**more: Any) -> Result:
     asked: dict[str, Any] = {"strategies": ["take", "borda"], "budgets": [200], "estimators": "interpolated"}
-    return budgets(load_example(), "P@10", **asked | more)
+    return compare_budgets(load_example(), "P@10", **asked | more)
 
 
 def of_pairs(**more: Any) -> Result:
@@ -80,7 +80,7 @@ def of_pairs(**more: Any) -> Result:
 def with_labels(**more: Any) -> Result:
     judged = with_judge(load_example(), right_labels(), "good")
     return check_judges(
-        judged, run_ids=(), intervals=True, model="ratio", **{"draws": 20, "chains": 2} | more
+        judged, run_ids=(), intervals=True, posterior="ratio", **{"draws": 20, "chains": 2} | more
     )
 
 

@@ -35,7 +35,11 @@ def _kept(name: str) -> Path:
         _result().save(folder / "results")
     else:
         scores = score(
-            load_example(), ["new-a", "new-b"], "P@5", estimators=["background", "posterior-ratio"], draws=100
+            load_example(),
+            ["new-a", "new-b"],
+            "P@5",
+            estimators=["background", "posterior-ratio"],
+            posterior="draws=100",
         )
         for ending in ENDINGS:
             scores.save(folder / f"scores.{ending}")

@@ -48,9 +48,9 @@ def task() -> ScoringProblem:
 
 def test_own_model_completes_and_is_an_estimator() -> None:
     for own in each_own():
-        completion = complete(small(), "new-b", "P@10", model="mine", draws=100)
+        completion = complete(small(), "new-b", "P@10", posterior="mine(draws=100)")
         (values,) = completion.evaluate("P@10")
-        scores = score(small(), "new-b", "P@10", estimators="posterior-mine", draws=100)
+        scores = score(small(), "new-b", "P@10", estimators="posterior-mine", posterior="draws=100")
         estimates = scores["posterior-mine", "P@10"]
         assert estimates.draws is not None
         np.testing.assert_array_equal(values.amount, estimates.draws.amount)
@@ -185,7 +185,12 @@ def test_a_scale_that_may_be_negative_is_refused_by_either_engine() -> None:
     priors = {"sigma_topic": "Normal(0, 1)"}
     for engine in ("laplace", "nuts"):
         with pytest.raises(InputError, match=r"prior of sigma_topic: Normal\(0, 1\) reaches below 0"):
-            score(load_example(), "new-a", estimators="posterior-ratio", engine=engine, priors=priors)
+            score(
+                load_example(),
+                "new-a",
+                estimators="posterior-ratio",
+                posterior=PosteriorEstimator(engine=engine, priors=priors),
+            )
 
 
 def test_a_predictor_that_is_not_there_is_named() -> None:
@@ -193,7 +198,7 @@ def test_a_predictor_that_is_not_there_is_named() -> None:
     with pytest.raises(
         InputError, match="no predictor 'suport'; did you mean 'support'\\? known: log_rank, "
     ):
-        complete(load_example(), "new-b", "P@10", model="mine", draws=10)
+        complete(load_example(), "new-b", "P@10", posterior="mine(draws=10)")
 
 
 def test_log_odds_of_documents_do_not_depend_on_what_else_there_is() -> None:

@@ -10,7 +10,7 @@ from compared import compared
 from drawn import cut_off, line, overlapping, row_names, segments
 from small import small
 
-from bayespool.comparisons import Comparison, Reversals, compare, reversals
+from bayespool.comparisons import Comparison, Reversals, compare, count_reversals
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.plots import (
@@ -107,7 +107,9 @@ def test_many_pairs_are_shown_by_rank() -> None:
 @cache
 def found() -> Reversals:
     estimators = ["smoothed", "posterior-ratio"]
-    return reversals(small(), judgments=(50, 150), estimators=estimators, level=0.1, announce=(), draws=20)
+    return count_reversals(
+        small(), judgments=(50, 150), estimators=estimators, level=0.1, announce=(), posterior="draws=20"
+    )
 
 
 @pytest.mark.slow
@@ -134,7 +136,7 @@ def test_announced_chances_against_what_happened() -> None:
         rows = table[(table["judgments"] == n) & (table["n"] > 0)]
         np.testing.assert_array_equal(line(axes, f"from {n} judgments"), rows[["announced", "happened"]])
     assert axes.get_xlabel() == "announced chance to be significant"
-    bare = reversals(small(), judgments=(150,), estimators=["smoothed"])
+    bare = count_reversals(small(), judgments=(150,), estimators=["smoothed"])
     with pytest.raises(InputError, match="the result has no announced chances of"):
         plot_reversal_calibration(bare)
     assert len(draw_reversals(bare).axes) == 2 * 2

@@ -9,7 +9,7 @@ from drawn import cut_off, line, overlapping
 from small import small
 
 from bayespool.errors import InputError
-from bayespool.experiments import LeaveOutResult, budgets, leave_out, load_example
+from bayespool.experiments import LeaveOutResult, compare_budgets, leave_out, load_example
 from bayespool.plots import (
     draw_budgets,
     plot_audit,
@@ -23,7 +23,7 @@ from bayespool.plots import (
 @pytest.fixture(scope="module")
 def result() -> LeaveOutResult:
     estimators = ["as-judged", "background", "smoothed", "posterior-background"]
-    return leave_out(small(), ["P@5", "P@10"], estimators=estimators, draws=20)
+    return leave_out(small(), ["P@5", "P@10"], estimators=estimators, posterior="draws=20")
 
 
 def test_points_of_the_figures(result: LeaveOutResult) -> None:
@@ -77,7 +77,9 @@ def test_indicators_say_which_runs_are_corrected() -> None:
 
 @pytest.mark.slow
 def test_figures_of_budgets_show_the_summary() -> None:
-    result = budgets(load_example(), ["P@10", "AP@10"], strategies=["take", "dcg"], budgets=[200, 600])
+    result = compare_budgets(
+        load_example(), ["P@10", "AP@10"], strategies=["take", "dcg"], budgets=[200, 600]
+    )
     summary = result.to_frame("summary")
     shown = summary[summary["measure"] == "AP@10"]
     for axes, rows_of, name in (

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from retrievals import documents_of, order_of, some_rankings, topic_of, with_lots
 from toys import toy_collection
 
-from bayespool import budgets, load_example
+from bayespool import compare_budgets, load_example
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.pooling import (
@@ -261,14 +261,16 @@ def test_a_sample_has_no_stopping_rule() -> None:
     with pytest.raises(InputError, match="is a random sample; a stopping rule would bias it"):
         choose(load_example(), "uniform", 100, stop="nonrelevant")
     with pytest.raises(InputError, match="estimators need to know the pool"):
-        budgets(load_example(), "P@10", strategies="take", stop="nonrelevant", estimators="background")
+        compare_budgets(
+            load_example(), "P@10", strategies="take", stop="nonrelevant", estimators="background"
+        )
 
 
 def test_budgets_are_what_is_judged_at_most() -> None:
     example = load_example()
     asked = {"strategies": "take", "budgets": [200, 600]}
     plain, ended = (
-        budgets(example, "P@10", **asked, **more).to_frame("pools")["n_documents"].tolist()
+        compare_budgets(example, "P@10", **asked, **more).to_frame("pools")["n_documents"].tolist()
         for more in ({}, {"stop": "nonrelevant(n=5)"})
     )
     assert plain == [200, 600]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bayespool import budgets, load_example
+from bayespool import compare_budgets, load_example
 from bayespool.arrays import IntArray
 from bayespool.errors import InputError
 from bayespool.pooling import (
@@ -65,7 +65,7 @@ def test_a_new_strategy_is_chosen_by_and_compared_by_name() -> None:
             of_rank = example.document[run, :, rank - 1]
             best[of_rank] = np.minimum(best[of_rank], rank)
     assert set(best[chosen.pair[:3]]) == {3}
-    found = budgets(example, "P@10", strategies=["take", "deepest"], budgets=[400])
+    found = compare_budgets(example, "P@10", strategies=["take", "deepest"], budgets=[400])
     mae = found.to_frame("summary").set_index("strategy")["mae"]
     assert mae["deepest"] > mae["take"]
     assert STRATEGIES["deepest"].settings == {"to": 5}

@@ -235,7 +235,7 @@ def test_amounts_are_those_of_completed_rankings() -> None:
     """Judgments completed by hand, one draw at a time, and scored as if they were the collection's."""
     assert {parse_measure(name).name for name in NAMES} == set(MEASURES)
     collection = graded_example()
-    completion = complete(collection, TARGETS, ["nDCG@30"], model="ratio", draws=3, chains=1)
+    completion = complete(collection, TARGETS, ["nDCG@30"], posterior="ratio(draws=3, chains=1)")
     index, levels = collection.run_index(TARGETS), (0, *collection.levels)
     u, measures = completion.unknowns, [parse_measure(name) for name in NAMES]
     found = completion.evaluate(*measures)
@@ -392,11 +392,11 @@ def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
 
 def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
     measures = ["P@10", "P(rel=2)@10", "P(rel=3)@10"]
-    scores = score(graded_example(), TARGETS, measures, estimators="posterior-ratio", draws=100)
+    scores = score(graded_example(), TARGETS, measures, estimators="posterior-ratio", posterior="draws=100")
     one, two, three = (scores["posterior-ratio", measure].draws for measure in measures)
     assert (three.amount <= two.amount).all()
     assert (two.amount <= one.amount).all()
     assert (two.amount < one.amount).any()
     assert scores["posterior-ratio", measures[2]].fits.keys() == {"ratio", "ratio, 2 of 1", "ratio, 3 of 2"}
-    binary = score(load_example(), TARGETS, "P@10", estimators="posterior-ratio", draws=100)
+    binary = score(load_example(), TARGETS, "P@10", estimators="posterior-ratio", posterior="draws=100")
     assert binary["posterior-ratio", "P@10"].draws.amount.tobytes() == one.amount.tobytes()

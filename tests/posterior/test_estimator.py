@@ -226,7 +226,12 @@ CERTAIN = dict.fromkeys(BELOW_POOL_PRIORS, "Uniform(0, 0)")
 
 
 def completion(priors: dict[str, str]) -> Completion:
-    return complete(load_example(), "new-a", "nDCG@30", model="ratio", draws=50, priors=priors)
+    return complete(
+        load_example(),
+        "new-a",
+        "nDCG@30",
+        posterior=PosteriorEstimator(model="ratio", draws=50, priors=priors),
+    )
 
 
 def log_odds(found: Completion, topic: int) -> list[np.ndarray]:
@@ -287,7 +292,9 @@ MODELS = ["background", "interpolated", "ratio", "combined"]
 
 @cache
 def scores() -> Scores:
-    return score(load_example(), TARGETS, "P@10", estimators=[f"posterior-{m}" for m in MODELS], draws=100)
+    return score(
+        load_example(), TARGETS, "P@10", estimators=[f"posterior-{m}" for m in MODELS], posterior="draws=100"
+    )
 
 
 def of(model: str) -> Estimates:
@@ -392,7 +399,9 @@ def test_fit_of_several_chains_keeps_them() -> None:
 def test_without_a_pool_there_are_parameters_and_priors_alone() -> None:
     nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     with pytest.warns(NoPoolWarning, match="the collection has no pooled run"):
-        (estimates,) = score(nobody, TARGETS, "P@10", estimators="posterior-background", draws=50).estimates
+        (estimates,) = score(
+            nobody, TARGETS, "P@10", estimators="posterior-background", posterior="draws=50"
+        ).estimates
     assert list(estimates.fits) == ["background", "background, new-b"]  # of each run its own
     for name in estimates.fits:
         tree = fit_container(estimates, name)

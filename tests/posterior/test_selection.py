@@ -78,7 +78,9 @@ def test_observed_judgments_and_levels_go_through() -> None:
     assert (seen.block(0) == 1).all()
     assert len(seen.lots.posteriors[0].mixture.source) == completion.n_draws
     assert set(completion.fits) >= {"lots"}
-    one, again = (score(collection, "r", ["AP@20", "nDCG@10"], draws=50, chains=2) for _ in range(2))
+    one, again = (
+        score(collection, "r", ["AP@20", "nDCG@10"], posterior="draws=50, chains=2") for _ in range(2)
+    )
     assert one.to_frame().equals(again.to_frame())
 
 

@@ -17,7 +17,13 @@ from left_out import POINTS
 from small import small
 
 from bayespool.errors import OutputError
-from bayespool.experiments import LeaveOutResult, budgets, leave_out, vary_common_topics, vary_pool_width
+from bayespool.experiments import (
+    LeaveOutResult,
+    compare_budgets,
+    leave_out,
+    vary_common_topics,
+    vary_pool_width,
+)
 from bayespool.report.result import Result
 from bayespool.report.saving import read_result
 from bayespool.report.terminal import print_result
@@ -35,14 +41,14 @@ BUDGETS: dict[str, Any] = {"strategies": "take", "budgets": list(range(20, 200, 
 def result() -> LeaveOutResult:
     """All point corrections and the posterior that is quickest."""
     estimators = [*POINTS, "posterior-background"]
-    return leave_out(small(), ["P@5", "P@10"], estimators=estimators, draws=20, top=75)
+    return leave_out(small(), ["P@5", "P@10"], estimators=estimators, posterior="draws=20", top=75)
 
 
 OF_ALL: dict[str, Callable[[], Result]] = {
-    "leave-out": cache(lambda: leave_out(small(), "P@10", estimators=BOTH, draws=20, top=75)),
+    "leave-out": cache(lambda: leave_out(small(), "P@10", estimators=BOTH, posterior="draws=20", top=75)),
     "pool-width": lambda: vary_pool_width(small(), "P@10", widths=[2, 3], n_samples=2),
     "common-topics": lambda: vary_common_topics(small(), "P@10", **TOPICS),
-    "budgets": cache(lambda: budgets(small(), "P@10", estimators="as-judged", **BUDGETS)),
+    "budgets": cache(lambda: compare_budgets(small(), "P@10", estimators="as-judged", **BUDGETS)),
 }
 
 
@@ -103,7 +109,7 @@ def test_a_folder_keeps_what_is_not_of_the_result(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
 def test_what_is_read_back_says_the_same(tmp_path: Path) -> None:
-    of_types = {"by type": lambda: leave_out(small(), "P@5", estimators=BOTH, draws=20, **TYPES)}
+    of_types = {"by type": lambda: leave_out(small(), "P@5", estimators=BOTH, posterior="draws=20", **TYPES)}
     for command, make in {**OF_ALL, **of_types}.items():
         shown, folder, file = make(), tmp_path / command, tmp_path / f"{command}.json"
         assert command in (shown.command, "by type")
@@ -112,13 +118,13 @@ def test_what_is_read_back_says_the_same(tmp_path: Path) -> None:
         for path in (folder, file):
             stored = read_result(path)
             assert stored.read() == shown.read()
-            assert (stored.notes(), stored.summary()) == (shown.notes(), shown.summary())
+            assert (stored.notes(), stored.sentences()) == (shown.notes(), shown.sentences())
             assert stored.metadata["settings"] == json.loads(json.dumps(shown.metadata["settings"]))
         if command == "leave-out":
             drawn = {figure.name: figure.caption for figure in read_result(folder).figures()}
             assert drawn == {figure.name: figure.caption for figure in shown.figures()}
     stored.write_report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    assert all(html.escape(sentence) in page for sentence in shown.summary())
+    assert all(html.escape(sentence) in page for sentence in shown.sentences())
     labels = re.findall(r"\\label{(.*)}", shown.to_latex())
     assert len(set(labels)) == len(labels) == len(shown.read())

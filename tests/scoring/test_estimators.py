@@ -12,13 +12,14 @@ from known_scores import MEASURES, example_scores
 from toys import toy_collection
 from wide import wide
 
-from bayespool.comparisons import compare, reversals
+from bayespool.comparisons import compare, count_reversals
 from bayespool.corrections import Background, CondensedList, Interpolated, SystemsAdjustment, TopicsAdjustment
 from bayespool.corrections.base import Corrected, PointCorrection
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import leave_out, load_example
 from bayespool.measures import Estimates, parse_measures
+from bayespool.models.registry import check_priors
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import (
     ALL_ESTIMATORS,
@@ -31,7 +32,7 @@ from bayespool.scoring import (
     register_estimator,
     score,
 )
-from bayespool.scoring.estimators import refuse_large_priors, with_common_topics
+from bayespool.scoring.estimators import with_common_topics
 
 BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered", "precise", "conformal-risk-control")
 POSTERIORS = (
@@ -132,7 +133,7 @@ def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     np.testing.assert_allclose(values["half"], values["background"], rtol=1e-12)
     both = compare(collection, ["new-a", "new-b"], "P@10", estimators=["half"])
     assert set(both.differences()["method"]) == {"as-judged", "half"}
-    turned = reversals(collection, measures="P@10", estimators=["half"], judgments=[500], fitted=False)
+    turned = count_reversals(collection, measures="P@10", estimators=["half"], judgments=[500], fitted=False)
     assert set(turned.rates()["method"]) == {"as-judged", "half"}
     assert parse_estimator("half(share=0.25)") == half(share=0.25)
 
@@ -176,7 +177,7 @@ def test_pairs_are_each_correction_and_its_posterior() -> None:
 
 def test_estimators_without_a_pair_keep_their_table() -> None:
     asked = ["background", "posterior-background", "smoothed"]
-    scores = score(load_example(), measures="P@10", estimators=asked, draws=50)
+    scores = score(load_example(), measures="P@10", estimators=asked, posterior="draws=50")
     all_of_them, pairs = scores.read()
     assert "smooth\xad\ned" in all_of_them.header
     assert [row[1] for row in pairs.rows] == ["background"] * 2
@@ -195,7 +196,7 @@ def test_a_class_defined_again_replaces_itself_and_no_other() -> None:
 
 def test_a_prior_of_hundreds_of_digits_is_refused() -> None:
     with pytest.raises(InputError, match=r"is too large; its numbers are at most 1e\+100"):
-        refuse_large_priors({"mu": f"Normal({10**400}, 1)"})
+        check_priors({"mu": f"Normal({10**400}, 1)"}, ["ratio"], "laplace")
 
 
 def test_bounds_are_the_judgment_counts() -> None:
@@ -211,7 +212,9 @@ def test_bounds_are_the_judgment_counts() -> None:
 
 def test_same_call_gives_the_same_tables() -> None:
     first, second, other = (
-        score(load_example(), None, estimators=["posterior-background"], draws=50, random_seed=seed)
+        score(
+            load_example(), None, estimators=["posterior-background"], posterior="draws=50", random_seed=seed
+        )
         for seed in (4, 4, 5)
     )
     pd.testing.assert_frame_equal(wide(first), wide(second), check_exact=True)
@@ -299,9 +302,9 @@ def test_what_cannot_be_is_refused_before_any_work() -> None:
 
 def test_estimators_of_one_name_are_told_apart_by_their_settings() -> None:
     texts = ["background(e=0.5)", "background", "posterior-background(draws=60)", "posterior-background"]
-    scores = score(load_example(), "new-b", "P@10", estimators=texts, draws=50)
+    scores = score(load_example(), "new-b", "P@10", estimators=texts, posterior="draws=50")
     assert [e.method for e in scores.estimates] == [*texts[:3], "posterior-background(draws=50)"]
-    plain = [score(load_example(), "new-b", "P@10", estimators=text, draws=50) for text in texts]
+    plain = [score(load_example(), "new-b", "P@10", estimators=text, posterior="draws=50") for text in texts]
     assert [e.value.tolist() for e in scores.estimates] == [one.estimates[0].value.tolist() for one in plain]
     (table,) = [t for t in scores.read() if "background(e=0.5)" in t.headings()]
     assert "background" in table.headings()

@@ -425,7 +425,7 @@ def asked() -> NextJudgments:
 @pytest.mark.own_fits
 def test_the_same_seed_chooses_the_same_to_the_byte() -> None:
     one, other, longer, reseeded = (
-        judge_next(load_example(), TARGETS, "P@10", estimator="posterior-ratio", budget=n, random_seed=seed)
+        judge_next(load_example(), TARGETS, "P@10", posterior="posterior-ratio", budget=n, random_seed=seed)
         for n, seed in ((20, 1), (20, 1), (40, 1), (20, 2))
     )
     assert one.to_frame().equals(other.to_frame())

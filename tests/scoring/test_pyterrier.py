@@ -71,7 +71,9 @@ def test_means_are_those_of_score() -> None:
     assert [str(m) for m in asked] == [f"bayespool P@10 {q}" for q in ("mean", "lower", "upper")]
     found = experiment([*asked, ir_measures.P @ 10])
     collection = read_collection(qrels, {"(this system)": results}, **given)
-    (expected,) = score(collection, measures="P@10", estimators="posterior-ratio", draws=100).estimates
+    (expected,) = score(
+        collection, measures="P@10", estimators="posterior-ratio", posterior="draws=100"
+    ).estimates
     lower, upper = expected.interval()
     means = [sum(values.values()) / len(values) for values in found.values()]
     assert means[:3] == pytest.approx([expected.value[0], lower[0], upper[0]], abs=1e-12)

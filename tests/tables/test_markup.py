@@ -100,7 +100,7 @@ def test_latex_takes_the_tables(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayespoolWarning)
         scores = score(example, estimators=["background", "posterior-ratio"], **asked)
-        comparison = compare(example, ["new-a", "new-b", "coast-1"], draws=200)
+        comparison = compare(example, ["new-a", "new-b", "coast-1"], posterior="draws=200")
     tables = "\n".join((latex_tables([TABLE]), scores.to_latex(), comparison.to_latex()))
     head = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
     (tmp_path / "paper.tex").write_text(f"{head}{tables}\n\\end{{document}}", encoding="utf-8")

@@ -19,12 +19,12 @@ from left_out import Pairs
 from small import small
 
 import bayespool
-from bayespool import audit, plan, score
-from bayespool.comparisons import Reversals, reversals
+from bayespool import audit, plan_comparison, score
+from bayespool.comparisons import Reversals, count_reversals
 from bayespool.experiments import (
-    budgets,
     check_judges,
     check_models,
+    compare_budgets,
     leave_out,
     leave_out_several,
     run_design,
@@ -74,12 +74,14 @@ def stored_result() -> StoredResult:
 
 @cache
 def scores() -> Scores:
-    return score(small(), None, ("P@5", "P@10"), estimators=["background", "posterior-ratio"], draws=20)
+    return score(
+        small(), None, ("P@5", "P@10"), estimators=["background", "posterior-ratio"], posterior="draws=20"
+    )
 
 
 @cache
 def fewer_judgments() -> Reversals:
-    return reversals(small(), measures="P@5", judgments=(150, 10**6), estimators=["background"])
+    return count_reversals(small(), measures="P@5", judgments=(150, 10**6), estimators=["background"])
 
 
 MADE: dict[str, Callable[[], Any]] = {
@@ -100,15 +102,17 @@ MADE: dict[str, Callable[[], Any]] = {
     "CommonTopicsResult": lambda: vary_common_topics(
         small(), "P@5", n_common=[4], n_topic_samples=2, widths=[3], n_samples=2
     ),
-    "Budgets": lambda: budgets(small(), "P@5", strategies=["take"], budgets=[300]),
-    "ModelChecks": lambda: check_models(small(), "P@5", models=["evidence"], draws=20),
+    "Budgets": lambda: compare_budgets(small(), "P@5", strategies=["take"], budgets=[300]),
+    "ModelChecks": lambda: check_models(small(), "P@5", models=["evidence"], posterior="draws=20"),
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
-    "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, estimator="posterior-ratio"),
+    "Imputations": lambda: impute(small(), "new-a", "P@5", draws=2, posterior="posterior-ratio"),
     "CandidatePools": lambda: CandidatePools(small()),
-    "Plan": lambda: plan(small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW),
+    "Plan": lambda: plan_comparison(
+        small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW
+    ),
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
-    "Completion": lambda: complete(small(), "new-a", "P@5", model="ratio", draws=20),
+    "Completion": lambda: complete(small(), "new-a", "P@5", posterior="ratio(draws=20)"),
     "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60), {}),
 }
 

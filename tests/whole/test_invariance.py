@@ -71,7 +71,9 @@ def test_copies_of_a_run_change_no_byte_of_it(example: Path, listed: str) -> Non
     found = set()
     for n in (0, 20):
         collection = read(example, copies(example, n), listed=listed)
-        scores = score(collection, collection.given_run_ids, "P@10", estimators=COMBINED, draws=100)
+        scores = score(
+            collection, collection.given_run_ids, "P@10", estimators=COMBINED, posterior="draws=100"
+        )
         found.add(of_run(scores, "new-b"))
         told = note_of(scores, "new-b", scores.measures[0])
         assert (f"{n + 1} runs without a listed organization count as one organization" in told) == (
@@ -90,7 +92,9 @@ def test_copies_of_other_organizations_do_not_narrow_its_interval(example: Path,
         collection = (
             read(example, runs, listed="each") if each == "listed" else read(example, runs, each_its_own=True)
         )
-        scores = score(collection, collection.given_run_ids, "P@10", estimators=COMBINED, draws=4000)
+        scores = score(
+            collection, collection.given_run_ids, "P@10", estimators=COMBINED, posterior="draws=4000"
+        )
         at = scores.run_ids.index("new-b")
         found = scores[COMBINED, "P@10"]
         assert found.std is not None
@@ -116,7 +120,7 @@ def test_orders_of_runs_of_files_and_of_measures_change_nothing(example: Path) -
             example / "qrels.txt", runs, pool=pooled, organizations=example / "organizations.csv"
         )
         assert collection.given_run_ids == tuple(path.stem for path in runs)
-        scores = score(collection, collection.given_run_ids, measures, draws=250)
+        scores = score(collection, collection.given_run_ids, measures, posterior="draws=250")
         frame = wide(scores).set_index(["run_id", "measure"]).sort_index()
         found.append((frame, [of_run(scores, run, m) for run in names for m in ("P@5", "P@10", "P@20")]))
     (frame, draws), *others = found
@@ -141,7 +145,11 @@ def test_a_run_that_shares_nothing_changes_nothing(example: Path) -> None:
         for runs in ([b], [b, longer], [longer, b]):
             collection = read(example, runs, listed="mine")
             scores = score(
-                collection, collection.given_run_ids, ["P@10", "P@30"], estimators=model, draws=100
+                collection,
+                collection.given_run_ids,
+                ["P@10", "P@30"],
+                estimators=model,
+                posterior="draws=100",
             )
             estimates = [scores[model, m] for m in ("P@10", "P@30")]
             at = scores.run_ids.index("new-b")
@@ -152,9 +160,9 @@ def test_a_run_that_shares_nothing_changes_nothing(example: Path) -> None:
 @pytest.mark.slow
 def test_measures_beside_change_no_byte() -> None:
     example = load_example()
-    alone = score(example, ["new-b"], "P@10", estimators=COMBINED, draws=250)
+    alone = score(example, ["new-b"], "P@10", estimators=COMBINED, posterior="draws=250")
     for measures in (["P@5", "P@10"], ["P@100", "P@10", "P(rel=2)@10"]):
-        beside = score(example, ["new-b"], measures, estimators=COMBINED, draws=250)
+        beside = score(example, ["new-b"], measures, estimators=COMBINED, posterior="draws=250")
         assert of_run(beside, "new-b") == of_run(alone, "new-b"), measures
 
 
@@ -192,7 +200,8 @@ def test_what_is_scored_beside_a_run_changes_none_of_its_bytes(has_levels: bool)
     collection = (graded(small()) if has_levels else load_example()).unpool(["north-1"])
     estimators = [*POINTS, "posterior-ratio"] if has_levels else ["all", "posterior-ratio"]
     alone_and_beside = [
-        score(collection, runs, measures(), estimators=estimators, draws=20) for runs in (ALONE, BESIDE)
+        score(collection, runs, measures(), estimators=estimators, posterior="draws=20")
+        for runs in (ALONE, BESIDE)
     ]
     for measure in measures():
         alone, beside = (numbers_of(scores, ALONE, measure) for scores in alone_and_beside)
@@ -208,7 +217,8 @@ def test_so_it_is_where_models_are_combined() -> None:
     """Which is what is scored where no estimator is named."""
     collection, name = small().unpool(["north-1"]), "posterior-combined"
     alone, beside = (
-        score(collection, runs, "P@10", estimators=name, draws=20)[name, "P@10"] for runs in (ALONE, BESIDE)
+        score(collection, runs, "P@10", estimators=name, posterior="draws=20")[name, "P@10"]
+        for runs in (ALONE, BESIDE)
     )
     assert alone.draws is not None
     assert beside.draws is not None
@@ -222,7 +232,9 @@ def test_so_it_is_under_every_model(model: str) -> None:
     """Models of counts learn from the run's own judged documents, and from no other's to be scored."""
     name = f"posterior-{model.replace('_', '-')}"
     alone, beside = (
-        score(load_example(), runs, "nDCG@5", estimators=name, draws=200, chains=4)[name, "nDCG@5"]
+        score(load_example(), runs, "nDCG@5", estimators=name, posterior="draws=200, chains=4")[
+            name, "nDCG@5"
+        ]
         for runs in (ALONE, ("new-b", ALONE))
     )
     assert alone.draws is not None
@@ -235,10 +247,10 @@ def test_scores_of_runs_that_were_scored_apart_are_not_compared() -> None:
     from bayespool.comparisons.comparing import compare_scores
 
     asked = ["as-judged", "posterior-ratio"]
-    apart = score(small(), BESIDE[:2], "P@10", estimators=asked, draws=50)
+    apart = score(small(), BESIDE[:2], "P@10", estimators=asked, posterior="draws=50")
     with pytest.raises(InputError, match="as if it were alone: draws of a difference say nothing"):
         compare_scores(apart)
-    together = score(small(), BESIDE[:2], "P@10", estimators=asked, draws=50, together=True)
+    together = score(small(), BESIDE[:2], "P@10", estimators=asked, posterior="draws=50, together=True")
     assert len(compare_scores(together).differences())
 
 

@@ -19,9 +19,9 @@ from small import small
 
 from bayespool import (
     audit,
-    budgets as vary_budgets,
     check_models,
     compare,
+    compare_budgets,
     impute,
     judge_next,
     leave_out,
@@ -30,7 +30,7 @@ from bayespool import (
     score,
 )
 from bayespool.cli.results import Outputs, with_output_options
-from bayespool.comparisons import reversals
+from bayespool.comparisons import count_reversals
 from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import check_judges, load_example, vary_pool_width
@@ -81,13 +81,13 @@ def with_completion(result: Any) -> Any:
 @cache
 def scored() -> Any:
     asked = ["as-judged", "posterior-ratio"]
-    scores = score(small(), ["new-a", "new-b"], "P@10", estimators=asked, draws=20, together=True)
+    scores = score(small(), ["new-a", "new-b"], "P@10", estimators=asked, posterior="draws=20, together=True")
     point, posterior = scores.estimates
     return dataclasses.replace(scores, estimates=(point, dataclasses.replace(posterior, notes=(NOTE, ""))))
 
 
 def checked() -> Any:
-    found = check_models(small(), "P@5", models="background", draws=20, containers=False)
+    found = check_models(small(), "P@5", models="background", posterior="draws=20", containers=False)
     failed = tuple(dataclasses.replace(p, problems=(NOTE,)) for p in found.predictions)
     return dataclasses.replace(found, predictions=failed)
 
@@ -95,13 +95,17 @@ def checked() -> Any:
 RESULTS: dict[str, Callable[[], Result]] = {
     "score": scored,
     "compare": lambda: compare_scores(scored()),
-    "reversals": lambda: planted(reversals(small(), judgments=[100], estimators=["smoothed"], fitted=False)),
-    "judge-next": lambda: with_completion(judge_next(small(), "new-b", "P@5", budget=2, draws=50, **RATIO)),
-    "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, draws=50, **RATIO)),
+    "reversals": lambda: planted(
+        count_reversals(small(), judgments=[100], estimators=["smoothed"], fitted=False)
+    ),
+    "judge-next": lambda: with_completion(
+        judge_next(small(), "new-b", "P@5", budget=2, posterior="draws=50", **RATIO)
+    ),
+    "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, posterior="draws=50", **RATIO)),
     "pool": lambda: DocumentsToJudge(small(), choose(small(), "take", 100_000), {"depth": 100}),
     "leave-out": lambda: with_rows(leave_out(small(), "P@5", **POINT)),
     "pool-width": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
-    "budgets": lambda: planted(vary_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
+    "budgets": lambda: planted(compare_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
     "check predictions": checked,
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
     "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, **RATIO)),

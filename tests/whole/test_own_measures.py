@@ -15,7 +15,7 @@ from fits import TARGETS
 from small import small
 from wide import wide
 
-from bayespool import check_models, load_example, read_collection, reversals, score
+from bayespool import check_models, count_reversals, load_example, read_collection, score
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning, InputError, NoPoolWarning
 from bayespool.evidence import score_bounds
@@ -163,7 +163,7 @@ def test_without_own_bounds_they_are_the_range_where_anything_is_unjudged() -> N
 
 def test_a_measure_that_may_fall_is_scored_within_its_bounds() -> None:
     asked = ["as-judged", "posterior-ratio", "background", "condensed-list"]
-    scores = score(small(), None, ["Even@10", "EvenUnbounded@10"], estimators=asked, draws=60)
+    scores = score(small(), None, ["Even@10", "EvenUnbounded@10"], estimators=asked, posterior="draws=60")
     for text, bounds in zip(("Even@10", "EvenUnbounded@10"), scores.bounds, strict=True):
         draws = scores["posterior-ratio", text].draws
         assert draws is not None
@@ -196,7 +196,9 @@ def test_bounds_over_an_ideal_ranking_are_the_range_where_amounts_may_fall() -> 
 
 @pytest.mark.slow
 def test_score_takes_it() -> None:
-    scores = score(load_example(), TARGETS, ["Hit@1", "P@1", "Hit@3"], estimators="all", draws=250)
+    scores = score(
+        load_example(), TARGETS, ["Hit@1", "P@1", "Hit@3"], estimators="all", posterior="draws=250"
+    )
     one, precision = (scores["posterior-combined", name] for name in ("Hit@1", "P@1"))
     assert one.draws is not None
     assert precision.draws is not None
@@ -237,7 +239,7 @@ def test_corrections_that_are_chances_are_none_of_a_measure_beyond_1() -> None:
             return 2 * super().evaluate(levels)
 
     asked = ["background", "interpolated", "smoothed", "posterior-ratio"]
-    frame = wide(score(small(), TARGETS, [Doubled(3)], estimators=asked, draws=50))
+    frame = wide(score(small(), TARGETS, [Doubled(3)], estimators=asked, posterior="draws=50"))
     assert frame[["background", "interpolated", "smoothed"]].isna().all(axis=None)
     assert frame["note"].str.contains("background: defined for measures from 0 to 1").all()
     assert (frame["posterior-ratio"] <= 2 * frame["bound_upper"]).all()
@@ -246,11 +248,11 @@ def test_corrections_that_are_chances_are_none_of_a_measure_beyond_1() -> None:
 
 def test_reversals_and_checks_take_it() -> None:
     asked = {"judgments": [60], "estimators": ["smoothed"]}
-    found = reversals(small(), measures="Hit@1", **asked)  # type: ignore[arg-type]
-    as_precision = reversals(small(), measures="P@1", **asked)  # type: ignore[arg-type]
+    found = count_reversals(small(), measures="Hit@1", **asked)  # type: ignore[arg-type]
+    as_precision = count_reversals(small(), measures="P@1", **asked)  # type: ignore[arg-type]
     columns = ["group", "method", "against", "separability", "reversed"]
     pd.testing.assert_frame_equal(found.rates()[columns], as_precision.rates()[columns])
-    checks = check_models(small(), ["Hit@1", "P@1"], models="ratio", draws=50, containers=False)
+    checks = check_models(small(), ["Hit@1", "P@1"], models="ratio", posterior="draws=50", containers=False)
     hit, precision = checks["ratio", "Hit@1"], checks["ratio", "P@1"]
     np.testing.assert_array_equal(hit.draws, precision.draws)
     np.testing.assert_array_equal(hit.observed, precision.observed)

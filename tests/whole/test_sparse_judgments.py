@@ -39,25 +39,29 @@ def test_posteriors_have_no_value_where_relevant_documents_alone_are_judged() ->
     assert any("interpolated, smoothed and condensed-list rest on it" in n for n in scores.notes())
     assert scores.metadata["pool"]["is_sparse"]
     # the sentence is on the bounds, which are what is known
-    assert scores.summary()[0].startswith(
+    assert scores.sentences()[0].startswith(
         "The RR@1 of a lies between 0.500 and 1.000 over 2 topics, whatever"
     )
 
 
 def test_a_few_judgments_of_ones_own_give_posteriors_a_value() -> None:
     collection = sparse(own_judgments={"q1": {"x": 0, "z": 0}, "q2": {"y": 0}})
-    value = score(collection, "a", "P@2", estimators="posterior-combined", draws=50).to_frame()["value"][0]
+    value = score(collection, "a", "P@2", estimators="posterior-combined", posterior="draws=50").to_frame()[
+        "value"
+    ][0]
     assert 0.25 <= value <= 0.5  # one document of four is relevant, one unjudged
 
 
 def test_comparisons_of_sparse_judgments_are_as_judged() -> None:
-    result = compare(sparse(), measures="RR@2", estimators=["as-judged", "posterior-combined"], draws=50)
+    result = compare(
+        sparse(), measures="RR@2", estimators=["as-judged", "posterior-combined"], posterior="draws=50"
+    )
     rows = result.significance().set_index("method")
     assert rows.loc["posterior-combined", ["difference", "p_value", "p_adjusted"]].isna().all()
     assert rows.loc["as-judged", "difference"] == 0.0
     assert rows.loc["posterior-combined", "significant"] is pd.NA
     assert not rows.loc["as-judged", "significant"]
-    (sentence,) = result.summary()
+    (sentence,) = result.sentences()
     assert "the same as judged" in sentence
     assert "p = 1.0000" in sentence
 
@@ -79,7 +83,7 @@ def test_a_sentence_names_the_difference_as_judged_and_its_test() -> None:
         collection = read_collection(judgments, {"a": worse, "b": better})
     (sentence,) = compare(
         collection, measures="RR@2", estimators=["as-judged", "posterior-combined"]
-    ).summary()
+    ).sentences()
     # RR of a: .5 on five topics, 1 on one; of b: 1 on four, 0 on q0, .5 on q1
     assert "RR@2 of b is higher than that of a by 0.250 as judged" in sentence
 
@@ -106,6 +110,8 @@ def test_judgments_are_sparse_for_measures_to_which_all_are_relevant() -> None:
     assert not collection.is_sparse
     assert (collection.is_sparse_at(1), collection.is_sparse_at(2)) == (True, False)
     with pytest.warns(SparseJudgmentsWarning):
-        scores = score(collection, "new", ["P@5", "P(rel=3)@5"], estimators="posterior-combined", draws=50)
+        scores = score(
+            collection, "new", ["P@5", "P(rel=3)@5"], estimators="posterior-combined", posterior="draws=50"
+        )
     assert np.isnan(scores.to_frame()["value"]).tolist() == [True, False]
     assert [note for note in scores.notes() if note.startswith("P@5: only relevant documents are judged")]

@@ -71,11 +71,14 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: bayespool.score(EXAMPLE, drawz=3),
         "unknown settings ['drawz']; did you mean 'draws'?",
     ),
-    "type": (lambda: bayespool.score(EXAMPLE, draws="many"), "draws cannot be 'many'; a whole number"),
+    "type": (
+        lambda: bayespool.score(EXAMPLE, posterior="draws=many"),
+        "draws cannot be 'many'; a whole number",
+    ),
     "collection": (lambda: bayespool.score(3, "qrels.txt"), "a int where a Collection is expected"),
     "experiment": (lambda: bayespool.leave_out(EXAMPLE, "P@10", drawz=3), "unknown settings ['drawz']"),
     "number": (
-        lambda: bayespool.impute(EXAMPLE, draws=20, target_accept="0.9"),
+        lambda: bayespool.impute(EXAMPLE, draws=20, posterior="target_accept=0.9"),
         "target_accept cannot be '0.9'; a number",
     ),
     "reading": (lambda: bayespool.judge_next(EXAMPLE, "new-a", pool="runs/"), "unknown settings ['pool']"),
