@@ -428,7 +428,7 @@ class StrategySettings(Settings):
     )
 
     def __post_init__(self) -> None:
-        from bayespool.pooling.choosing import PoolPlan
+        from bayespool.pooling.plans import PoolPlan
 
         super().__post_init__()
         plan = PoolPlan.of(
@@ -519,7 +519,7 @@ class BudgetSettings(ExperimentSettings):
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
         self._hold("budgets", tuple(sorted(set(self.budgets))))
         if self.stop is not None:
-            from bayespool.pooling.choosing import PoolPlan
+            from bayespool.pooling.plans import PoolPlan
 
             for strategy in self.strategies:
                 PoolPlan(strategy=strategy, budget=1, stop=self.stop)

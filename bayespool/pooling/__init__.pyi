@@ -10,9 +10,7 @@ from .by_rank import RRF as RRF, Depth as Depth, DiscountedGain as DiscountedGai
 from .choosing import (
     Contributions as Contributions,
     Membership as Membership,
-    PoolPlan as PoolPlan,
     PoolSelection as PoolSelection,
-    Shares as Shares,
     choose as choose,
     count_contributions as count_contributions,
     equal_shares as equal_shares,
@@ -42,6 +40,7 @@ from .loading import (
     read_collections as read_collections,
     read_contributors as read_contributors,
 )
+from .plans import PoolPlan as PoolPlan, Shares as Shares
 from .pools import StrategyPool as StrategyPool, pool_of_strategy as pool_of_strategy
 from .rank_biased import RBPA as RBPA, RBPB as RBPB, RBPC as RBPC
 from .registry import (

@@ -33,6 +33,7 @@ from bayespool.collection.contents import some, warn_of_no_pool
 from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
+from bayespool.collection.reading_keys import FILES, READING_KEYS, ReadingKey, read_key
 from bayespool.collection.scope import Exclude, Topics, read_exclusion, select_topics
 from bayespool.collection.sources import Judges, gather_judges, gather_organizations, gather_runs, irds_name
 from bayespool.errors import (
@@ -43,7 +44,6 @@ from bayespool.errors import (
     warn_caller,
 )
 from bayespool.options import MAX_FILE_SIZE
-from bayespool.pooling.choosing import PoolPlan
 from bayespool.pooling.discovery import (
     PoolRule,
     describe_pool,
@@ -52,9 +52,9 @@ from bayespool.pooling.discovery import (
     warn_of_doubt,
     warn_of_misfit,
 )
+from bayespool.pooling.plans import PoolPlan
 from bayespool.pooling.pools import pool_of_strategy
 from bayespool.pooling.strategy import Strategy
-from bayespool.reading import FILES, READING_KEYS, ReadingKey, read_key
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted
 
@@ -405,8 +405,8 @@ def read_collections(
     ----------
     paths : path or sequence of path
         The keys of a file are arguments of `bayespool.read_collection`: ``qrels`` and ``pool``, and where
-        needed others (`bayespool.reading.READING_KEYS`). Its paths are relative to it. ``name`` is by default
-        the name of the file without its ending.
+        needed those of `bayespool.collection.parse_reading`. Its paths are relative to it. ``name`` is by
+        default the name of the file without its ending.
     reading : mapping of str to object, optional
         Arguments of `bayespool.read_collection` for all collections, where a file has no other value.
     progress : callable, optional

@@ -14,6 +14,7 @@ from bayespool.collection import Collection, Reading, set_confusion
 from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
 from bayespool.collection.own import adopt_judgments, check_own_judgments
 from bayespool.collection.rankings import tie_notes
+from bayespool.collection.reading_keys import parse_reading
 from bayespool.collection.sources import Organizations, Runs, gather_runs
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
@@ -29,7 +30,6 @@ from bayespool.pooling.discovery import unpool_runs
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.notes import warn_of_judges
-from bayespool.reading import parse_reading
 from bayespool.scoring.estimators import estimator_labels, refuse_too_many_draws
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.settings import PyTerrierSettings, ScoreSettings, ScoringSettings, TargetSettings
@@ -333,7 +333,7 @@ def pyterrier_measure(
         As for `bayespool.read_collection`. The pool is read once.
     reading : str or mapping of str to object
         Other arguments of `bayespool.read_collection`: ``"order=rank, topics=run"``
-        (`bayespool.reading.parse_reading`), or by name.
+        (`bayespool.collection.parse_reading`), or by name.
 
     Returns
     -------

@@ -69,10 +69,23 @@ READING_KEYS: Mapping[str, ReadingKey] = {
 
 
 def parse_reading(text: str, keys: Mapping[str, ReadingKey] = READING_KEYS) -> dict[str, Any]:
-    """Return keywords of `read_collection` from a text such as ``order=rank, lenient``.
+    """Return keywords of `bayespool.read_collection` from a text such as ``order=rank, lenient``.
 
-    Several values stand in parentheses: ``pooled_runs=(a, b)``. A key of a truth value needs none. An unknown
-    key, a key twice, or a value that a key cannot have is an `InputError`.
+    Parameters
+    ----------
+    text : str
+        Keys with values, and commas between: ``organizations``, ``order``, ``negative``, ``exclude``,
+        ``topics``, ``run_id``, ``strict``, ``max_file_size``, ``judges``, ``second_assessors``,
+        ``each_its_own``, ``known_depth``, ``max_holes``, ``pooled_run_ids``, ``pool_rule``,
+        ``pool_strategy``; ``pooled_runs`` for ``pooled_run_ids``, ``lenient`` for ``strict=False``. Several
+        values stand in parentheses: ``pooled_runs=(a, b)``; ``each_its_own`` and ``lenient`` need none.
+    keys : mapping of str to ReadingKey
+        Those that there may be: `READING_KEYS`, or `CONTRIBUTOR_KEYS` for `read_contributors`.
+
+    Raises
+    ------
+    InputError
+        An unknown key, a key twice, or a value that a key cannot have.
 
     Examples
     --------
