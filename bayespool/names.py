@@ -1,4 +1,4 @@
-"""Names and descriptions of estimators, strategies, models and measures, and parsing for ``rrf(k=60)``.
+"""Names of estimators, strategies, models, measures and choices, and parsing of ``rrf(k=60)``.
 
 The registries take descriptions from here, and the help of commands shows them without loading anything.
 """
@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from bayespool.errors import InputError, known_names
 
 __all__ = [
+    "AS_JUDGED",
     "COMBINED_MODELS",
     "DEFAULT_ESTIMATORS",
     "HIERARCHICAL_FORMS",
@@ -21,6 +22,17 @@ __all__ = [
     "POINT_ESTIMATORS",
     "POSTERIOR_ESTIMATORS",
     "STRATEGIES",
+    "By",
+    "Control",
+    "Estimand",
+    "Goal",
+    "Ideal",
+    "PairTest",
+    "Runs",
+    "Scope",
+    "Shares",
+    "SignificanceTest",
+    "Unseen",
     "check_types",
     "describe_estimator",
     "description_of",
@@ -30,6 +42,20 @@ __all__ = [
     "type_hints",
 ]
 
+By = Literal["organization", "run"]
+Control = Literal["holm", "benjamini-hochberg", "none"]
+Estimand = Literal["complete", "pooled"]
+Goal = Literal["interval", "comparison", "ranking"]
+Ideal = Literal["own", "shared", "judged"]
+PairTest = Literal["tukey-hsd", "paired-t"]
+Runs = Literal["pooled", "all"]
+Scope = Literal["these-topics", "population", "another-assessor"]
+Shares = Literal["equal", "global"]
+SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
+Unseen = Literal["nonrelevant", "estimated"]
+
+AS_JUDGED = "as-judged"
+"""Name of the uncorrected scores among estimators."""
 POINT_ESTIMATORS = {
     "as-judged": "B: the measure as trec_eval gives it, unjudged documents are nonrelevant",
     "background": "B + Δ·E: an unjudged document is relevant with the chance E",
