@@ -34,7 +34,6 @@ from .settings import (
     DesignSettings as DesignSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
-    StrategySettings as StrategySettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (
