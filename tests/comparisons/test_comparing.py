@@ -99,7 +99,7 @@ WRONG: tuple[tuple[dict[str, Any], str], ...] = (
 
 def test_compare_refuses_what_it_does_not_know() -> None:
     for arguments, said in WRONG:
-        call = {"run_ids": NEW, "estimators": ["posterior-ratio"], "draws": 20, **arguments}
+        call = {"run_ids": NEW, "estimators": ["posterior-ratio"], "posterior": "draws=20", **arguments}
         with pytest.raises(InputError, match=said):
             compare(load_example(), **call)
     with pytest.raises(InputError, match="as-judged is missing"):

@@ -92,7 +92,7 @@ def test_what_cannot_be_asked() -> None:
         check_judges(with_judge(alone, label), "P@3", run_ids=(), intervals=True, **QUICK)
 
 
-QUICK: dict[str, Any] = {"draws": 250, "chains": 2, "model": "ratio"}
+QUICK: dict[str, Any] = {"posterior": "ratio(draws=250, chains=2)"}
 
 
 def judged_twice() -> Collection:
