@@ -1,4 +1,4 @@
-"""Names and descriptions of estimators, strategies, models and measures, and parsing for ``rrf(k=60)``.
+"""Names of estimators, strategies, models, measures and choices, and parsing of ``rrf(k=60)``.
 
 The registries take descriptions from here, and the help of commands shows them without loading anything.
 """
@@ -21,6 +21,17 @@ __all__ = [
     "POINT_ESTIMATORS",
     "POSTERIOR_ESTIMATORS",
     "STRATEGIES",
+    "By",
+    "Control",
+    "Estimand",
+    "Goal",
+    "Ideal",
+    "PairTest",
+    "Runs",
+    "Scope",
+    "Shares",
+    "SignificanceTest",
+    "Unseen",
     "check_types",
     "describe_estimator",
     "description_of",
@@ -29,6 +40,18 @@ __all__ = [
     "split_list",
     "type_hints",
 ]
+
+By = Literal["organization", "run"]
+Control = Literal["none", "holm", "benjamini-hochberg"]
+Estimand = Literal["complete", "pooled"]
+Goal = Literal["interval", "comparison", "ranking"]
+Ideal = Literal["own", "shared", "judged"]
+PairTest = Literal["tukey-hsd", "paired-t"]
+Runs = Literal["pooled", "all"]
+Scope = Literal["these-topics", "population", "another-assessor"]
+Shares = Literal["equal", "global"]
+SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
+Unseen = Literal["nonrelevant", "estimated"]
 
 POINT_ESTIMATORS = {
     "as-judged": "B: the measure as trec_eval gives it, unjudged documents are nonrelevant",

@@ -511,11 +511,6 @@ class PosteriorSettings(Settings):
 
     def posterior_overrides(self) -> dict[str, Any]:
         """Return the given settings of posteriors, or raise `InputError` for a model among them."""
-        from bayespool.posterior.estimator import given_settings
+        from bayespool.posterior.estimator import shared_settings
 
-        given = given_settings(self.posterior)
-        if "model" in given:
-            raise InputError(
-                f"posterior names the model {given['model']!r}", hint="name it among the estimators"
-            )
-        return given
+        return shared_settings(self.posterior)

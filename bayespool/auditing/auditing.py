@@ -473,7 +473,7 @@ class Audit(ListForAssessors):
             )
         return tuple(notes)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the guarantees, the reason to stop and the digest for verification."""
         sentences = self._leader_sentences() if self._has_leader else self._value_sentences()
         n_pending, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"

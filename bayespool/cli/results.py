@@ -173,7 +173,7 @@ class Outputs:
             tables = result.tables()
             rows = {table.name: records(table.frame) for table in tables}
             columns = {table.name: table.description()["columns"] for table in tables}
-            print_document(rows, result.metadata, result.notes(), result.summary(), columns)
+            print_document(rows, result.metadata, result.notes(), result.sentences(), columns)
         elif _STANDARD_OUTPUT in self.files:
             suffix = f".{stored_value('table_format') or 'csv'}"
             text = content(result, suffix, table=self.table, arrangement=self.arrangement)

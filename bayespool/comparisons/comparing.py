@@ -102,7 +102,7 @@ class Comparison(ComparisonFrames, Result):
         """Return a table with a dagger after runs that are unlike the pool."""
         return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
 
-    def summary(self, *pair: str) -> tuple[str, ...]:
+    def sentences(self, *pair: str) -> tuple[str, ...]:
         """Return sentences on up to three pairs of runs, per measure and across measures.
 
         Parameters

@@ -308,7 +308,7 @@ class Reversals(Result):
         """Return the tables `rates`, `trends`, `p_values`, `risks`, `calibration` and `grades`."""
         return _reversal_tables(self)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences with the fitted constants."""
         return tuple(
             f"{method}, {measure}: fitted constants C = {number(c.c, 2)}, E = {number(c.e, 3)} "

@@ -293,7 +293,7 @@ class Plan(Result):
         )
         return scenarios, Table("mixes", "Ways to detect a difference", mixes, _COLUMNS, (cheapest,))
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the smallest detectable difference and how to reduce it."""
         rows = self.scenarios().to_dict("records")
         base, s = rows[0], self.settings

@@ -181,7 +181,7 @@ class Budgets(WithReportedRuns):
         message = f"there are no more documents; everything is judged for {', '.join(beyond)}"
         return (message,) if beyond else ()
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the pools and on the least biased strategy for each measure."""
         s = self.settings
         truth = "the whole depth pool" if s.truth == "full" else "the strategy's pool with the run in it"

@@ -148,7 +148,7 @@ class ModelChecks(Result):
             keep_empty=True,
         )
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return a sentence on the best model for each measure."""
         return tuple(
             f"{rows['measure'].iloc[0]}: of {len(rows)} models {rows['model'].iloc[0]} predicts held-out "

@@ -316,7 +316,7 @@ class DesignResult(ExperimentResult):
         notes = [f"{m}: {note}" for m in self.settings.measures for note in self._measure_notes(m)]
         return (*self.pool_notes, *notes)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the bias as judged and the best estimator for each measure."""
         rows = records(self._summary)
         return tuple(

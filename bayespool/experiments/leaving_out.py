@@ -124,10 +124,10 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         )
         return *tables, Table("clusters", "Clusters", self._cluster_frame(), _CLUSTERS, (view,))
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on what was left out, and on bias and the best estimator for each measure."""
         sentences = [self._scope()]
-        for measure, sentence in zip(map(str, self.settings.measures), super().summary(), strict=True):
+        for measure, sentence in zip(map(str, self.settings.measures), super().sentences(), strict=True):
             if min(len(self.true_scores(measure)), self.n_shared_topics(measure)) < 2:
                 missing = "– (it needs two runs and two topics that all of them have)"
                 sentences.append(f"{measure}: reliability of the true scores: {missing}")

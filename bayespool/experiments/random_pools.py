@@ -225,7 +225,7 @@ class PoolWidthResult(_PoolsResult):
         measures = self.settings.measures
         return tuple(f"{m}: {note}" for m in measures for note in truth_notes(self._rows, m))
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return a sentence on the sampled pools and the scored runs."""
         n_targets = self.settings.n_targets
         scored = "a run" if n_targets == 1 else f"up to {n_targets} runs"
@@ -360,7 +360,7 @@ class CommonTopicsResult(_PoolsResult):
         plan = Table("plan", "Common topics that an error takes", self._plan(), _TOPIC_COLUMNS, (view,))
         return pools, summary, plan
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return a sentence on the sampled pools and common topics."""
         draws = f"{self.settings.n_topic_samples} draws of common topics each"
         return (f"{self._pools()}, a run outside each scored; {draws}; {pools_scope(self)}",)

@@ -103,7 +103,7 @@ class LeaveOutSeveralResult(Result):
         each_notes = (f"{name}, {note}" for name, result in self.results.items() for note in result.notes())
         return (*notes, *each_notes)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the estimator that is best in most collections, for each measure."""
         s, n = self.settings, len(self.results)
         first = f"Each {s.by} left out in turn, of {n} collection{'s' * (n > 1)}: {', '.join(self.results)}."

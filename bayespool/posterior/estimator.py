@@ -483,6 +483,15 @@ def given_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]
     return settings | {"model": name}
 
 
+def shared_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]:
+    """Return the given settings of several posteriors, or raise `InputError` for a model among them."""
+    given = given_settings(posterior)
+    if "model" in given:
+        hint = "name it among the estimators"
+        raise InputError(f"posterior names the model {given['model']!r}", hint=hint)
+    return given
+
+
 def parse_posterior(posterior: str | PosteriorEstimator | None, **defaults: Any) -> PosteriorEstimator:
     """Return the estimator of a posterior's text, with defaults for what it leaves out.
 

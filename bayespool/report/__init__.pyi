@@ -1,4 +1,4 @@
 from .page import write_report as write_report
 from .provenance import versions as versions
-from .result import Figure as Figure, Result as Result
+from .result import Figure as Figure, Result as Result, Summary as Summary
 from .saving import StoredResult as StoredResult, read_result as read_result

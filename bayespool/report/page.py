@@ -132,7 +132,7 @@ def page_html(result: Result) -> str:
     return str(
         environment.get_template("page.html").render(
             title=result.title,
-            summary=result.summary() or ("The tables have the numbers.",),
+            summary=result.sentences() or ("The tables have the numbers.",),
             notes=tuple(dict.fromkeys(result.notes())),
             sections=_sections(result),
             tall=_MAX_ROWS_WITHOUT_SCROLLING,

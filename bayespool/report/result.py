@@ -57,9 +57,41 @@ class Figure:
         return self.image if self.draw is None else plots.render(self.draw(), file_format)
 
 
+@dataclass(frozen=True, repr=False)
+class Summary:
+    """Summary of a result: ``print`` shows its first table, its notes and its sentences.
+
+    Attributes
+    ----------
+    tables : tuple of TextTable
+        The first as people read it, or none.
+    notes, sentences : tuple of str
+    """
+
+    tables: tuple[TextTable, ...]
+    notes: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+    @property
+    def table(self) -> str:
+        """The table as a terminal shows it."""
+        return str(Summary(self.tables, (), ()))
+
+    def __str__(self) -> str:
+        from bayespool.report.terminal import terminal_text
+
+        return terminal_text(self.tables, self.notes, self.sentences)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return HTML for notebooks."""
+        return html_repr("", self.tables, (*(f"note: {note}" for note in self.notes), *self.sentences))
+
+
 @renamed_attributes(in_format="to_format")
 class Result(ABC):
-    """Base class for results: tables, notes, summary, figures, citations and metadata.
+    """Base class for results: tables, notes, sentences, figures, citations and metadata.
 
     A subclass has the attribute or property `metadata` and the method `tables`; the others have nothing to
     say by default.
@@ -89,7 +121,7 @@ class Result(ABC):
         """Return caveats to read before quoting the result, one sentence each."""
         return ()
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences that summarize the result."""
         return ()
 
@@ -102,6 +134,29 @@ class Result(ABC):
         return cite(cited_by(self.metadata))
 
     # --- common to all ---
+
+    def summary(self) -> Summary:
+        """Return the first table, the notes and the sentences, for ``print`` and notebooks."""
+        tables = [text for text in self.read() if text.medium != "paper"]
+        tables = tables or [table.truncated() for table in self.tables()[:1]]
+        return Summary(tuple(tables[:1]), self.notes(), self.sentences())
+
+    def plot(self, name: str | None = None) -> Any:
+        """Draw one of the figures (default: the first), and return the `matplotlib.figure.Figure`.
+
+        Raises
+        ------
+        InputError
+            There is no such figure, or only its image, as of a result read from a folder.
+        """
+        figures = {figure.name: figure for figure in self.figures()}
+        if not figures or (name is not None and name not in figures):
+            hint = known_names(name, figures, before="there are ") if figures else None
+            raise InputError("no figure" if name is None else f"no figure {name!r}", hint=hint)
+        figure = figures[name or next(iter(figures))]
+        if figure.draw is None:
+            raise InputError(f"of the figure {figure.name!r} only an image is stored", hint="see figures()")
+        return figure.draw()
 
     def table(self, name: str | None = None) -> Table:
         """Return one of the tables (default: the first), or raise `InputError` for an unknown name."""

@@ -83,7 +83,7 @@ def check_folder(folder: Path, command: str) -> None:
 def file_metadata(result: Result) -> dict[str, Any]:
     """Return a result's metadata for files, with command, notes, summary, citations and columns."""
     made = with_provenance({"bayespool": __version__, "experiment": result.command, **result.metadata})
-    made |= {"title": result.title, "notes": list(result.notes()), "summary": list(result.summary())}
+    made |= {"title": result.title, "notes": list(result.notes()), "summary": list(result.sentences())}
     made["citations"] = [citation.key for citation in result.citations()]
     made["tables"] = {table.name: table.description() for table in result.tables()}
     return json_value(made)  # type: ignore[no-any-return]
@@ -224,7 +224,7 @@ class StoredResult(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     _tables: tuple[Table, ...] = ()
     _notes: tuple[str, ...] = ()
-    _summary: tuple[str, ...] = ()
+    _sentences: tuple[str, ...] = ()
     _citations: tuple[str, ...] = ()
     _figures: tuple[Figure, ...] = ()
     paths: Mapping[str, Path] = field(default_factory=dict)
@@ -248,9 +248,9 @@ class StoredResult(Result):
         """Return the stored notes."""
         return self._notes
 
-    def summary(self) -> tuple[str, ...]:
-        """Return the stored summary."""
-        return self._summary
+    def sentences(self) -> tuple[str, ...]:
+        """Return the stored sentences."""
+        return self._sentences
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the images in the result's folder."""

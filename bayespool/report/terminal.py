@@ -25,7 +25,24 @@ def print_result(result: Result, console: Console, *, arrangement: Arrangement |
     A terminal that is too narrow for a table gets it without some columns, or in parts. A pipe gets all
     columns unless the variable COLUMNS says how many characters fit.
     """
-    heading, tables = "", [text for text in result.read(arrangement) if text.medium != "paper"]
+    tables = [text for text in result.read(arrangement) if text.medium != "paper"]
+    _print_parts(console, tables, result.notes(), result.sentences())
+
+
+def terminal_text(tables: Sequence[TextTable], notes: Sequence[str], sentences: Sequence[str]) -> str:
+    """Return what the standard output would show of parts of a result, without styles."""
+    from rich.console import Console
+
+    console = Console(color_system=None, force_jupyter=False)
+    with console.capture() as capture:
+        _print_parts(console, tables, notes, sentences)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+def _print_parts(
+    console: Console, tables: Sequence[TextTable], notes: Sequence[str], sentences: Sequence[str]
+) -> None:
+    heading = ""
     for text in tables:
         if text.caption and text.caption != heading:
             heading = text.caption
@@ -36,10 +53,10 @@ def print_result(result: Result, console: Console, *, arrangement: Arrangement |
         if missing:
             print_note(console, f"too narrow for {', '.join(missing)}; the result's files have them")
     n_rows = max((len(text.rows) for text in tables), default=0)
-    room, notes = available_columns(console), result.notes()
+    room = available_columns(console)
     for note in _first_notes(notes, room) if room is not None and n_rows > _MANY_ROWS else notes:
         print_note(console, note)
-    for sentence in result.summary():
+    for sentence in sentences:
         print_words(console, sentence)
 
 

@@ -111,7 +111,7 @@ class Imputations(Result):
         """Return the completed qrels as files ``qrels-01.txt``, ``qrels-02.txt``, …"""
         return {name: qrels_content(self.qrels(i), name) for i, name in enumerate(self._names)}
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the files' contents, with a command that evaluates a run with them."""
         n_completed, runs = self.completed.shape[1], self.run_ids
         sentences = [

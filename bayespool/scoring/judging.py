@@ -201,7 +201,7 @@ class NextJudgments(ListForAssessors):
         """Return notes on the pool and the posterior draws."""
         return (*self.metadata["pool_notes"], *self.completion.notes)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the effect of judgments so far, when to stop and the documents to judge."""
         sentences = []
         criterion = f"{self.measure}, {self.criterion}"

@@ -370,7 +370,7 @@ class DocumentsToJudge(ListForAssessors):
     >>> documents = DocumentsToJudge(example, choose(example, "take", 200), {})
     >>> documents
     <DocumentsToJudge: 200 documents of 20 topics by take>
-    >>> print(documents.summary()[1])
+    >>> print(documents.sentences()[1])
     judged already: 200, 97 of them relevant; to judge: 0
     """
 
@@ -461,7 +461,7 @@ class DocumentsToJudge(ListForAssessors):
             return (f"topics end by {stopping_text(stop)}{of}",)
         return (f"there are no more; the budget was {budget}",) if budget and len(self) < budget else ()
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the numbers of chosen and of judged documents."""
         counts = self.contributions.n_of_topic
         least, most = int(counts.min()), int(counts.max())

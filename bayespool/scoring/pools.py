@@ -93,7 +93,7 @@ class CandidatePools(Result):
             rows.append((*shown, n_held_out, relevant, is_taken))
         return (Table("pools", _VIEW.title, pd.DataFrame(rows, columns=list(_COLUMNS)), _COLUMNS, (_VIEW,)),)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return sentences on the pool in use and on how much the evidence depends on this choice."""
         known = [share for _, share in self.held_out if not np.isnan(share)]
         sentences = [str(self.report)]

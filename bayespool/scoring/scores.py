@@ -290,7 +290,7 @@ class Scores(ReadableScores):
         runs = ", ".join(self.run_ids) if n <= _MAX_RUNS_IN_TITLE else f"{n} runs"
         return f"Scores of {runs}: {', '.join(map(str, self.measures))}"
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return a sentence per run if runs are few, and the true scores if simulated."""
         sentences = score_sentences(
             self._scores.frame, self.measures, len(self.query_ids), pool_condition(self.metadata)

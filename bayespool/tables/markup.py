@@ -394,10 +394,10 @@ class ReprHTMLMixin:
         return html_repr(repr(self), () if to_frame is None else (first_rows(to_frame()),))
 
 
-def html_repr(line: str, tables: tuple[TextTable, ...] = ()) -> str:
-    """Return HTML for a line with tables below it, all text escaped, in the page's colors."""
-    heading = f"<p><code>{html.escape(line)}</code></p>"
-    body = "\n".join(html_table(table) for table in tables)
+def html_repr(line: str, tables: tuple[TextTable, ...] = (), sentences: Sequence[str] = ()) -> str:
+    """Return HTML for a line, tables and sentences, all text escaped, in the page's colors."""
+    heading = f"<p><code>{html.escape(line)}</code></p>" if line else ""
+    body = "\n".join([*map(html_table, tables), *(f"<p>{html.escape(text)}</p>" for text in sentences)])
     return f"<div>{heading}\n{body}</div>"
 
 

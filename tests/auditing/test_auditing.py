@@ -30,7 +30,7 @@ def test_before_any_judgment_the_interval_is_the_bounds() -> None:
     found = planned()
     assert found.interval == (found.urn.least, found.urn.most)
     assert (found.n_judged, len(found)) == (0, 10)
-    assert found.summary()[0].endswith("the bounds, before any judgment")
+    assert found.sentences()[0].endswith("the bounds, before any judgment")
 
 
 def test_an_audit_that_goes_on_to_the_end_gives_the_value() -> None:
@@ -41,7 +41,7 @@ def test_an_audit_that_goes_on_to_the_end_gives_the_value() -> None:
     assert found.interval == pytest.approx((truth, truth))
     assert found.estimates[-1] == pytest.approx(truth)
     assert found.differences[0].forecast.mean[-1] == pytest.approx(truth)
-    assert found.summary()[-2] == f"stop: all is judged ({found.differences[0].width:.4f})"
+    assert found.sentences()[-2] == f"stop: all is judged ({found.differences[0].width:.4f})"
     low, high = found.differences[0].intervals
     assert ((low <= truth) & (truth <= high)).all()
 
@@ -96,7 +96,7 @@ def test_a_pair_is_ordered_at_any_time() -> None:
     less, more = found.p_values
     assert (less < 0.05) == (found.interval[0] > 0)
     assert (more < 0.05) == (found.interval[1] < 0)
-    assert found.summary()[2].startswith(f"{runs[0]} is better than {runs[1]}: p ")
+    assert found.sentences()[2].startswith(f"{runs[0]} is better than {runs[1]}: p ")
     turned = judged(audit(load_example(), runs[::-1], "P@10", budget=500, **FAST))
     assert turned.interval == pytest.approx((b - a, b - a))
 
@@ -294,8 +294,8 @@ def test_it_says_who_is_the_best_and_stops(text: str) -> None:
     best = verdicts == {"better"}
     assert (max(values, key=values.__getitem__) == found.run_ids[0]) == best
     said = "north-1 is the best of 4 runs; guaranteed at 95 % for all together, by "
-    assert found.summary()[1].startswith(said) == best
-    assert found.summary()[-2] == "stop: each difference has a sign"
+    assert found.sentences()[1].startswith(said) == best
+    assert found.sentences()[-2] == "stop: each difference has a sign"
     assert found.n_judged < len(found.urns[0])
 
 
@@ -305,8 +305,8 @@ def test_a_run_with_the_same_documents_is_equal() -> None:
     same = dataclasses.replace(found.urns[0], low=nothing, high=nothing, least=-0.1, most=0.1)
     found = dataclasses.replace(found, urns=(*found.urns, same), run_ids=(*found.run_ids, "e"))
     assert found.leader_is["e"] == "equal"
-    assert any(text.startswith("a is equal to e; guaranteed") for text in found.summary())
-    assert not any("is the best" in text for text in found.summary())
+    assert any(text.startswith("a is equal to e; guaranteed") for text in found.sentences())
+    assert not any("is the best" in text for text in found.sentences())
     first, waits = int(found.differences[0].walked.documents[0]), np.full(len(found.n_known), -1)
     assert dataclasses.replace(found, relevance=waits).leader_is["e"] == "open"
     waits[first] = found.relevance[first]

@@ -119,13 +119,13 @@ def test_tables_of_several_collections_are_those_of_the_library(
     for table in result.tables():
         pd.testing.assert_frame_equal(pd.read_parquet(output / f"{table.name}.parquet"), table.frame)
     assert "P@5, number of collections where an estimator is best and worst by MAE" in done.out.splitlines()
-    assert result.summary()[1] in done.out
+    assert result.sentences()[1] in done.out
     assert "whole, pool: 7 of 7 runs" in done.err
     assert [len(list((output / name / "folds").glob("*.parquet"))) for name in ("whole", "part")] == [4, 3]
     again = run("leave-out", *files, *asked, "--json")
     assert "organizations left out: 0 of 7" not in again.err  # read from the folder
     document = json.loads(again.out)
-    assert document["summary"] == list(result.summary())
+    assert document["summary"] == list(result.sentences())
     assert list(document["metadata"]["collections"]) == ["whole", "part"]
 
 

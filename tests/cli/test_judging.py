@@ -386,7 +386,7 @@ def test_files_are_the_judgments_and_the_draws_of_the_library(run: Run, small_ex
     # the command that it prints, done here without a shell
     *said, here = done.out.splitlines()[-6:]
     assert here.startswith("here: ")
-    assert said == list(found.summary())
+    assert said == list(found.sentences())
     (command,) = [line for line in said if "ir_measures" in line]
     head, loop, end = command.partition("for each RUN file: ")[2].split("; ")
     assert (head, end) == ("for qrels in qrels-*.txt", "done")

@@ -65,7 +65,7 @@ def test_json_has_what_the_file_has_and_nothing_else_is_printed(
     assert frames_of(one).keys() == frames_of(other).keys()
     for name, frame in frames_of(one).items():
         pd.testing.assert_frame_equal(frames_of(other)[name], frame)
-    assert (one.command, one.notes(), one.summary()) == (other.command, other.notes(), other.summary())
+    assert (one.command, one.notes(), one.sentences()) == (other.command, other.notes(), other.sentences())
     pd.testing.assert_frame_equal(stored.to_frame(), one.to_frame("scores"))
     assert (one.metadata, one.notes()) == (stored.metadata, stored.notes())
     assert "| new-a |" in stored.to_markdown(columns=["lower"])

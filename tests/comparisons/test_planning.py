@@ -74,7 +74,7 @@ def test_the_cheapest_mix_follows_the_prices() -> None:
     assert dear["n_topics"] < cheap["n_topics"]
     assert cheap["n_judgments"] == cheap["price"] == 0
     assert dear["price"] == 1000 * (dear["n_topics"] - 20) + dear["n_judgments"]
-    assert made(difference=1e-6).summary()[1] == "No number of topics up to 2,000 detects 1e-06."
+    assert made(difference=1e-6).sentences()[1] == "No number of topics up to 2,000 detects 1e-06."
 
 
 def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
@@ -84,7 +84,7 @@ def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
     n_topics = ONE.topics_for(0.05, 0.8)
     assert made.mixes()["n_topics"].tolist() == [n_topics]
     assert made.mixes()["price"].tolist() == [3 * (n_topics - 50)]  # type: ignore[operator]
-    assert made.summary()[0].startswith("On 50 topics a difference of 0.081 is detected")
+    assert made.sentences()[0].startswith("On 50 topics a difference of 0.081 is detected")
 
 
 BOTH = (["new-a", "new-b"],)

@@ -34,7 +34,7 @@ def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
 
 def test_a_pair_has_a_line_with_its_numbers_in_the_order_asked_for() -> None:
     found = compared("new-a", "new-b", "north-1")
-    (line,) = found.summary("north-1", "new-a")
+    (line,) = found.sentences("north-1", "new-a")
     draws = found.draws[found.measures[0], "posterior-ratio", "these-topics"]
     assert line == (
         "P@10 of north-1 − new-a: as judged -0.045, p = 0.2063 (paired t test, Holm over 3 pairs); "
@@ -42,11 +42,11 @@ def test_a_pair_has_a_line_with_its_numbers_in_the_order_asked_for() -> None:
         f"(95 % {interval(draws.lower[2, 0], draws.upper[2, 0], 3, signed=True)}), "
         "chance above 0: under 0.001"
     )
-    (other,) = found.summary("new-a", "new-b")
+    (other,) = found.sentences("new-a", "new-b")
     assert "risk of reversal: " in other
     for wrong, message in ((("new-a",), "a pair is two runs, not 1"), (("new-a", "new-c"), "no run 'new-c'")):
         with pytest.raises(InputError, match=message):
-            found.summary(*wrong)
+            found.sentences(*wrong)
 
 
 def test_a_difference_that_is_not_0_is_not_printed_as_0() -> None:

@@ -85,7 +85,7 @@ def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:
     assert variance["component"].tolist() == ["system", "replicate", "topic", "unjudged", "assessor"]
     assert variance["share"].sum() == pytest.approx(1)
     assert "P@10: variance components of a score by another assessor" in [t.caption for t in found.read()]
-    sentence = next(text for text in found.summary() if "of these runs, the P@10 of new" in text)
+    sentence = next(text for text in found.sentences() if "of these runs, the P@10 of new" in text)
     assert sentence.endswith(f"{100 * new['assessor_variance']:.1f} % to the assessor.")
     found.save(tmp_path / "found.json")
     assert read_result(tmp_path / "found.json").to_frame("system_scores").equals(frame)

@@ -123,7 +123,7 @@ def test_every_table_is_that_of_its_method_and_is_read_back_as_it_was(tmp_path: 
     found.save(tmp_path / "a.json")
     again = read_result(tmp_path / "a.json")
     assert again.read() == found.read()
-    assert (again.notes(), again.summary()) == (found.notes(), found.summary())
+    assert (again.notes(), again.sentences()) == (found.notes(), found.sentences())
     assert again.citations() == found.citations()
     assert contents(again.figures()[0].draw()) == contents(draw_comparison(found))  # type: ignore[misc]
     found.save(tmp_path / "a.parquet", table="runs")

@@ -488,8 +488,8 @@ def test_scores_of_every_pool_and_their_summary_by_hand() -> None:
     best = budgets_of_toy(top=67)  # alone are reported, and all contribute
     assert set(best.to_frame()["run_id"]) == {"a", "b", "c"}
     assert best.to_frame(reported_only=True)["pooled"].tolist() == [0.75] * 4
-    assert "; with 6 that of alphabet (0.1667)" in result.summary()[1]
-    total, of_measure = budgets_of_toy(budgets=[4], stop="nonrelevant(n=2)").summary()
+    assert "; with 6 that of alphabet (0.1667)" in result.sentences()[1]
+    total, of_measure = budgets_of_toy(budgets=[4], stop="nonrelevant(n=2)").sentences()
     assert "topics end by nonrelevant(n=2)" in total
     assert "; with" not in of_measure  # a single budget is named once
 

@@ -70,11 +70,11 @@ def test_counts_and_means_are_those_worked_out_by_hand(by_hand: LeaveOutSeveralR
         "P@2: the geometric mean of the MAE leaves out 1 of 3 collections, where it is 0 for an estimator"
         in (by_hand.notes())
     )
-    assert by_hand.summary()[0] == "Each organization left out in turn, of 3 collections: half, all, none."
-    assert by_hand.summary()[1].startswith(
+    assert by_hand.sentences()[0] == "Each organization left out in turn, of 3 collections: half, all, none."
+    assert by_hand.sentences()[1].startswith(
         "P@2: background has the smallest MAE in 2 of 3 collections, ties "
     )
-    assert by_hand.summary()[1].endswith("geometric mean of its MAE is 0.5000 against 0.7071 as judged.")
+    assert by_hand.sentences()[1].endswith("geometric mean of its MAE is 0.5000 against 0.7071 as judged.")
 
 
 def test_ties_count_for_each_estimator() -> None:
@@ -109,7 +109,11 @@ def test_what_is_read_back_says_the_same(pools: LeaveOutSeveralResult, tmp_path:
         pools.save(path)
         again = read_result(path)
         assert again.read() == pools.read()
-        assert (again.notes(), again.summary(), again.title) == (pools.notes(), pools.summary(), pools.title)
+        assert (again.notes(), again.sentences(), again.title) == (
+            pools.notes(),
+            pools.sentences(),
+            pools.title,
+        )
         assert again.metadata["collections"] == json.loads(json.dumps(pools.metadata["collections"]))
     again.write_report(tmp_path / "report.html")
     assert "number of collections where an estimator is best" in (tmp_path / "report.html").read_text("utf-8")

@@ -118,13 +118,13 @@ def test_what_is_read_back_says_the_same(tmp_path: Path) -> None:
         for path in (folder, file):
             stored = read_result(path)
             assert stored.read() == shown.read()
-            assert (stored.notes(), stored.summary()) == (shown.notes(), shown.summary())
+            assert (stored.notes(), stored.sentences()) == (shown.notes(), shown.sentences())
             assert stored.metadata["settings"] == json.loads(json.dumps(shown.metadata["settings"]))
         if command == "leave-out":
             drawn = {figure.name: figure.caption for figure in read_result(folder).figures()}
             assert drawn == {figure.name: figure.caption for figure in shown.figures()}
     stored.write_report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    assert all(html.escape(sentence) in page for sentence in shown.summary())
+    assert all(html.escape(sentence) in page for sentence in shown.sentences())
     labels = re.findall(r"\\label{(.*)}", shown.to_latex())
     assert len(set(labels)) == len(labels) == len(shown.read())

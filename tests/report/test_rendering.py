@@ -60,7 +60,7 @@ class Page(Result):
     def notes(self) -> tuple[str, ...]:
         return (self.text,)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         return (self.text,)
 
     def figures(self) -> tuple[Figure, ...]:

@@ -37,7 +37,7 @@ class Toy(Result):
         view = View(title="Toy of runs", names=("run_id",), columns=("value", IntervalColumn()))
         return (Table("toy", "Runs of the toy", frame, views=(view,)),)
 
-    def summary(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         return (f"The best is {max(self.rows, key=lambda run: self.rows[run])}.",)
 
     def figures(self) -> tuple[Figure, ...]:
@@ -103,7 +103,7 @@ def test_it_is_saved_in_seven_formats_and_read_back_from_three(tmp_path: Path) -
             pd.testing.assert_frame_equal(stored.to_frame(), TOY.to_frame())
             for one, other in ((stored.read(), TOY.read()), (stored.citations(), TOY.citations())):
                 assert one == other
-            assert (stored.notes(), stored.summary()) == (TOY.notes(), TOY.summary())
+            assert (stored.notes(), stored.sentences()) == (TOY.notes(), TOY.sentences())
             assert (stored.command, stored.title) == ("toy", "A toy")
             assert [figure.name for figure in stored.figures()] == (["values"] if suffix == "" else [])
             assert printed(stored) == printed(TOY)
@@ -125,6 +125,32 @@ def test_a_notebook_and_a_report_show_it(tmp_path: Path) -> None:
     assert {citation.key for citation in TOY.citations()} == {"bayespool", "ravana-moffat-2010"}
     with pytest.raises(OutputError, match=r"a report is an \.html file"):
         TOY.write_report(tmp_path / "page.pdf")
+
+
+def test_a_summary_prints_a_table_and_sentences() -> None:
+    summary = TOY.summary()
+    heading, *_, first, second, _, said = str(summary).splitlines()
+    assert (heading, first.split()) == ("Toy of runs", ["a", "0.5000", "0.4000–0.6000"])
+    assert second.split()[0] == "b<i>"
+    assert (said, summary.sentences) == ("The best is a.", TOY.sentences())
+    assert str(summary) == repr(summary) == f"{summary.table}\n{said}"
+    page = summary._repr_html_()
+    assert "<p>The best is a.</p>" in page
+    assert "b&lt;i&gt;" in page
+    assert "b<i>" not in page
+
+
+def test_a_figure_is_drawn_by_its_name(tmp_path: Path) -> None:
+    for figure in (TOY.plot(), TOY.plot("values")):
+        assert figure.axes[0].lines[0].get_ydata().tolist() == [0.5, 0.25]
+    with pytest.raises(InputError, match=r"no figure 'valuse'; did you mean 'values'\? there are values"):
+        TOY.plot("valuse")
+    TOY.save(tmp_path / "toy")
+    with pytest.raises(InputError, match="of the figure 'values' only an image is stored"):
+        read_result(tmp_path / "toy").plot()
+    TOY.save(tmp_path / "toy.json")
+    with pytest.raises(InputError, match=r"^no figure$"):
+        read_result(tmp_path / "toy.json").plot()
 
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "_static" / "result.schema.json"

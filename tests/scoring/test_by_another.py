@@ -65,7 +65,7 @@ def test_a_sentence_says_what_is_missing() -> None:
 
 def test_what_is_stored_says_the_same(scores: Scores, tmp_path: Path) -> None:
     scores.save(tmp_path / "scores.json")
-    assert read_scores(tmp_path / "scores.json").summary() == scores.summary()
+    assert read_scores(tmp_path / "scores.json").sentences() == scores.sentences()
     (axes,) = scores.figures()[0].draw().axes
     assert "another assessor, 95 %" in [text.get_text() for text in axes.get_legend().get_texts()]
 
@@ -81,8 +81,8 @@ def test_differences_are_joint_and_have_a_sentence(both: Collection) -> None:
     off = values.means()[:, 0] - values.means()[:, 1]
     assert rows["difference"].iloc[0] == pytest.approx(off.mean())
     assert set(found.runs()["scope"]) == set(scopes) == set(found.across_measures()["scope"])
-    assert "By another assessor of the same kind the difference would be" in " ".join(found.summary())
-    assert "by another assessor of the same kind" in " ".join(map(str, found.summary()))
+    assert "By another assessor of the same kind the difference would be" in " ".join(found.sentences())
+    assert "by another assessor of the same kind" in " ".join(map(str, found.sentences()))
 
 
 def test_a_stated_confusion_does_without_a_file(both: Collection) -> None:

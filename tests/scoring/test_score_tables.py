@@ -224,7 +224,7 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
 def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipe is as wide as it has to be, or as the variable says; a terminal as wide as it is."""
     scores = toy_scores()
-    assert below(WIDE, printed(scores)) == f"{LEGEND} {TIES} {NOTE} {' '.join(scores.summary())}"
+    assert below(WIDE, printed(scores)) == f"{LEGEND} {TIES} {NOTE} {' '.join(scores.sentences())}"
     assert NOTE in below(WIDE, printed(scores, width=120, terminal=True))
     narrow = f"{LEGEND} note: too narrow for residual, upper; the result's files have them {TIES} {NOTE}"
     assert below(NARROW, printed(scores, width=80, terminal=True)).startswith(narrow)
@@ -302,7 +302,7 @@ def texts(scores: Any, name: str) -> tuple[TextTable, ...]:
 
 def test_the_summary_is_in_plain_words(scores: Scores) -> None:
     assert scores.title == "Scores of new-a, new-b: P@10"
-    assert scores.summary()[0] == (
+    assert scores.sentences()[0] == (
         "The P@10 of new-a is 0.640 (90 % interval 0.595–0.685, posterior-known), mean over 20 "
         "topics. As judged, with unjudged documents counted as nonrelevant, it is "
         "0.595; 9.0 % of its top 10 is unjudged."
@@ -319,15 +319,15 @@ def test_other_posteriors_are_said_beside_the_first(scores: Scores) -> None:
         for k in (1, 2)
     ]
     one, two = (dataclasses.replace(scores, estimates=(*scores.estimates, *more[:n])) for n in (1, 2))
-    assert "mean over 20 topics; the other posterior gives 0.650. As judged," in one.summary()[0]
-    assert "mean over 20 topics; the other 2 posteriors give 0.650 to 0.660. As judged," in two.summary()[0]
+    assert "mean over 20 topics; the other posterior gives 0.650. As judged," in one.sentences()[0]
+    assert "mean over 20 topics; the other 2 posteriors give 0.650 to 0.660. As judged," in two.sentences()[0]
 
 
 def test_live_scores_and_those_of_a_file_say_the_same(scores: Scores, tmp_path: Path) -> None:
     for name in ("scores.json", "scores.parquet", "scores.nc"):
         scores.save(tmp_path / name)
         stored = read_scores(tmp_path / name)
-        assert (stored.title, stored.summary()) == (scores.title, scores.summary())
+        assert (stored.title, stored.sentences()) == (scores.title, scores.sentences())
         assert stored.notes() == scores.notes()
         assert texts(stored, "scores") == texts(scores, "scores")
         assert stored.read() == scores.read()
@@ -341,7 +341,7 @@ def test_a_posterior_is_said_and_drawn_before_a_correction_with_an_interval() ->
     adjustment = "topics-adjustment(common_query_ids=('701', '702', '703'))"
     found = with_posterior(score(load_example(), "new-a", "P@10", estimators=adjustment))
     assert found.to_frame()["estimator"].tolist() == ["topics-adjustment", "posterior-known"]
-    assert "posterior-known), mean over 20 topics" in found.summary()[0]
+    assert "posterior-known), mean over 20 topics" in found.sentences()[0]
     assert "Means and intervals (posterior-known) are over what" in found.read()[0].notes[0]
     assert "Intervals of corrections (topics-adjustment) are over" in found.read()[0].notes[0]
     labels = [text.get_text() for text in draw_forest(found).legends[0].get_texts()]
@@ -399,11 +399,11 @@ def test_the_frame_has_both_intervals_and_says_what_the_second_is_over(over_topi
 def test_a_sentence_says_whether_judgments_or_topics_are_missing(over_topics: Scores) -> None:
     there = estimate_population(over_topics["posterior-known", "P@10"], 0.9)
     share = there.unjudged_share[1]
-    sentence = next(text for text in over_topics.summary() if text.startswith("The P@10 of new-b"))
+    sentence = next(text for text in over_topics.sentences() if text.startswith("The P@10 of new-b"))
     assert f"interval is {there.lower[1]:.3f}–{there.upper[1]:.3f}. Judging everything" in sentence
     assert f"{100 * (1 - np.sqrt(1 - share)):.1f} % narrower" in sentence
     assert sentence.endswith("judge more documents.") == (share > 1 / 3)
-    assert "topics like these" not in dataclasses.replace(over_topics, scope="these-topics").summary()[0]
+    assert "topics like these" not in dataclasses.replace(over_topics, scope="these-topics").sentences()[0]
 
 
 def test_one_topic_is_refused_before_anything_is_estimated() -> None:

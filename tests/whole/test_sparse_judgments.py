@@ -39,7 +39,7 @@ def test_posteriors_have_no_value_where_relevant_documents_alone_are_judged() ->
     assert any("interpolated, smoothed and condensed-list rest on it" in n for n in scores.notes())
     assert scores.metadata["pool"]["is_sparse"]
     # the sentence is on the bounds, which are what is known
-    assert scores.summary()[0].startswith(
+    assert scores.sentences()[0].startswith(
         "The RR@1 of a lies between 0.500 and 1.000 over 2 topics, whatever"
     )
 
@@ -61,7 +61,7 @@ def test_comparisons_of_sparse_judgments_are_as_judged() -> None:
     assert rows.loc["as-judged", "difference"] == 0.0
     assert rows.loc["posterior-combined", "significant"] is pd.NA
     assert not rows.loc["as-judged", "significant"]
-    (sentence,) = result.summary()
+    (sentence,) = result.sentences()
     assert "the same as judged" in sentence
     assert "p = 1.0000" in sentence
 
@@ -83,7 +83,7 @@ def test_a_sentence_names_the_difference_as_judged_and_its_test() -> None:
         collection = read_collection(judgments, {"a": worse, "b": better})
     (sentence,) = compare(
         collection, measures="RR@2", estimators=["as-judged", "posterior-combined"]
-    ).summary()
+    ).sentences()
     # RR of a: .5 on five topics, 1 on one; of b: 1 on four, 0 on q0, .5 on q1
     assert "RR@2 of b is higher than that of a by 0.250 as judged" in sentence
 
