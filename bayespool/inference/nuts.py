@@ -171,7 +171,7 @@ class CompiledModel:
         if not diagnostics.passed:
             of = f"{called}: " if called else ""
             message = (
-                f"{of}{'; '.join(diagnostics.problems)}; more draws (--draws, draws=) or tuning may help"
+                f"{of}{'; '.join(diagnostics.problems)}; more draws or tuning (draws, tune) may help"
             )
             warn_caller(message, DiagnosticsWarning)
         return _fit(tree, diagnostics)

@@ -107,4 +107,4 @@ def test_compare_refuses_what_it_does_not_know() -> None:
     settings = ComparingSettings(tests="paired-t", scopes="population")  # type: ignore[arg-type]
     assert (settings.tests, settings.scopes) == (("paired-t",), ("population",))
     assert [e.name for e in settings.estimators] == ["as-judged", "posterior-combined"]
-    assert settings.together
+    assert settings.estimators[1].together  # type: ignore[attr-defined]

@@ -79,7 +79,7 @@ def test_what_cannot_be_asked() -> None:
         ({"measures": "Judged@10"}, "describes the judgments"),
         ({"run_ids": "nobody"}, "no run 'nobody'"),
         ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
-        ({"model": "best"}, "no model 'best'"),
+        ({"posterior": "best"}, "no model 'best'"),
     ]
     for settings, message in refused:
         with pytest.raises(InputError, match=message):

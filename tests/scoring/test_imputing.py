@@ -63,7 +63,7 @@ def by_ir_measures(imputations: Imputations, measure: str, n: int) -> np.ndarray
 def test_each_file_is_the_draw_that_score_has(measure: str) -> None:
     """The files are of both runs, whose judgments are completed together, and so are the scores."""
     imputations = impute(load_example(), None, measure, draws=N_FILES)
-    together: dict[str, Any] = {"together": True} if measure == "P@10" else {"ideal": "shared"}
+    together: dict[str, Any] = {"posterior": "together=True"} if measure == "P@10" else {"ideal": "shared"}
     scores = score(load_example(), None, measure, estimators="posterior-combined", **together)
     theirs = by_ir_measures(imputations, measure, N_FILES)
     (estimates,), shared = scores.estimates, str(scores.measures[0])
@@ -172,7 +172,7 @@ def test_what_cannot_be_is_refused() -> None:
         ({"measures": "nDCG(ideal='judged')@10"}, "ideal ranking of all documents"),
         ({"draws": 1}, "draws cannot be 1"),
         ({"draws": 201, **FAST}, r"201 completed qrels out of 200 draws; .*\(draws=51\)"),
-        ({"tuned": 3}, r"\['tuned'\]; did you mean 'tune'"),
+        ({"posterior": "tuned=3"}, r"'tuned'; did you mean 'tune'"),
         ({"posterior": "zz=Normal(0, 1)"}, "prior 'zz'"),
         ({"unpool": "ghost"}, "'ghost'"),
         ({"run_ids": []}, "no run to score"),
