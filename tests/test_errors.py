@@ -153,7 +153,9 @@ MEANT: dict[str, Callable[[], object]] = {
     "ci_prob": lambda: ANY(EXAMPLE, ci_probb=0.9),
     "chains": lambda: leave_out(EXAMPLE, posterior="chain=3"),
     "estimand": lambda: score(EXAMPLE, estimators="interpolated(estimate=1)"),
-    "sigma_topic": lambda: score(EXAMPLE, posterior="sigma_topics=HalfNormal(1)", estimators="posterior-ratio"),
+    "sigma_topic": lambda: score(
+        EXAMPLE, posterior="sigma_topics=HalfNormal(1)", estimators="posterior-ratio"
+    ),
     "complete": lambda: ScoreSettings(estimand="complet"),  # type: ignore[arg-type]
     "laplace": lambda: score(EXAMPLE, posterior="engine=laplas", estimators="posterior-ratio"),
     "nDCG": lambda: score(EXAMPLE, measures="ndgc@10"),

@@ -476,7 +476,11 @@ def test_leaving_out_says_that_nothing_repairs_what_is_right() -> None:
 
 
 def test_reliability_of_the_truth_and_a_pickled_result() -> None:
-    asked: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "posterior": "draws=20", "top": 75}
+    asked: dict[str, Any] = {
+        "estimators": ["as-judged", "posterior-background"],
+        "posterior": "draws=20",
+        "top": 75,
+    }
     result = leave_out(small(), ["P@5", "P@10"], **asked)
     frame = result.to_frame("reliability").set_index("measure")
     assert frame.loc["P@5", "n_runs"] == round(0.75 * len(small().pooled_run_ids))

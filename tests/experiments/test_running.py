@@ -79,9 +79,7 @@ def of_pairs(**more: Any) -> Result:
 
 def with_labels(**more: Any) -> Result:
     judged = with_judge(load_example(), right_labels(), "good")
-    return check_judges(
-        judged, run_ids=(), intervals=True, posterior="ratio(draws=20, chains=2)", **more
-    )
+    return check_judges(judged, run_ids=(), intervals=True, posterior="ratio(draws=20, chains=2)", **more)
 
 
 QUICK = [of_widths, of_common_topics]

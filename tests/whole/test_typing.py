@@ -39,7 +39,8 @@ score(one, measures="P@10", posterior="draws=500").to_frame()
 two = read_collection("irds:toy", {"mine": frame, "old": read_run("old.run")}, strict=False)
 score(two, posterior="chains=2")
 read_collection("qrels.txt", [frame, "my.run"], pool={"a": {"q1": {"d1": 0.5}}}, known_depth=10)
-compare(build_collection({"a": frame, "b": frame}, frame), ["a", "b"], joint=False, posterior="draws=100").differences()
+both = build_collection({"a": frame, "b": frame}, frame)
+compare(both, ["a", "b"], joint=False, posterior="draws=100").differences()
 leave_out(example, "P@10", posterior="draws=3").settings.labels
 score(example).runs_ids  # attr-defined
 impute(example, draws=20).qrels("0")  # arg-type
