@@ -272,7 +272,7 @@ REFUSED = {
     "topics-adjustment(common_query_ids=701)": "701 are no names",
     "systems-adjustment(base='condense')": "'condensed-list'", "systems-adjustment(base=2)": "base 2",
     "posterior-background(draws=2.5)": "whole number", "posterior-background(draws=0)": "at least 1 and at",
-    "posterior-background(random_seed=-1)": "-1 is negative", "posterior-background(priors=3)": "priors=3",
+    "posterior-background(random_seed=-1)": "-1; at least 0", "posterior-background(priors=3)": "priors=3",
     "posterior-background(model='smoothed')": "no setting 'model'",
 }  # fmt: skip
 
