@@ -15,6 +15,7 @@ import numpy as np
 
 from bayespool.collection import Collection, Judge
 from bayespool.collection.own import check_own_judgments
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import contributors
 from bayespool.experiments.graded_runs import check_metadata, ordered_table, summarize_groups
@@ -32,7 +33,6 @@ from bayespool.experiments.judge_rows import (
 from bayespool.experiments.preparing import user_code_versions
 from bayespool.experiments.running import Columns, ExecutionOptions, Stored, Task, add_rows
 from bayespool.measures import Measure
-from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.names import By, Estimand
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.notes import judge_problems
@@ -45,7 +45,7 @@ from bayespool.tables.files import records
 from bayespool.tables.formatting import level, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
-from bayespool.validation import check_count, check_share, described, listed
+from bayespool.validation import check_count, described, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ class JudgesSettings:
     pool_depth: int | None = None
     estimand: Estimand = "complete"
     intervals: bool = False
-    ci_prob: float = DEFAULT_CI_PROB
+    ci_prob: float = 0.95
     random_seed: int = 1
 
     def describe(self) -> dict[str, Any]:
@@ -466,7 +466,6 @@ def check_judges(
         raise InputError("the collection has no judge", hint="--judge FILE, or judges= of read_collection")
     import pandas as pd
 
-    check_share("ci_prob", ci_prob)
     check_count("random_seed", random_seed, least=0)
     check_count("pool_depth", pool_depth)
     parsed = measures_of_rankings(measures)
@@ -478,7 +477,7 @@ def check_judges(
         pool_depth=pool_depth,
         estimand=estimand,
         intervals=intervals,
-        ci_prob=DEFAULT_CI_PROB if ci_prob is None else ci_prob,
+        ci_prob=fill_ci_prob(ci_prob),
         random_seed=random_seed,
     )
     collection, targets = _targets(collection, run_ids, settings)

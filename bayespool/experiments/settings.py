@@ -104,7 +104,7 @@ class DesignSettings(ExperimentSettings):
     """Settings for `bayespool.experiments.run_design`."""
 
     estimand: Estimand = option("pooled", ESTIMAND)
-    ci_prob: float = option(0.95, CI_PROB, details="Coverage is also given at 50, 80 and 95 %.")
+    ci_prob: float = option(None, CI_PROB, details="Coverage is also given at 50, 80 and 95 %.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,7 @@ class LeaveOutSettings(ExperimentSettings):
         details="It says what is significant in SRE*.",
         affects_parts=False,
     )
-    ci_prob: float = option(0.95, CI_PROB, details="Coverage is also given at 50, 80 and 95 %.")
+    ci_prob: float = option(None, CI_PROB, details="Coverage is also given at 50, 80 and 95 %.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -262,7 +262,7 @@ class PoolWidthSettings(PoolSettings):
         details="In the paper one; more make the means steadier.",
         least=1,
     )
-    ci_prob: float = option(0.95, CI_PROB)
+    ci_prob: float = option(None, CI_PROB)
 
 
 @dataclass(frozen=True, kw_only=True)
