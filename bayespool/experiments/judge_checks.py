@@ -30,7 +30,6 @@ from bayespool.experiments.judge_rows import (
     organization_rows,
     relevant_from,
 )
-from bayespool.experiments.preparing import user_code_versions
 from bayespool.experiments.running import Columns, ExecutionOptions, Stored, Task, add_rows
 from bayespool.measures import Measure
 from bayespool.names import By, Estimand
@@ -103,11 +102,6 @@ class IntervalsWithLabels(Task):
             row |= {"run_id": list(part), **intervals[measure, ""], **intervals[measure, name]}
             add_rows(rows, row | {"ci_prob": settings.ci_prob})
         return rows, {}
-
-    def describe(self, settings: JudgesSettings) -> dict[str, Any]:
-        """Return the settings, with the versions of the user's own measures, model and engine."""
-        model, engine = settings.posterior.model, settings.posterior.engine
-        return settings.describe() | user_code_versions((), settings.measures, models=(model,), engine=engine)
 
     def parts(self, collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Return groups of runs to score: the requested runs, or each organization's pooled runs."""
