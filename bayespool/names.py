@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from bayespool.errors import InputError, known_names
 
 __all__ = [
+    "AS_JUDGED",
     "COMBINED_MODELS",
     "DEFAULT_ESTIMATORS",
     "HIERARCHICAL_FORMS",
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 By = Literal["organization", "run"]
-Control = Literal["none", "holm", "benjamini-hochberg"]
+Control = Literal["holm", "benjamini-hochberg", "none"]
 Estimand = Literal["complete", "pooled"]
 Goal = Literal["interval", "comparison", "ranking"]
 Ideal = Literal["own", "shared", "judged"]
@@ -53,6 +54,8 @@ Shares = Literal["equal", "global"]
 SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
 Unseen = Literal["nonrelevant", "estimated"]
 
+AS_JUDGED = "as-judged"
+"""Name of the uncorrected scores among estimators."""
 POINT_ESTIMATORS = {
     "as-judged": "B: the measure as trec_eval gives it, unjudged documents are nonrelevant",
     "background": "B + Δ·E: an unjudged document is relevant with the chance E",

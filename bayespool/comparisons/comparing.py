@@ -17,7 +17,7 @@ from bayespool.comparisons.draws import (
 )
 from bayespool.comparisons.frames import ComparisonFrames, TestKey, count_pairs
 from bayespool.comparisons.sentences import comparison_sentences, pair_lines
-from bayespool.comparisons.settings import AS_JUDGED, ComparingSettings
+from bayespool.comparisons.settings import ComparingSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
     SignificantDraws,
@@ -30,6 +30,7 @@ from bayespool.comparisons.tables import citations_with_tests, comparison_tables
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure
 from bayespool.measures.populations import population_draws
+from bayespool.names import AS_JUDGED
 from bayespool.options import takes
 from bayespool.randomness import key_of
 from bayespool.report.result import Figure, Result

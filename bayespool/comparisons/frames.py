@@ -27,10 +27,10 @@ from bayespool.comparisons.reliability import (
     system_frame,
     variance_frame,
 )
-from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws, effect_sizes
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import estimate_population
+from bayespool.names import AS_JUDGED
 from bayespool.scoring import Scores
 from bayespool.scoring.settings import Scope
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement

@@ -21,7 +21,7 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
 from bayespool.comparisons.outcomes import Key, Outcome, Reversals
-from bayespool.comparisons.settings import AS_JUDGED, ReversalSettings
+from bayespool.comparisons.settings import ReversalSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
     SignificantDraws,
@@ -38,6 +38,7 @@ from bayespool.measures import Estimates, Estimator, Measure
 from bayespool.measures.errors import root_mean_squared_error
 from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
+from bayespool.names import AS_JUDGED
 from bayespool.options import takes
 from bayespool.posterior import PosteriorEstimator
 

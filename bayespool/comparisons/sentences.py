@@ -9,10 +9,10 @@ import numpy as np
 
 from bayespool.comparisons.draws import DrawComparison
 from bayespool.comparisons.frames import ComparisonFrames, count_pairs
-from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.comparisons.significance import SignificanceTest, effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
+from bayespool.names import AS_JUDGED
 from bayespool.scoring.score_tables import pool_condition
 from bayespool.scoring.settings import Scope
 from bayespool.tables.formatting import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from bayespool.errors import InputError
-from bayespool.names import leading_name
+from bayespool.names import AS_JUDGED, Control, SignificanceTest, leading_name
 from bayespool.options import SEED, Option, PosteriorSettings, option, options_of
 from bayespool.scoring.settings import (
     ESTIMATORS,
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from bayespool.measures import Estimator, Measure
     from bayespool.posterior import PosteriorEstimator
 
-AS_JUDGED = "as-judged"
-Control = Literal["holm", "benjamini-hochberg", "none"]
-SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
 _ESTIMATORS = dataclasses.replace(
     ESTIMATORS, details=f"{ESTIMATORS.details} ``as-judged``, the scores as judged, is always among them."
 )

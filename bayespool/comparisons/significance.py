@@ -11,10 +11,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray
 from bayespool.errors import InputError, known_names
-
-SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
-Control = Literal["none", "holm", "benjamini-hochberg"]
-
+from bayespool.names import Control as Control, SignificanceTest as SignificanceTest
 
 SIGNIFICANCE_LEVEL = 0.05
 _DECIMALS = 12

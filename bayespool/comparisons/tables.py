@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.comparisons.frames import ComparisonFrames, Pair, count_pairs
-from bayespool.comparisons.settings import AS_JUDGED
+from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.score_tables import pool_condition
 from bayespool.tables import Citation, cite

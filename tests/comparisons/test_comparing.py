@@ -12,9 +12,10 @@ from scipy import stats
 
 from bayespool.comparisons import Comparison, adjust_p_values, compare, paired_t
 from bayespool.comparisons.comparing import compare_scores
-from bayespool.comparisons.settings import AS_JUDGED, ComparingSettings
+from bayespool.comparisons.settings import ComparingSettings
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
+from bayespool.names import AS_JUDGED
 from bayespool.scoring import score
 
 # runs of the pool are compared beside new ones

@@ -16,10 +16,10 @@ from scipy import stats
 from bayespool.collection import Collection
 from bayespool.comparisons import Reversals, brier_score, calibration_table, count_reversals, judgment_subset
 from bayespool.comparisons.outcomes import Outcome
-from bayespool.comparisons.settings import AS_JUDGED
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example
+from bayespool.names import AS_JUDGED
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

@@ -103,6 +103,9 @@ def test_wrong_words_are_refused_before_the_experiment(monkeypatch: pytest.Monke
     for measure, words in (("PP@10", "unknown measure"), ("Judged@10", "describes the judgments")):
         with pytest.raises(InputError, match=words):
             pyterrier_measure(measure)
+    for reading, words in (("ordre=rank", "did you mean 'order'"), ({"pol": "runs/"}, "did you mean 'pool'")):
+        with pytest.raises(InputError, match=words):
+            pyterrier_measure("P@10", reading=reading)
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     with pytest.raises(InputError, match="pip install ir_measures"):
         pyterrier_measure("P@10")

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,6 @@ import bayespool
 from bayespool import read_collection
 from bayespool.errors import InputError
 from bayespool.experiments import vary_common_topics, vary_pool_width
-from bayespool.pooling.loading import ReadOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = bayespool.load_example()
@@ -99,19 +97,6 @@ def test_no_public_function_takes_just_anything() -> None:
     found = []
     for function in (*functions, read_collection, vary_pool_width, vary_common_topics):
         for parameter in inspect.signature(function).parameters.values():
-            if parameter.kind is parameter.VAR_KEYWORD and "Unpack" not in str(parameter.annotation):
+            if parameter.kind is parameter.VAR_KEYWORD:
                 found.append(f"{function.__name__}(**{parameter.name}: {parameter.annotation})")
     assert not found
-
-
-def parameters_of(function: Callable[..., Any]) -> dict[str, str]:
-    """Keyword arguments and their types."""
-    found = inspect.signature(function).parameters.values()
-    return {p.name: str(p.annotation) for p in found if p.kind is p.KEYWORD_ONLY}
-
-
-def test_typed_arguments_are_those_of_the_functions() -> None:
-    written = {name: hint.__forward_arg__ for name, hint in ReadOptions.__annotations__.items()}
-    asked = parameters_of(read_collection)
-    assert set(asked) - set(written) == {"progress", "scores"}, "which score has no use for"
-    assert written == {name: asked[name] for name in written}
