@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from unittest import mock
 
-from toys import from_rankings
+from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
-from bayespool.experiments import Design, LeaveOutResult, Part
+from bayespool.experiments import Design, LeaveOutResult, LeaveOutSettings, Part, leave_out
 from bayespool.scoring import ALL_ESTIMATORS
 
 POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
@@ -28,7 +29,8 @@ def column(result: LeaveOutResult, name: str, estimator: str = "as-judged") -> d
 
 
 FEW: dict[str, Any] = {
-    "measures": "P@10", "estimators": ["as-judged", "posterior-background"], "draws": 100, "top": 75
+    "measures": "P@10", "estimators": ["as-judged", "posterior-background"],
+    "posterior": "draws=100", "top": 75,
 }  # fmt: skip
 """Where numbers have to be the same: one that is computed, and one that is drawn."""
 
@@ -66,3 +68,11 @@ class Pairs(Design):
             Part(name=str(i), run_ids=pair, pool_run_ids=tuple(run for run in runs if run not in pair))
             for i, pair in enumerate(pairs)
         )
+
+
+def asked_settings(**asked: Any) -> LeaveOutSettings:
+    """The settings that `leave_out` makes of its keywords, before it runs."""
+    run = "bayespool.experiments.leaving_out.leave_out_resolved"
+    with mock.patch(run, lambda _, settings, **__: settings):
+        settings: Any = leave_out(toy_collection(), **asked)
+    return cast("LeaveOutSettings", settings)

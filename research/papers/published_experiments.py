@@ -18,7 +18,7 @@ from bayespool import leave_out, read_collection
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
 from bayespool.experiments import LeaveOutResult, best_runs
-from bayespool.measures import Estimator, mean_absolute_error, overtaken_runs
+from bayespool.measures import Estimator, mean_absolute_error, overtaken_runs, parse_measures
 
 CUTOFFS = (5, 10, 20, 30, 100)
 MEASURES = [f"P@{n}" for n in CUTOFFS]
