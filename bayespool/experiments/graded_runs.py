@@ -15,6 +15,7 @@ import numpy as np
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments.design import (
@@ -30,7 +31,6 @@ from bayespool.experiments.running import PartResult
 from bayespool.experiments.settings import DesignSettings, LeaveOutSettings
 from bayespool.measures import Measure
 from bayespool.measures.errors import system_rank_error
-from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.names import Estimand, PairTest
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
@@ -507,7 +507,7 @@ def run_design(
         estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
         random_seed=random_seed,
         estimand=estimand,
-        ci_prob=DEFAULT_CI_PROB if ci_prob is None else ci_prob,
+        ci_prob=fill_ci_prob(ci_prob),
     )
     parts = [
         part if part.measures else replace(part, measures=settings.measures)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.corrections.lipani import INDICATORS, AntiPrecision
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
@@ -34,7 +35,6 @@ from bayespool.experiments.leave_out_results import LeaveOutResult
 from bayespool.experiments.preparing import labeled_estimators
 from bayespool.experiments.settings import LeaveOutSettings, leave_out_estimand
 from bayespool.measures import Measure, Normalized, Values
-from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.names import PairTest, Runs, Unseen
 from bayespool.scoring.settings import measures_of_rankings
 from bayespool.validation import listed
@@ -310,7 +310,7 @@ def leave_out(
         denominator=denominator,
         pool_depth=pool_depth,
         test=test,
-        ci_prob=DEFAULT_CI_PROB if ci_prob is None else ci_prob,
+        ci_prob=fill_ci_prob(ci_prob),
         random_seed=random_seed,
     )
     return leave_out_resolved(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)

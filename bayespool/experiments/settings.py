@@ -25,7 +25,7 @@ from bayespool.scoring.settings import (
     POSTERIOR,
     TargetSettings,
 )
-from bayespool.validation import check_choice, check_count, check_number, check_share, described
+from bayespool.validation import check_choice, check_count, check_number, described
 
 if TYPE_CHECKING:
     from bayespool.measures import Estimator, Measure
@@ -111,10 +111,6 @@ class DesignSettings(ExperimentSettings):
     estimand: Estimand
     ci_prob: float
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_share("ci_prob", self.ci_prob)
-
 
 @dataclass(frozen=True, kw_only=True)
 class LeaveOutSettings(ExperimentSettings):
@@ -144,7 +140,6 @@ class LeaveOutSettings(ExperimentSettings):
         check_count("n_clusters", self.n_clusters, least=2)
         check_count("pool_depth", self.pool_depth)
         check_number("top", self.top, above=0, most=100)
-        check_share("ci_prob", self.ci_prob)
         if self.by in ("cluster", "type") and self.top_pool == "kept":
             raise InputError(
                 f"{self.by}s are of all pooled runs: top_pool 'kept' does not go with them",
@@ -290,7 +285,7 @@ class PoolWidthSettings(PoolSettings):
         details="In the paper one; more make the means steadier.",
         least=1,
     )
-    ci_prob: float = option(0.95, CI_PROB)
+    ci_prob: float = option(None, CI_PROB)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,7 +376,7 @@ class JudgesSettings(TargetSettings):
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(0.95, CI_PROB)
+    ci_prob: float = option(None, CI_PROB)
     intervals: bool = option(
         False,
         "Also how much narrower intervals are with the labels: of the runs to score, or where there is none "

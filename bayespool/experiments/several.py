@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.leave_out_results import LeaveOutResult
 from bayespool.experiments.leaving_out import leave_out_resolved, resolve_design
 from bayespool.experiments.preparing import labeled_estimators
 from bayespool.experiments.settings import LeaveOutSettings, leave_out_estimand
-from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.names import PairTest, Runs, Unseen
 from bayespool.pooling.loading import check_collection_names
 from bayespool.report.result import Result
@@ -288,7 +288,7 @@ denominator, pool_depth, test, ci_prob, random_seed : optional
         denominator=denominator,
         pool_depth=pool_depth,
         test=test,
-        ci_prob=DEFAULT_CI_PROB if ci_prob is None else ci_prob,
+        ci_prob=fill_ci_prob(ci_prob),
         random_seed=random_seed,
     )
     check_collection_names(collections)
