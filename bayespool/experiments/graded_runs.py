@@ -452,8 +452,9 @@ def run_design(
         Settings of the posteriors among them: ``"draws=4000, engine=nuts"``.
     estimand : {"complete", "pooled"}, default "pooled"
         Whether unjudged documents below the pool depth are estimated (complete) or stay nonrelevant.
-    ci_prob : float, default 0.95
-        Probability of the equal-tailed intervals. Coverage is also given at 50, 80 and 95 %.
+    ci_prob : float, optional
+        Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
+        Coverage is also given at 50, 80 and 95 %.
     random_seed : int, default 1
         The same inputs and seed give the same bytes.
     folder : path, optional

@@ -210,7 +210,7 @@ def leave_out(
     n_clusters : int, optional
         Number of clusters, where they are left out: by default 5; fewer where joins are tied.
     run_types : mapping of str to str, optional
-        Types of the runs that take part, such as `bayespool.collection.read_run_types` gives them.
+        Type of each run that takes part, as `bayespool.collection.read_run_types` reads it of a CSV file.
     types : str or iterable of str, optional
         Types to leave out, in turn; default: all.
     runs : {"pooled", "all"}, default "pooled"
@@ -238,8 +238,9 @@ def leave_out(
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
     test : {"tukey-hsd", "paired-t"}, default "tukey-hsd"
         Significance test of a pair. It says what is significant in SRE*.
-    ci_prob : float, default 0.95
-        Probability of the equal-tailed intervals. Coverage is also given at 50, 80 and 95 %.
+    ci_prob : float, optional
+        Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
+        Coverage is also given at 50, 80 and 95 %.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
     folder : path, optional
