@@ -30,7 +30,7 @@ from bayespool.experiments.judge_rows import (
     organization_rows,
     relevant_from,
 )
-from bayespool.experiments.running import Columns, ExecutionOptions, Stored, Task, add_rows
+from bayespool.experiments.running import Columns, Stored, Task, add_rows
 from bayespool.measures import Measure
 from bayespool.names import By, Estimand
 from bayespool.posterior import PosteriorEstimator
@@ -492,8 +492,8 @@ def check_judges(
         frames[table] = pd.DataFrame(columns)
     if intervals:
         work = IntervalsWithLabels()
-        execution = ExecutionOptions(folder=folder, n_jobs=n_jobs, progress=progress)
-        results = work.run(collection, work.parts(collection, targets), settings, execution)
+        parts = work.parts(collection, targets)
+        results = work.run(collection, parts, settings, folder=folder, n_jobs=n_jobs, progress=progress)
         judge_order = {"judge": [*names, ALL_JUDGES]}
         runs = ordered_table(results, {"measure": list(map(str, parsed)), **judge_order})
         frames |= {"intervals": summarize_groups(runs, ("measure", "judge"), _mean_widths), "runs": runs}
