@@ -36,7 +36,6 @@ from .settings import (
     JudgesSettings as JudgesSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
-    StrategySettings as StrategySettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (

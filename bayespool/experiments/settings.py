@@ -12,7 +12,6 @@ from bayespool.options import (
     SEED,
     Option,
     PosteriorSettings,
-    Settings,
     option,
     options_of,
 )
@@ -400,52 +399,6 @@ _STOP = Option(
     docstring_type="str or StoppingRule",
     parse=_parse_stop,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class StrategySettings(Settings):
-    """Settings for `bayespool.pooling.choose`."""
-
-    strategy: Strategy = option(
-        ...,
-        "Which documents are judged: a strategy, in parentheses its settings and the following: "
-        "'take(budget=5000, depth=100)'.",
-        names="strategy",
-    )
-    budget: int | None = option(
-        None,
-        "Documents to judge, over all topics. A strategy with a size of its own, such as depth, needs none.",
-    )
-    depth: int | None = option(None, "Ranks of a run that may be judged at most; default: all.")
-    shares: Shares | None = option(None, _SHARES)
-    rel: int | None = option(None, _RELEVANT)
-    random_seed: int | None = option(None, SEED)
-    stop: StoppingRule | None = option(
-        None,
-        _STOP,
-        details="A topic whose judgments end before the rule is fulfilled goes on. The rules need judgments; "
-        "none goes with a sample.",
-    )
-
-    def __post_init__(self) -> None:
-        from bayespool.pooling.plans import PoolPlan
-
-        super().__post_init__()
-        plan = PoolPlan.of(
-            self.strategy,
-            self.budget,
-            run_depth=self.depth,
-            shares=self.shares,
-            rel=self.rel,
-            random_seed=self.random_seed,
-            stop=self.stop,
-        )
-        for name, value in vars(plan).items():
-            self._hold("depth" if name == "run_depth" else name, value)
-
-    def describe(self) -> dict[str, Any]:
-        """Return the settings as JSON types."""
-        return super().describe() | {"stop": self.stop and _registry().stopping_text(self.stop)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,8 @@ from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelA
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.rankings import within
 from bayespool.errors import InputError
-from bayespool.pooling.plans import PoolPlan, Shares
+from bayespool.names import Shares
+from bayespool.pooling.plans import PoolPlan
 from bayespool.pooling.registry import StoppingRule, stops_at
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import FixedOrder, Strategy, TopicRankings, retrieved_by
@@ -86,11 +87,6 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> IndexArra
     shares: IndexArray = np.minimum(n, even)
     shares[np.flatnonzero(n > even)[: budget - int(shares.sum())]] += 1
     return shares
-
-
-def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | None = None) -> None:
-    """Raise `InputError` as `PoolPlan` does."""
-    PoolPlan(strategy=strategy, budget=budget, stop=stop)
 
 
 def _global_shares(
@@ -224,14 +220,23 @@ def choose(
     ----------
     collection : Collection
     strategy : str, Strategy or PoolPlan
-        A strategy, also with the settings that follow: ``"take(budget=5000, depth=100)"``.
-    budget, depth, shares, rel, random_seed, stop
-        As for `PoolPlan`, whose ``run_depth`` is ``depth``; in place of what ``strategy`` says. Default:
-        equal shares, relevance from 1, seed 1.
+        A strategy, with settings in parentheses, its own and those of `PoolPlan`:
+        ``"rrf(k=60, budget=5000, depth=100, shares=global, rel=2)"``.
+    budget : int, optional
+        Documents to judge, over all topics. Strategies with a size of their own, such as depth, need none.
     run_index : ndarray of int, optional
         The contributing runs; default: the pooled ones.
+    depth, shares, rel
+        As ``run_depth``, ``shares`` and ``rel`` of `PoolPlan`, in place of what ``strategy`` says.
+    random_seed : int, optional
+        Default: that of ``strategy``, or 1.
     labels : ndarray of int16, shape (pair,), optional
         Relevance of each document; default: the collection's judgments.
+    stop : str or StoppingRule, optional
+        Rule that may end a topic before the budget does: ``nonrelevant(n=50)``, after so many nonrelevant
+        documents in a row; ``recall(target=0.9)``, when the estimated recall is reached;
+        ``yield(share=0.05)``, when fewer of the last 50 documents are relevant. What it leaves of the budget
+        is not spent. A topic whose judgments end before the rule is fulfilled goes on.
 
     Raises
     ------

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 
 from bayespool.errors import InputError, known_names
-from bayespool.names import split_list
+from bayespool.names import Shares, split_list
 from bayespool.pooling.registry import (
     STRATEGIES,
     StoppingRule,
@@ -17,8 +17,6 @@ from bayespool.pooling.registry import (
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import Strategy
 from bayespool.validation import check_choice, check_count
-
-Shares = Literal["equal", "global"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +39,7 @@ class PoolPlan:
         Smallest relevance that counts, for an adaptive strategy.
     random_seed : int, default 1
     stop : StoppingRule, optional
-        Rule that may end a topic before the budget does (`bayespool.pooling.STOPPING_RULES`). What it leaves
-        of the budget is not spent. A topic whose judgments end before the rule is fulfilled goes on.
+        Rule that may end a topic before the budget does (`bayespool.pooling.STOPPING_RULES`).
 
     Raises
     ------
