@@ -16,7 +16,7 @@ from bayespool.scoring import pyterrier_measure
 
 ir_measures = pytest.importorskip("ir_measures")
 RENAMED = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}  # as pt.model.to_ir_measures has it
-SETTINGS: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 100}
+SETTINGS: dict[str, Any] = {"estimator": "posterior-ratio", "posterior": "draws=100"}
 
 
 def results_of(collection: Collection, run_id: str) -> pd.DataFrame:

@@ -31,14 +31,15 @@ from bayespool import (
 frame = pd.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [0.5]})
 example = load_example()
 
-score(example, "new-a", ["P@10", "nDCG@10"], draws=500, priors={"mu": "Normal(-2, 1)"}).run_ids
+score(example, "new-a", ["P@10", "nDCG@10"], posterior="draws=500, mu=Normal(-2, 1)").run_ids
 one = read_collection({"q1": {"d1": 1}}, frame, pool="runs/", organizations={"bm25": "north"})
-score(one, measures="P@10", draws=500).to_frame()
+score(one, measures="P@10", posterior="draws=500").to_frame()
 two = read_collection("irds:toy", {"mine": frame, "old": read_run("old.run")}, strict=False)
-score(two, chains=2)
+score(two, posterior="chains=2")
 read_collection("qrels.txt", [frame, "my.run"], pool={"a": {"q1": {"d1": 0.5}}}, known_depth=10)
-compare(build_collection({"a": frame, "b": frame}, frame), ["a", "b"], joint=False, draws=100).differences()
-leave_out(example, "P@10", draws=3).settings.labels
+both = build_collection({"a": frame, "b": frame}, frame)
+compare(both, ["a", "b"], joint=False, posterior="draws=100").differences()
+leave_out(example, "P@10", posterior="draws=3").settings.labels
 score(example).runs_ids  # attr-defined
 impute(example, draws=20).qrels("0")  # arg-type
 judge_next(example, "new-a").settings  # attr-defined
@@ -68,8 +69,8 @@ def test_right_calls_pass_and_wrong_ones_fail_on_their_lines(tmp_path: Path) -> 
 
 SLIPS: dict[str, tuple[Callable[[], object], str]] = {
     "unknown": (
-        lambda: bayespool.score(EXAMPLE, drawz=3),
-        "unknown settings ['drawz']; did you mean 'draws'?",
+        lambda: bayespool.score(EXAMPLE, posteriors="draws=3"),
+        "unknown settings ['posteriors']; did you mean 'posterior'?",
     ),
     "type": (
         lambda: bayespool.score(EXAMPLE, posterior="draws=many"),
