@@ -31,10 +31,8 @@ from .random_pools import (
 )
 from .settings import (
     BudgetSettings as BudgetSettings,
-    CheckingSettings as CheckingSettings,
     CommonTopicsSettings as CommonTopicsSettings,
     DesignSettings as DesignSettings,
-    JudgesSettings as JudgesSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
 )

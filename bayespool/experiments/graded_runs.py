@@ -107,9 +107,9 @@ def result_fields(
     }
 
 
-def check_metadata(collection: Collection, settings: Any, **more: Any) -> dict[str, Any]:
+def check_metadata(collection: Collection, **settings: Any) -> dict[str, Any]:
     """Return metadata of a check: version, collection fingerprint, settings and their resolved values."""
-    return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings.describe(), **more}
+    return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings}
 
 
 def sre_star_note(test: PairTest) -> str:

@@ -12,6 +12,7 @@ from bayespool.pooling.registry import (
     StoppingRule,
     parse_stopping_rule,
     parse_strategy,
+    stopping_text,
     strategy_text,
 )
 from bayespool.pooling.sampling import Sampling
@@ -111,6 +112,18 @@ class PoolPlan:
             "stop": None if stop is None else parse_stopping_rule(stop),
         }
         return cls(**settings | {name: value for name, value in given.items() if value is not None})
+
+    def describe(self) -> dict[str, Any]:
+        """Return the arguments of `bayespool.pooling.choose` that the plan stands for, as JSON types."""
+        return {
+            "strategy": strategy_text(self.strategy),
+            "budget": self.budget,
+            "depth": self.run_depth,
+            "shares": self.shares,
+            "rel": self.rel,
+            "stop": self.stop and stopping_text(self.stop),
+            "random_seed": self.random_seed,
+        }
 
     def __str__(self) -> str:
         """Return the strategy and all non-default settings as text."""
