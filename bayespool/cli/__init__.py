@@ -9,58 +9,28 @@ from typing import Any
 
 import click
 
-from bayespool.cli.experiments import (
-    budgets,
-    check_predictions,
-    common_topics,
-    judges,
-    leave_out,
-    pool_width,
-)
-from bayespool.cli.help import GroupedCommand, GroupedCommands
+from bayespool.cli.commands import Commands
+from bayespool.cli.experiments import budgets, check_predictions, judges, leave_out, random_pools
+from bayespool.cli.files import is_interruption
 from bayespool.cli.judging import audit, impute, judge_next, pool
 from bayespool.cli.messages import discard_streams, echo, is_output_error, prepare_streams, quietly
-from bayespool.cli.options import is_interruption
-from bayespool.cli.parameters import Command, own_option
-from bayespool.cli.results import collect_warning, with_output_options
-from bayespool.cli.score import compare, demo, plan, report, reversals, score
+from bayespool.cli.parameters import own_option
+from bayespool.cli.results import collect_warning
+from bayespool.cli.score import compare, demo, gate, plan, report, reversals, score
 from bayespool.errors import BayespoolError, BayespoolWarning
 from bayespool.report.provenance import command_line, versions
 from bayespool.tables.formatting import printable
 
 __all__ = ["COMMANDS", "app", "commands", "main"]
 
-COMMANDS: dict[str, dict[Command, str]] = {
-    "Score": {
-        score: "Score runs: bounds, published corrections, posteriors",
-        impute: "Write completed judgments for trec_eval and other tools",
-        report: "Write a report of a result, one HTML page",
-        demo: "Score two runs of the embedded example, whose truth is known",
-    },
-    "Compare": {
-        compare: "Compare runs: differences, ranks, significance tests",
-        reversals: "Count significant differences that more judgments reverse",
-    },
-    "Campaign": {
-        pool: "Choose the documents to judge: a strategy and a budget",
-        plan: "Plan: which differences can be detected, and what helps",
-        judge_next: "Choose what to judge next, and when to stop",
-        audit: "Draw documents to judge: an interval that needs no model",
-        budgets: "Show how biased pools of different strategies and budgets are",
-    },
-    "Study": {
-        leave_out: "Leave organizations out of the pool and grade every estimator",
-        pool_width: "Show how the number of pooled runs decides the bias",
-        common_topics: "Show what judging a new run in full on some topics is worth",
-        judges: "Evaluate the labels of second judges",
-    },
-    "Check": {
-        check_predictions: "Check the models on a pool: organizations held out",
-    },
+COMMANDS = {
+    "Score": (score, impute, report, demo),
+    "Compare": (compare, gate, reversals),
+    "Campaign": (pool, plan, judge_next, audit, budgets),
+    "Study": (leave_out, random_pools, judges),
+    "Check": (check_predictions,),
 }
-"""Commands by group, each with its line in the help."""
-
-_TABLE_COMMANDS = (score, demo, compare, plan, reversals, pool, judge_next, audit)  # take --format
+"""Commands by group."""
 
 
 def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -69,31 +39,27 @@ def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) ->
         context.exit()
 
 
-@click.command("bayespool", cls=GroupedCommands)
-@own_option("--quiet", "-q", type=bool, help="Print only results and errors; also after the command.")
-@own_option(
-    "--version",
-    type=bool,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_versions,
-    group="Help",
-    help="Print the versions of bayespool, of Python and of the packages that decide numbers.",
+app = Commands(
+    "bayespool",
+    help="Posterior intervals for the corrected scores of runs on incompletely judged test collections.",
+    params=[
+        own_option(
+            "--quiet", "-q", type=bool, help="Print only results and errors; also after the command."
+        )(),
+        own_option(
+            "--version",
+            type=bool,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_versions,
+            help="Print the versions of bayespool, of Python and of the packages that decide numbers.",
+        )(),
+    ],
+    callback=lambda quiet: click.get_current_context().with_resource(quietly(quiet)),
 )
-def app(quiet: bool) -> None:
-    """Posterior intervals for the corrected scores of runs on incompletely judged test collections."""
-    click.get_current_context().with_resource(quietly(quiet))
-
-
-def _add_commands() -> None:
-    for heading, functions in COMMANDS.items():
-        for function, line in functions.items():
-            name = function.__name__.replace("check_", "check ").replace("_", "-")
-            command = click.command(name.split()[-1], cls=GroupedCommand, short_help=line)(function)
-            app.add(heading, name, with_output_options(command, tables=function in _TABLE_COMMANDS))
-
-
-_add_commands()
+for _heading, _members in COMMANDS.items():
+    for _command in _members:
+        app.add(_heading, str(_command.name).replace("check-", "check "), _command)
 
 
 def commands() -> dict[str, click.Command]:

@@ -1,181 +1,209 @@
-"""The commands ``leave-out``, ``pool-width``, ``common-topics``, ``budgets``, ``judges`` and ``check``."""
+"""The commands ``leave-out``, ``random-pools``, ``budgets``, ``judges`` and ``check predictions``."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from bayespool import experiments
-from bayespool.cli.options import (
+from bayespool.cli.commands import command
+from bayespool.cli.files import (
+    RUNS,
     Files,
-    campaign_files,
     check_jobs,
-    collection_files,
+    check_names,
     count_progress,
-    files_to_score,
     report_interruption,
     stage_progress,
 )
-from bayespool.cli.parameters import Command, own_option, settings_option
-from bayespool.cli.results import Outputs, figure_files, output_folder
+from bayespool.cli.parameters import own_option
+from bayespool.cli.results import OUTPUT_OPTIONS, Outputs
 from bayespool.errors import InputError
-from bayespool.experiments.settings import (
-    BudgetSettings,
-    CheckingSettings,
-    CommonTopicsSettings,
-    JudgesSettings,
-    LeaveOutSettings,
-    PoolWidthSettings,
-)
 
-_jobs = own_option(
-    "--jobs",
-    type=int,
-    default=-1,
-    group="Sampling",
-    help="Processes; -1 for one per core. At most one process per part of the work.",
-)
-_cluster = own_option(
-    "--cluster",
-    metavar="HOST:PORT",
-    group="Sampling",
-    help="Compute on the workers of the Dask cluster whose scheduler is there, in place of processes.",
-)
-_folder = output_folder(
-    "Folder for tables, settings and figures. Finished work is kept there: a command that was interrupted "
-    "goes on where it stopped."
-)
+_JOBS = {
+    "folder": OUTPUT_OPTIONS["folder"],
+    "jobs": own_option(
+        "--jobs",
+        type=int,
+        help="Processes, at most one per part of the work; default: one per core.",
+    ),
+}
+_CLUSTER = {
+    **_JOBS,
+    "cluster": own_option(
+        "--cluster",
+        metavar="<host:port>",
+        help="Compute on the workers of the Dask cluster whose scheduler is there, in place of processes.",
+    ),
+}
+_FILES = "posterior judges known_depth pool_strategy reading jobs"
 
 
-def _experiment(
-    cls: Any,
+def _run(
+    function: Callable[..., Any],
+    files: Files,
+    keywords: dict[str, Any],
+    outputs: Outputs,
+    *,
     parts: str,
     label: str,
-    *,
+    jobs: int = -1,
+    cluster: str | None = None,
     n_lines: int | None = 10,
-    files_option: Callable[[Command], Command] = campaign_files,
-) -> Callable[[Callable[..., Any]], Command]:
-    """Decorator that makes a command of an experiment, which keeps finished parts in the folder ``parts``.
+    scores: bool = False,
+) -> None:
+    """Run an experiment, which keeps finished parts in the folder ``parts``, and write its result.
 
-    ``label`` says what is counted, with fields of the settings in braces, in ``n_lines`` lines or one a part;
-    ``files_option`` gives the command its files.
+    ``label`` says what is counted, in ``n_lines`` lines or one a part. Of several collections the function
+    gets a mapping.
     """
+    from bayespool.experiments.running import on_cluster
 
-    def decorate(work: Callable[..., Any]) -> Command:
-        @files_option
-        @settings_option(cls)
-        @_jobs
-        @_cluster
-        @_folder
-        @functools.wraps(work)
-        def command(*, settings: Any, files: Files, jobs: int, cluster: str | None, outputs: Outputs) -> None:
-            from bayespool.experiments.running import on_cluster
-
-            check_jobs(jobs, cluster)
-            outputs.check()
-            files.check_campaign()
-            strategies = getattr(settings, "strategies", ())
-            with stage_progress() as say:
-                if files.collections:
-                    collection: Any = files.read_collections(say)
-                else:
-                    collection, _ = files.read(say, scores=any(each.needs_scores for each in strategies))
-            counted, folder = label.format(**vars(settings)), outputs.folder
-            with (
-                report_interruption(folder, "" if files.collections else parts),
-                on_cluster(cluster),
-                count_progress(counted, n_lines=n_lines) as show,
-            ):
-                result = work(collection, folder=folder, n_jobs=jobs, progress=show, settings=settings)
-            outputs.write(result)
-
-        return command
-
-    return decorate
+    check_jobs(jobs, cluster)
+    outputs.check()
+    check_names(keywords)
+    with stage_progress() as say:
+        if len(files.collections) > 1:
+            collection: Any = files.read_collections(say)
+        else:
+            collection, _ = files.read(say, scores=scores)
+    folder = outputs.folder
+    with (
+        report_interruption(folder, "" if isinstance(collection, Mapping) else parts),
+        on_cluster(cluster),
+        count_progress(label, n_lines=n_lines) as show,
+    ):
+        result = function(collection, folder=folder, n_jobs=jobs, progress=show, **keywords)
+    outputs.write(result)
 
 
-@_experiment(LeaveOutSettings, "folds", "{by}s left out", n_lines=None, files_option=collection_files)
-def leave_out(collection: Any, **keywords: Any) -> Any:
+@command(
+    "experiments/leaving_out.py:leave_out",
+    first="qrels pool organizations measures estimators by collections folder jobs random_seed",
+    more="n_clusters run_types types top truth pool_depth test posterior judges known_depth pool_strategy "
+    "reading cluster",
+    own=_CLUSTER,
+    short="Leave organizations out of the pool and grade every estimator",
+)
+def leave_out(files: Files, keywords: dict[str, Any], outputs: Outputs, **execution: Any) -> None:
     """Leave each organization (or run, cluster or type of runs) out of the pool, estimate its runs, and
     compare with the truth.
 
     It tells how biased the collection is, and how good every estimator is on it; of several collections
     (--collection), which estimator is best on how many of them.
     """
-    if isinstance(collection, Mapping):
-        return experiments.leave_out_several(collection, **keywords)
-    return experiments.leave_out(collection, **keywords)
+    several = len(files.collections) > 1
+    function = experiments.leave_out_several if several else experiments.leave_out
+    label = f"{keywords.get('by', 'organization')}s left out"
+    _with_types(files, keywords)
+    _run(function, files, keywords, outputs, parts="folds", label=label, n_lines=None, **execution)
 
 
-@_experiment(PoolWidthSettings, "pool-width", "pools")
-def pool_width(*arguments: Any, **keywords: Any) -> Any:
+def _with_types(files: Files, keywords: dict[str, Any]) -> None:
+    """Read the types of runs of a file."""
+    from bayespool.collection import read_run_types
+
+    if "run_types" in keywords:
+        sizes = {name: value for name, value in files.ways().items() if name == "max_file_size"}
+        keywords["run_types"] = read_run_types(Path(keywords["run_types"]), **sizes)
+
+
+@command(
+    "experiments/random_pools.py:vary_common_topics",
+    first="qrels pool organizations measures estimators widths n_samples n_common collections folder jobs "
+    "random_seed",
+    more="n_topic_samples by pool_depth run_types pool_type target_type posterior judges known_depth "
+    "pool_strategy reading cluster",
+    own=_CLUSTER,
+    short="Show how pool width and common topics decide the bias",
+)
+def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **execution: Any) -> None:
     """Show how biased pools of different widths are against runs outside them: pools drawn at random, as in
     the figure 1 of Webber & Park (2009), with any estimator.
+
+    With --common, show what judging a new run in full on some common topics is worth for its score on all: as
+    in the tables 2 to 4 of the same paper.
     """
-    return experiments.vary_pool_width(*arguments, **keywords)
+    varied, parts = experiments.vary_pool_width, "pool-width"
+    if "n_common" in keywords:
+        varied, parts = experiments.vary_common_topics, "common-topics"
+    elif "n_topic_samples" in keywords:
+        raise InputError("--topic-samples without --common", hint="give numbers of common topics, too")
+    _with_types(files, keywords)
+    _run(varied, files, keywords, outputs, parts=parts, label="pools", **execution)
 
 
-@_experiment(CommonTopicsSettings, "common-topics", "pools")
-def common_topics(*arguments: Any, **keywords: Any) -> Any:
-    """Show what judging a new run in full on some common topics is worth for its score on all: pools and
-    topics drawn at random, as in the tables 2 to 4 of Webber & Park (2009).
-    """
-    return experiments.vary_common_topics(*arguments, **keywords)
-
-
-@_experiment(BudgetSettings, "budgets", "pools")
-def budgets(*arguments: Any, **keywords: Any) -> Any:
+@command(
+    "experiments/budgeting.py:compare_budgets",
+    first="qrels pool organizations measures strategies budgets estimators collections folder jobs "
+    "random_seed",
+    more="by top truth pool_depth test stop posterior judges known_depth pool_strategy reading cluster",
+    own=_CLUSTER,
+    short="Show how biased pools of different strategies and budgets are",
+)
+def budgets(files: Files, keywords: dict[str, Any], outputs: Outputs, **execution: Any) -> None:
     """Show how biased pools of different strategies and budgets are against runs that did not contribute:
     each organization left out in turn, as in the figures of Lipani et al. (2017).
     """
-    return experiments.compare_budgets(*arguments, **keywords)
+    from bayespool.pooling.registry import parse_strategies
+
+    keywords["strategies"] = strategies = parse_strategies(keywords.get("strategies", "paper"))
+    scores = any(strategy.needs_scores for strategy in strategies)
+    work = experiments.compare_budgets
+    _run(work, files, keywords, outputs, parts="pools", label="pools", scores=scores, **execution)
 
 
-@files_to_score()
-@settings_option(JudgesSettings)
-@_jobs
-@output_folder("Folder for the tables, as CSV and Parquet files.", after=(figure_files,))
-def judges(*, settings: JudgesSettings, files: Files, jobs: int, outputs: Outputs) -> None:
+@command(
+    "experiments/judge_checks.py:check_judges",
+    argument=RUNS,
+    first="qrels pool organizations judges measures intervals unpool collections folder figure jobs "
+    "random_seed",
+    more="posterior pool_depth own_judgments known_depth pool_strategy reading",
+    own=_JOBS,
+    short="Evaluate the labels of second judges",
+)
+def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1) -> None:
     """Evaluate the labels of second judges: how they agree with the judgments on hidden documents, which
     organizations they favor, how many documents they label, and (--intervals) how much they narrow intervals.
 
     Give labels with --judge. Runs to score are optional.
     """
-    if not files.reading.judges:
+    named = files.keywords()
+    if not named.get("judges"):
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
-    if not files.runs and not files.pool:
+    if not named.get("runs") and not named.get("pool"):
         raise InputError("no runs given", hint="--pool, or run files")
     check_jobs(jobs, None)
     outputs.check()
+    check_names(keywords)
     with stage_progress() as say:
-        collection, targets = files.read(say, settings)
+        collection, targets = files.read(say)
     folder = outputs.folder
     with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
         work = {"folder": folder, "n_jobs": jobs, "progress": show}
-        result = experiments.check_judges(collection, run_ids=targets, settings=settings, **work)
+        result = experiments.check_judges(collection, run_ids=targets, **keywords, **work)
     outputs.write(result)
 
 
-@campaign_files
-@settings_option(CheckingSettings)
-@_jobs
-@output_folder("Folder for tables, figures and the draws of each model as NetCDF for ArviZ.")
-def check_predictions(*, settings: CheckingSettings, files: Files, jobs: int, outputs: Outputs) -> None:
+@command(
+    "experiments/checks.py:check_models",
+    first="qrels pool organizations measures models n_folds collections folder jobs random_seed",
+    more="posterior judges known_depth pool_strategy reading",
+    own=_JOBS,
+    short="Check the models on a pool: organizations held out",
+)
+def check_predictions(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1) -> None:
     """Check the models on a pool: predict organizations that are held out, calibration, comparison of models.
 
-    The check uses only the pool's own judgments.
+    The check uses only the pool's own judgments. With --output it also writes the draws of each model as
+    NetCDF for ArviZ.
     """
     check_jobs(jobs, None)
     outputs.check()
     with stage_progress() as say:
         collection = files.read(say)[0]
     with report_interruption(None, "fits"), count_progress("parts", n_lines=10) as show:
-        result = experiments.check_models(
-            collection,
-            settings=settings,
-            containers=outputs.folder is not None,
-            n_jobs=jobs,
-            progress=show,
-        )
+        keywords["containers"] = outputs.folder is not None
+        result = experiments.check_models(collection, **keywords, n_jobs=jobs, progress=show)
     outputs.write(result)

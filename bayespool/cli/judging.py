@@ -5,57 +5,54 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from bayespool import auditing, scoring
-from bayespool.auditing.settings import AuditSettings
-from bayespool.cli.help import option_group
-from bayespool.cli.messages import echo
-from bayespool.cli.options import (
+from bayespool.cli.commands import command
+from bayespool.cli.files import (
+    RUNS,
     Files,
-    campaign_runs,
-    files_to_score,
-    own_judgments,
-    pool_runs,
-    qrels_if_any,
+    check_names,
+    files_argument,
     reading_progress,
     stage_progress,
 )
-from bayespool.cli.parameters import (
-    files_argument,
-    group_options,
-    input_path,
-    input_paths,
-    own_option,
-    settings_option,
-    store_in_context,
-)
-from bayespool.cli.results import Outputs, figure_files, is_as_json, output_files, print_document
+from bayespool.cli.messages import echo
+from bayespool.cli.parameters import own_option, store_in_context, stored_value
+from bayespool.cli.results import OUTPUT_OPTIONS, Outputs, is_as_json, print_document
 from bayespool.errors import InputError, InputWarning
-from bayespool.experiments.settings import StrategySettings
-from bayespool.options import FilesSettings, ReadingRunsSettings
-from bayespool.scoring.settings import ImputeSettings, JudgeNextSettings
 
 _N_PRINTED = 20  # documents
 
 
-@files_to_score(
-    own=(
-        input_paths(
+def _documents_file(help: str, *, multiple: bool = True) -> dict[str, Any]:
+    """Return the option of a file for documents to judge."""
+    return {"output": own_option("--output", "-o", type=Path, multiple=multiple, help=help)}
+
+
+@command(
+    "scoring/judging.py:judge_next",
+    argument=RUNS,
+    first="qrels pool organizations measures goal budget own_judgments unpool collections output random_seed",
+    more="until posterior pool_depth judges known_depth pool_strategy reading",
+    own={
+        "own_judgments": own_option(
             "--judged",
             "own_judgments",
-            help="Judgments of your own so far, as qrels: models learn from them and go on; may be repeated.",
+            type=Path,
+            multiple=True,
+            help="Judgments of your own so far, as qrels: models learn from them. May be repeated.",
         ),
-    )
+        **_documents_file(
+            "File for the documents: a table where its name ends in .csv, .json, .parquet, .tex, .md or "
+            ".html; in .txt, .qrels, .gz or nothing, qrels with relevance -1 to fill in. May be repeated."
+        ),
+    },
+    short="Choose what to judge next, and when to stop",
 )
-@settings_option(JudgeNextSettings)
-@output_files(
-    help="File for the documents: a table where its name ends in .csv, .json, .parquet, .tex, .md or "
-    ".html; in .txt, .qrels, .gz or nothing, qrels with relevance -1 for an assessor to fill in; may be "
-    "repeated."
-)
-def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -> None:
+def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """Choose what to judge next: the unjudged documents of the runs that are expected to tell most, one by
     one, and when judging may stop.
 
@@ -64,50 +61,51 @@ def judge_next(*, settings: JudgeNextSettings, files: Files, outputs: Outputs) -
     from bayespool.scoring.judging_influence import check_goal
 
     outputs.check(scoring.NextJudgments.formats)
-    files.check_runs(settings, "judge for")
-    if not settings.unpool:
-        check_goal(settings.goal, files.n_runs())
-    result = files.compute(scoring.judge_next, settings)
+    files.check_runs(keywords, "judge for")
+    if not keywords.get("unpool"):
+        check_goal(keywords.get("goal", "interval"), files.n_runs())
+    result = files.compute(scoring.judge_next, keywords)
     rest = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
     outputs.write(result, n_printed=_N_PRINTED, last_line=rest if len(result) > _N_PRINTED else "")
 
 
-@group_options(
-    Files,
-    "files",
-    qrels_if_any,
-    files_argument(
+@command(
+    "auditing/starting.py:audit",
+    argument=files_argument(
         "runs",
         help="A run file to audit, in TREC format; two for their difference; more to tell the best of them.",
     ),
-    pool_runs,
-    own_judgments,
-    input_path(
-        "--go-on",
-        help="Certificate of an audit, .json, to go on from: with it no run and no judgments are read.",
-    ),
-    input_path("--judged", help="Judgments of the documents drawn, as qrels; with --go-on."),
-    input_path(
-        "--verify",
-        help="Certificate of an audit, .json, to check: every draw, probability and interval.",
-    ),
-    settings_option(ReadingRunsSettings, "reading"),
-)
-@settings_option(AuditSettings)
-@output_files(
-    help="File for the audit: its certificate in .json; in .txt, .qrels, .gz or nothing, qrels with "
-    "relevance -1 for an assessor to fill in, probabilities in the second column; else a table; may be "
-    "repeated.",
-    after=(figure_files,),
+    first="qrels pool organizations measures budget go_on judged verify collections output figure "
+    "random_seed",
+    more="until posterior ci_prob unpool pool_depth own_judgments judges known_depth pool_strategy reading",
+    own={
+        "go_on": own_option(
+            "--go-on",
+            type=Path,
+            help="Certificate of an audit, .json, to go on from: with it no run and no judgments are read.",
+        ),
+        "judged": own_option(
+            "--judged", type=Path, help="Judgments of the documents drawn, as qrels; with --go-on."
+        ),
+        "verify": own_option(
+            "--verify",
+            type=Path,
+            help="Certificate of an audit, .json, to check: every draw, probability and interval.",
+        ),
+        **_documents_file(
+            "File for the audit: its certificate in .json; in .txt, .qrels, .gz or nothing, qrels with "
+            "relevance -1 to fill in, probabilities in the second column; else a table. May be repeated."
+        ),
+    },
+    short="Draw documents to judge: an interval that needs no model",
 )
 def audit(
-    *,
-    settings: AuditSettings,
     files: Files,
-    go_on: Path | None,
-    judged: Path | None,
-    verify: Path | None,
+    keywords: dict[str, Any],
     outputs: Outputs,
+    go_on: Path | None = None,
+    judged: Path | None = None,
+    verify: Path | None = None,
 ) -> None:
     """Draw unjudged documents of a run with known probabilities, with an interval that holds at all times,
     however wrong the model is. Of two runs it audits the difference, of more whether the leader is the best.
@@ -124,39 +122,42 @@ def audit(
         _refuse_beside("--go-on", {"go_on", "judged", "budget", "until"})
         if judged is None:
             raise InputError("--go-on without --judged", hint="give the judgments of the documents drawn")
-        lines = read_qrels(str(judged))
-        budget = settings.budget if "budget" in _given_options() else None
-        result = auditing.read_audit(go_on).continue_with(lines, budget=budget, until=settings.until)
+        result = auditing.read_audit(go_on).continue_with(read_qrels(str(judged)), **keywords)
     else:
         if judged is not None:
             raise InputError("--judged without --go-on", hint="name the certificate of the audit, too")
-        if not files.qrels:
+        if not (files.qrels or files.collections):
             raise InputError("no judgments", hint="--qrels, or --go-on or --verify a certificate")
-        files.check_runs(settings, "audit")
-        result = files.compute(auditing.audit, settings)
+        files.check_runs(keywords, "audit")
+        result = files.compute(auditing.audit, keywords)
     outputs.write(result)
     if verify is not None:
         echo(f"verified: {verify} is as its seed and its judgments give it")
 
 
-def _given_options() -> dict[str, click.Parameter]:
-    """Return the parameters of the current command that stand on the command line, by name."""
-    context, typed = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
-    parameters = {str(parameter.name): parameter for parameter in context.command.params}
-    return {name: p for name, p in parameters.items() if context.get_parameter_source(name) is typed}
-
-
 def _refuse_beside(option: str, allowed: set[str]) -> None:
     """Raise `InputError` for options of a new audit beside one that names a certificate."""
-    for name, parameter in _given_options().items():
-        if name not in allowed and option_group(parameter) != "Output":
+    context, typed = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
+    for parameter in context.command.get_params(context):
+        name = str(parameter.name)
+        is_given = context.get_parameter_source(name) is typed and parameter.expose_value
+        if is_given and name not in {*allowed, *OUTPUT_OPTIONS}:
             raise InputError(f"{parameter.opts[0]} beside {option}", hint="the certificate says it")
 
 
-@files_to_score()
-@settings_option(ImputeSettings)
-@own_option("--output", "-o", type=Path, required=True, help="Folder for the completed qrels.")
-def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
+@command(
+    "scoring/imputing.py:impute",
+    argument=RUNS,
+    first="qrels pool organizations measures draws unpool collections folder random_seed",
+    more="posterior pool_depth own_judgments judges known_depth pool_strategy reading",
+    own={
+        "folder": own_option(
+            "--output", "-o", "folder", type=Path, required=True, help="Folder for the completed qrels."
+        )
+    },
+    short="Write completed judgments for trec_eval and other tools",
+)
+def impute(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """Write completed qrels: draws of the judgments of what is unjudged, for trec_eval, ir_measures and any
     other tool.
 
@@ -164,19 +165,21 @@ def impute(*, settings: ImputeSettings, files: Files, output: Path) -> None:
     """
     from bayespool.collection import Reading, gather_qrels
 
-    Outputs(folder=output).check()
-    files.check_runs(settings, "complete")
+    outputs.check()
+    folder = outputs.folder or Path()
+    files.check_runs(keywords, "complete")
+    check_names(keywords)
+    named = files.keywords()
     with stage_progress() as say:
-        collection, targets = files.read(say, settings)
-        reading = files.reading
-        plain = Reading(strict=reading.strict, max_file_size=reading.max_file_size)
+        collection, targets = files.read(say)
+        sizes = {name: named[name] for name in ("strict", "max_file_size") if name in named}
         with warnings.catch_warnings(category=InputWarning, action="ignore"):  # given by the first reading
-            lines = gather_qrels(list(files.qrels), reading=plain)
-        result = scoring.impute(collection, targets, qrels=lines, settings=settings, report=say)
-        say(f"writing {output}")
-        result.save(output)
+            lines = gather_qrels(named["qrels"], reading=Reading(**sizes))
+        result = scoring.impute(collection, targets, qrels=lines, **keywords, report=say)
+        say(f"writing {folder}")
+        result.save(folder)
     run = _run_path(result.run_ids, [*files.runs, *files.pool])
-    Outputs().print(result, last_line=f"here: {result.evaluation(output, run)}")
+    Outputs().print(result, last_line=f"here: {result.evaluation(folder, run)}")
 
 
 def _run_path(run_ids: Iterable[str], sources: Sequence[Path]) -> str:
@@ -215,42 +218,41 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
     context.exit()
 
 
-@campaign_runs
-@settings_option(FilesSettings, "reading")
-@settings_option(StrategySettings, unless="describe")
-@input_paths(
-    "--qrels",
-    help="Judgments that there are already, from which adaptive strategies learn; may be repeated.",
+@command(
+    "pooling/choosing.py:choose",
+    first="pool strategy budget qrels output describe list random_seed",
+    more="stop organizations reading",
+    own={
+        "qrels": own_option(
+            "--qrels",
+            type=Path,
+            multiple=True,
+            help="Judgments that there are already, from which adaptive strategies learn. May be repeated.",
+        ),
+        **_documents_file(
+            "File for the documents to judge: qrels (also .gz), or a table that has the probability of each "
+            "in a sample, too (.csv, .json, .parquet, .tex, .md, .html).",
+            multiple=False,
+        ),
+        "list": own_option(
+            "--list",
+            type=bool,
+            expose_value=False,
+            callback=_list_strategies,
+            help="List the strategies with their settings, and do nothing else.",
+        ),
+        "describe": own_option(
+            "--describe",
+            type=bool,
+            expose_value=False,
+            callback=store_in_context,
+            help="Choose nothing, and say which pool --qrels are the judgments of: depths and shares of "
+            "holes that may have been, what each explains, and what estimates would rest on.",
+        ),
+    },
+    short="Choose the documents to judge: a strategy and a budget",
 )
-@output_files(
-    multiple=False,
-    help="File for the documents to judge: qrels (also .gz), or a table that has the probability of each "
-    "in a sample, too (.csv, .json, .parquet, .tex, .md, .html).",
-)
-@own_option(
-    "--list",
-    type=bool,
-    expose_value=False,
-    callback=_list_strategies,
-    help="List the strategies with their settings, and do nothing else.",
-)
-@own_option(
-    "--describe",
-    type=bool,
-    is_eager=True,  # a strategy is not needed then
-    expose_value=False,
-    callback=store_in_context,
-    help="Choose nothing, and say which pool --qrels are the judgments of: depths and shares of holes that "
-    "may have been, what each explains, and what estimates would rest on.",
-)
-def pool(
-    *,
-    settings: StrategySettings | None,
-    reading: FilesSettings,
-    pool: tuple[Path, ...],
-    qrels: tuple[Path, ...],
-    outputs: Outputs,
-) -> None:
+def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """Choose the documents to judge: what a pooling strategy makes of runs and a budget.
 
     All runs under --pool contribute. The file has a line for each document, topic by topic in the order of
@@ -258,39 +260,38 @@ def pool(
     table leaves that empty.
     """
     from bayespool.pooling import choose, read_contributors
-    from bayespool.pooling.choosing import check_budget
+    from bayespool.pooling.pools import PoolPlan
 
-    if settings is None:
-        _describe(reading, pool, qrels, outputs)
+    if not files.pool:
+        raise InputError("no runs", hint="give --pool")
+    runs, qrels, ways = [str(path) for path in files.pool], list(files.qrels), files.ways()
+    if stored_value("describe"):
+        _describe(runs, qrels, ways, outputs)
         return
-    strategy = settings.strategy
-    check_budget(strategy, settings.budget, settings.stop)
+    if "strategy" not in keywords:
+        raise InputError("no strategy", hint="--strategy 'take' --budget 5000; --list shows all")
     outputs.check(scoring.DocumentsToJudge.formats)
+    strategy = PoolPlan.of(keywords["strategy"], keywords.get("budget")).strategy
     if strategy.is_adaptive and not qrels:
         raise InputError(
             f"strategy {strategy.name!r} learns from each judgment, and there is none",
             hint="give --qrels, or take a strategy that knows its order beforehand",
         )
-    if settings.stop is not None and not qrels:
+    if "stop" in keywords and not qrels:
         raise InputError(
-            f"stopping rule {settings.stop.name!r} looks at judgments, and there is none", hint="give --qrels"
+            f"stopping rule {keywords['stop']!r} looks at judgments, and there is none", hint="give --qrels"
         )
     with stage_progress() as say:
+        progress = reading_progress(say)
         collection = read_contributors(
-            [str(path) for path in pool],
-            list(qrels) or None,
-            progress=reading_progress(say),
-            scores=strategy.needs_scores,
-            **reading.keywords(),
+            runs, qrels or None, progress=progress, scores=strategy.needs_scores, **ways
         )
         say("choosing documents")
-        chosen = choose(collection, **settings.keywords())
-    outputs.write(scoring.DocumentsToJudge(collection, chosen, settings.describe()))
+        chosen = choose(collection, **keywords)
+    outputs.write(scoring.DocumentsToJudge(collection, chosen, keywords))
 
 
-def _describe(
-    reading: FilesSettings, pool: tuple[Path, ...], qrels: tuple[Path, ...], outputs: Outputs
-) -> None:
+def _describe(runs: list[str], qrels: list[Path], ways: dict[str, Any], outputs: Outputs) -> None:
     """Print the pool of runs and judgments beside others that may have been."""
     from bayespool.pooling import read_collection
 
@@ -298,9 +299,7 @@ def _describe(
         raise InputError("no judgments, of which --describe says the pool", hint="give --qrels")
     outputs.check()
     with stage_progress() as say:
-        collection = read_collection(
-            list(qrels), pool=list(map(str, pool)), progress=reading_progress(say), **reading.keywords()
-        )
+        collection = read_collection(qrels, pool=runs, progress=reading_progress(say), **ways)
         say("comparing pools")
         described = scoring.CandidatePools(collection)
         described.tables()

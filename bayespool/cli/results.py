@@ -8,39 +8,22 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayespool import __version__
 from bayespool.cli.messages import quietly
-from bayespool.cli.parameters import (
-    Command,
-    group_options,
-    own_option,
-    store_in_context,
-    stored_value,
-)
+from bayespool.cli.parameters import Option, own_option, store_in_context, stored_value
 from bayespool.errors import InputError
 from bayespool.names import split_list
 from bayespool.tables.formatting import printable
 
 if TYPE_CHECKING:
-    from bayespool.report.result import FigureFormat, Result
+    from bayespool.report.result import Result
     from bayespool.tables.markup import Arrangement
 
-_STANDARD_OUTPUT = Path("-")
-
-
-_QUIET = own_option(
-    "--quiet",
-    "-q",
-    type=bool,
-    expose_value=False,
-    callback=lambda context, _, quiet: context.with_resource(quietly(quiet)),
-    help="Print only results and errors: no progress, no warnings.",
-)
-_JSON = own_option(
+JSON = own_option(
     "--json",
     "as_json",
     type=bool,
@@ -49,31 +32,47 @@ _JSON = own_option(
     callback=store_in_context,
     help="Print the result as one JSON document, and nothing else with it.",
 )
-_FORMAT = own_option(
-    "--format",
-    "table_format",
+QUIET = own_option(
+    "--quiet",
+    "-q",
+    type=bool,
     expose_value=False,
-    callback=store_in_context,
-    help="Format of a table on standard output (-o -): csv, json, tex, md, …; default: csv.",
+    callback=lambda context, _, quiet: context.with_resource(quietly(quiet)),
+    help="Print only results and errors: no progress, no warnings.",
 )
-figure_files = own_option(
-    "--figure",
-    type=Path,
-    multiple=True,
-    help="Also draw the result into a .pdf, .png or .svg file; may be repeated.",
-)
-report_file = own_option(
-    "--report", type=Path, help="Also write a report, an .html file with figures and sortable tables."
-)
-table_width = own_option(
-    "--width",
-    type=("page", "column"),
-    default="page",
-    help="Width of tables in .tex, .md and .html files: a page, or one column of a two-column paper.",
-)
-_FIGURES = own_option(
-    "--figures", type=("png", "svg", "none"), default="png", help="Kind of figures in the output folder."
-)
+_output = functools.partial(own_option, "--output", "-o", type=Path)
+OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
+    "output": _output(
+        multiple=True,
+        help="Also write the table to a .csv, .json or .parquet file, or as it is read to .tex, .md or "
+        ".html; - or -.md prints it. May be repeated.",
+    ),
+    "folder": _output(
+        help="Folder for tables, settings and figures. Finished work is kept there: a command that was "
+        "interrupted goes on where it stopped.",
+    ),
+    "figure": own_option(
+        "--figure",
+        type=Path,
+        multiple=True,
+        help="Also draw the result into a .pdf, .png or .svg file. May be repeated.",
+    ),
+    "report": own_option(
+        "--report", type=Path, help="Also write a report, an .html file with figures and sortable tables."
+    ),
+    "columns": own_option(
+        "--columns",
+        help="Comma-separated columns of tables that are read (terminal, .tex, .md, .html): all, lower, "
+        "as-judged, upper, residual, unjudged, estimates, mean, interval, distance, new-kind, or estimators.",
+    ),
+    "sort": own_option("--sort", help="Sort their rows by run, or by a column, the largest first."),
+}
+"""Options of results, by field of `Outputs`."""
+
+
+def is_standard_output(path: Path) -> bool:
+    """Return whether a name is ``-``, or ``-`` with the ending of a format, such as ``-.md``."""
+    return str(path) == "-" or str(path).startswith("-.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,13 +82,10 @@ class Outputs:
     output: tuple[Path, ...] | Path | None = ()
     folder: Path | None = None
     figure: tuple[Path, ...] = ()
-    figures: FigureFormat = "png"
     report: Path | None = None
     table: str | None = None
     columns: str | None = None
     sort: str | None = None
-    top: int | None = None
-    width: Literal["page", "column"] = "page"
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -98,14 +94,13 @@ class Outputs:
 
     @functools.cached_property
     def arrangement(self) -> Arrangement:
-        """Arrangement of ``--columns``, ``--sort``, ``--top`` and ``--width``."""
+        """Arrangement of ``--columns`` and ``--sort``."""
         from bayespool.tables.markup import Arrangement
 
-        columns = None if self.columns is None else split_list(self.columns)
-        return Arrangement(columns, self.sort, self.top, self.width)
+        return Arrangement(None if self.columns is None else split_list(self.columns), self.sort)
 
     def check(self, own_formats: Sequence[str] = ()) -> None:
-        """Raise for outputs that cannot be written, and for wrong use of ``--format`` or standard output.
+        """Raise for outputs that cannot be written, and for two uses of standard output.
 
         A result may have formats of its own, besides those of every result.
         """
@@ -114,25 +109,16 @@ class Outputs:
 
         check_figures(self.figure)
         for path in self.files:
-            if path != _STANDARD_OUTPUT:
-                check_output(path, (*FORMATS, *own_formats))
+            check_output(
+                Path(f"stdout{path.name[1:] or '.csv'}") if is_standard_output(path) else path,
+                (*FORMATS, *own_formats),
+            )
         if self.folder is not None:
             check_folder(self.folder, _command())
         if self.report is not None:
             check_report(self.report)
-        asked = stored_value("table_format")
-        if self.files.count(_STANDARD_OUTPUT) + is_as_json() > 1:
+        if sum(map(is_standard_output, self.files)) + is_as_json() > 1:
             raise InputError("standard output is asked for twice", hint="give one of -o - and --json, once")
-        if asked is None:
-            return
-        printed = (*FORMATS, ".qrels") if ".qrels" in own_formats else FORMATS
-        known = [suffix.removeprefix(".") for suffix in printed]
-        if asked not in known:
-            raise InputError(f"--format {asked}: no such format", hint=f"known: {', '.join(known)}")
-        if _STANDARD_OUTPUT not in self.files:
-            raise InputError(
-                "--format is of a table on standard output", hint="add -o -, or name a file's ending"
-            )
 
     def write(
         self,
@@ -151,8 +137,8 @@ class Outputs:
 
         try:
             for path in (*self.files, *([] if self.folder is None else [self.folder])):
-                if path != _STANDARD_OUTPUT:
-                    save(result, path, table=self.table, figures=self.figures, arrangement=self.arrangement)
+                if not is_standard_output(path):
+                    save(result, path, table=self.table, arrangement=self.arrangement)
             if self.figure:
                 first = result.figures()[0].draw if draw is None else draw
                 write_figures(self.figure, first or (lambda: None))
@@ -174,8 +160,8 @@ class Outputs:
             rows = {table.name: records(table.frame) for table in tables}
             columns = {table.name: table.description()["columns"] for table in tables}
             print_document(rows, result.metadata, result.notes(), result.sentences(), columns)
-        elif _STANDARD_OUTPUT in self.files:
-            suffix = f".{stored_value('table_format') or 'csv'}"
+        elif printed := [path for path in self.files if is_standard_output(path)]:
+            suffix = printed[0].name[1:] or ".csv"
             text = content(result, suffix, table=self.table, arrangement=self.arrangement)
             _print_bytes(as_bytes(text))
         else:
@@ -185,33 +171,6 @@ class Outputs:
             print_result(result, console, arrangement=arrangement)
             if last_line:
                 print_words(console, last_line, wrap=False)
-
-
-def output_files(
-    *before: Callable[[Command], Command],
-    help: str = "Also write the table to a .csv, .json or .parquet file, or as it is read to a .tex, .md or "
-    ".html file; may be repeated.",
-    multiple: bool = True,
-    after: Sequence[Callable[[Command], Command]] = (),
-) -> Callable[[Command], Command]:
-    """Decorator that gives a command files of tables, with further options before and after them."""
-    output = own_option("--output", "-o", type=Path, multiple=multiple, help=help)
-    return group_options(Outputs, "outputs", *before, output, *after)
-
-
-def output_folder(
-    help: str, *, after: Sequence[Callable[[Command], Command]] = (_FIGURES,)
-) -> Callable[[Command], Command]:
-    """Decorator that gives a command a folder for its result, with further options after it."""
-    folder = own_option("--output", "-o", "folder", type=Path, help=help)
-    return group_options(Outputs, "outputs", folder, *after)
-
-
-def with_output_options(command: click.Command, *, tables: bool) -> click.Command:
-    """Add the options ``--json`` and ``--quiet`` to a command, and ``--format`` where it writes tables."""
-    for add in (*([_FORMAT] if tables else []), _JSON, _QUIET):
-        add(command)
-    return command
 
 
 def _command() -> str:
@@ -237,10 +196,14 @@ def collect_warning(text: str) -> None:
 
 
 def _settings() -> dict[str, Any]:
-    """Options of the current command; None where a repeated one is not given."""
-    context = click.get_current_context()
-    values = {_flag(p): context.params[str(p.name)] for p in context.command.params if p.expose_value}
-    return {name: (value or None) if isinstance(value, tuple) else value for name, value in values.items()}
+    """Options of the current command, with the defaults of its function; None for what is not given."""
+    context, settings = click.get_current_context(), {}
+    for parameter in context.command.get_params(context):
+        if parameter.expose_value:
+            value = context.params.get(str(parameter.name))
+            default = getattr(parameter, "shown_default", None)
+            settings[_flag(parameter)] = default if value in (None, ()) else value
+    return settings
 
 
 def print_document(

@@ -1,80 +1,66 @@
-"""The commands ``score``, ``demo``, ``report``, ``compare``, ``plan`` and ``reversals``."""
+"""The commands ``score``, ``demo``, ``report``, ``compare``, ``gate``, ``plan`` and ``reversals``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
+import click
+
 from bayespool import comparisons, experiments, plots, scoring
+from bayespool.cli.commands import command
+from bayespool.cli.files import RUNS, Files, check_names, files_argument, stage_progress
 from bayespool.cli.messages import echo
-from bayespool.cli.options import (
-    Files,
-    audits,
-    campaign_files,
-    files_to_score,
-    own_judgments,
-    qrels_if_any,
-    second_assessors,
-    stage_progress,
-)
-from bayespool.cli.parameters import Command, files_argument, own_option, settings_option
-from bayespool.cli.results import (
-    Outputs,
-    figure_files,
-    is_as_json,
-    output_files,
-    print_document,
-    report_file,
-    table_width,
-)
-from bayespool.comparisons.settings import ComparingSettings, PlanSettings, ReversalSettings
+from bayespool.cli.parameters import own_option
+from bayespool.cli.results import Outputs, is_as_json, print_document
 from bayespool.errors import InputError
 from bayespool.names import split_list
-from bayespool.scoring.settings import ScoreSettings
 
-_per_topic = own_option("--per-topic", type=bool, help="One row per run and topic.")
-_TABLE = (
-    own_option(
-        "--columns",
-        help="Comma-separated columns of tables that are read (terminal, .tex, .md, .html): all, lower, "
-        "as-judged, upper, residual, unjudged, estimates, mean, interval, distance, new-kind, or estimators.",
-    ),
-    own_option("--sort", help="Sort their rows by run, or by a column, the largest first."),
-    own_option("--top", type=int, least=1, help="Show the first rows alone; without --sort the best."),
-    table_width,
+_PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row per run and topic.")}
+
+
+@command(
+    "scoring/scoring.py:score",
+    argument=RUNS,
+    first="qrels pool organizations measures estimators unpool collections output report figure random_seed",
+    more="posterior scope common_topics pool_depth ci_prob judges own_judgments known_depth pool_strategy "
+    "reading per_topic columns",
+    own=_PER_TOPIC,
+    short="Score runs: bounds, published corrections, posteriors",
 )
-
-
-@files_to_score(own=(own_judgments, audits, second_assessors))
-@settings_option(ScoreSettings)
-@_per_topic
-@output_files(*_TABLE, after=(figure_files, report_file))
-def score(*, settings: ScoreSettings, files: Files, per_topic: bool, outputs: Outputs) -> None:
+def score(files: Files, keywords: dict[str, Any], outputs: Outputs, per_topic: bool = False) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
 
     Without --pool the posterior rests on informative priors alone, and the notes say so.
     """
-    _check(outputs, settings)
-    files.check_runs(settings, "score")
-    files.check_assessors(settings)
-    _write(files.compute(scoring.score, settings), outputs, per_topic=per_topic)
+    _check(outputs, keywords)
+    files.check_runs(keywords, "score")
+    files.check_assessors(keywords.get("scope", ""))
+    _write(files.compute(scoring.score, keywords), outputs, per_topic=per_topic)
 
 
-@settings_option(
-    ScoreSettings,
-    only=("measures", "estimators", "random_seed", "posterior"),
-    measures=("P@10", "nDCG@10"),
+@command(
+    "scoring/scoring.py:score",
+    first="measures estimators output figure random_seed",
+    more="posterior per_topic write",
+    own={
+        **_PER_TOPIC,
+        "write": own_option(
+            "--write", type=Path, help="Only write the example's files (runs, qrels, organizations) there."
+        ),
+    },
+    short="Score two runs of the embedded example, whose truth is known",
 )
-@_per_topic
-@output_files(*_TABLE, after=(figure_files,))
-@own_option(
-    "--write", type=Path, help="Only write the example's files (runs, qrels, organizations) into this folder."
-)
-def demo(*, settings: ScoreSettings, per_topic: bool, outputs: Outputs, write: Path | None) -> None:
+def demo(
+    files: Files,
+    keywords: dict[str, Any],
+    outputs: Outputs,
+    per_topic: bool = False,
+    write: Path | None = None,
+) -> None:
     """Score the two unpooled runs of the embedded example, a simulated collection whose truth is known."""
     from bayespool.pooling import describe_pool
 
@@ -83,26 +69,32 @@ def demo(*, settings: ScoreSettings, per_topic: bool, outputs: Outputs, write: P
         example.write(write)
         message = (
             f"Wrote the example. Try:\n  bayespool score {write}/new --qrels {write}/qrels.txt "
-            f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own "
+            f"--pool {write}/pool --organizations {write}/organizations.csv --reading each_its_own "
             "-m P@10 -m nDCG@10"
         )
         print_document({}, notes=[message]) if is_as_json() else echo(message, err=False)
         return
-    _check(outputs, settings)
+    keywords = {"measures": ("P@10", "nDCG@10"), **keywords}
+    _check(outputs, keywords)
+    check_names(keywords)
     with stage_progress() as say:
         echo(f"pool: {describe_pool(example.collection)}")
-        scores = scoring.score(example.collection, example.new_run_ids, settings=settings, report=say)
+        scores = scoring.score(example.collection, example.new_run_ids, **keywords, report=say)
     truth = {str(m): dict(example.true_values(m, scores.run_ids)) for m in scores.measures}
     scores = replace(scores, metadata={**scores.metadata, "truth": truth})
     _write(scores, outputs, per_topic=per_topic)
 
 
-def _check(outputs: Outputs, settings: ScoreSettings) -> None:
+def _check(outputs: Outputs, keywords: Mapping[str, Any]) -> None:
     """Raise for outputs that cannot be written, and columns that no estimator has, before files are read."""
+    from bayespool.corrections.registry import ESTIMATORS
+    from bayespool.names import leading_name
+    from bayespool.scoring.estimators import named_estimators
     from bayespool.scoring.score_tables import check_arrangement
 
     outputs.check()
-    check_arrangement(outputs.arrangement, [estimator.name for estimator in settings.estimators])
+    texts = map(leading_name, named_estimators(keywords.get("estimators") or "default"))
+    check_arrangement(outputs.arrangement, [name for name in texts if name in ESTIMATORS])
 
 
 def _write(scores: scoring.Scores, outputs: Outputs, *, per_topic: bool) -> None:
@@ -114,77 +106,82 @@ def _write(scores: scoring.Scores, outputs: Outputs, *, per_topic: bool) -> None
     outputs.write(scores.per_topic() if per_topic else scores, draw=draw)
 
 
-@files_argument(
-    "result",
-    nargs=1,
-    help="What a command wrote with --output: a .json, .parquet or .nc file, or a folder of results.",
+@command(
+    "",
+    argument=files_argument(
+        "result",
+        nargs=1,
+        help="What a command wrote with --output: a .json, .parquet or .nc file, or a folder of results.",
+    ),
+    first="output",
+    own={"output": own_option("--output", "-o", type=Path, help="The .html file to write: report.html.")},
+    short="Write a report of a result, one HTML page",
 )
-@own_option("--output", "-o", type=Path, default=Path("report.html"), help="The .html file to write.")
-def report(*, result: Path, output: Path) -> None:
+def report(files: Files, keywords: dict[str, Any], outputs: Outputs, result: Path) -> None:
     """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is
     needed to quote the result. It loads nothing from anywhere.
     """
-    from bayespool.comparisons import comparing, outcomes  # noqa: F401  # classes of stored results
-    from bayespool.report import read_result
+    from bayespool import read_result
     from bayespool.report.page import check_report
-    from bayespool.scoring import scores  # noqa: F401  # likewise
 
-    check_report(output)
+    path = outputs.files[0] if outputs.files else Path("report.html")
+    check_report(path)
     stored = scoring.read_scores(result) if result.suffix == ".nc" else read_result(result)
-    stored.write_report(output)
+    stored.write_report(path)
     if is_as_json():
-        print_document({"files": [{"file": str(output)}]})
+        print_document({"files": [{"file": str(path)}]})
     else:
-        echo(f"Wrote {output}.", err=False)
+        echo(f"Wrote {path}.", err=False)
 
 
-def _table(listed: str, former: Mapping[str, str] = MappingProxyType({})) -> Callable[[Command], Command]:
-    """Option for the table that a file of one table has, of those listed; the first by default. A former name
-    is refused with the table that has its columns.
+def _table(listed: str, **former: str) -> dict[str, Any]:
+    """Return the option for the table that a file of one table has, of those listed; the first by default. A
+    former name is refused with the table that has its columns.
     """
     names = listed.split()
 
-    def current_name(context: Any, parameter: Any, name: str) -> str:
+    def current_name(context: Any, parameter: Any, name: str | None) -> str | None:
         if name in former:
             raise InputError(f"no table {name!r} any more", hint=f"--table {former[name]} has its columns")
         return name
 
-    return own_option(
-        "--table",
-        type=(*names, *former),
-        callback=current_name,
-        default=names[0],
-        metavar="<table>",  # all names are more than a line
-        help=f"Table for a .csv or .parquet file: {', '.join(names)}; .json has all of them.",
-    )
+    help = f"Table for a .csv or .parquet file: {', '.join(names)}; .json has all of them."
+    choices = (*names, *former)
+    made = own_option("--table", type=choices, callback=current_name, metavar="<table>", help=help)
+    return {"table": lambda **first: made(shown_default=names[0], **first)}
 
 
-@files_to_score(
-    runs="Two or more run files, in TREC format (also .gz, .xz, .zst); folders and globs. Those of --unpool "
-    "count.",
-    own=(second_assessors,),
+@command(
+    "comparisons/comparing.py:compare",
+    argument=files_argument(
+        "runs",
+        help="Two or more run files, in TREC format (also .gz, .xz, .zst); folders and globs. Those of "
+        "--unpool count.",
+    ),
+    first="qrels pool organizations measures baseline unpool collections output report figure random_seed",
+    more="estimators posterior scopes tests level control rope systems pool_depth judges known_depth "
+    "pool_strategy reading table columns sort",
+    own={
+        **_table(
+            "differences runs across_measures system_scores system_variance significance reliability",
+            pairs="differences",
+            leaderboard="runs",
+            ranks="runs",
+        ),
+        "columns": own_option(
+            "--columns",
+            help="Comma-separated columns of the pairs in .tex, .md and .html files: as-judged, p, "
+            "difference, interval, chance or risk.",
+        ),
+        "sort": own_option(
+            "--sort",
+            type=("difference", "chance", "p", "risk"),
+            help="Sort pairs: by difference or risk the largest first, by chance the surest, by p the least.",
+        ),
+    },
+    short="Compare runs: differences, ranks, significance tests",
 )
-@settings_option(ComparingSettings)
-@output_files(
-    _table(
-        "differences runs across_measures system_scores system_variance significance reliability",
-        former={"pairs": "differences", "leaderboard": "runs", "ranks": "runs"},
-    ),
-    own_option(
-        "--columns",
-        help="Comma-separated columns of the pairs in .tex, .md and .html files: as-judged, p, difference, "
-        "interval, chance or risk.",
-    ),
-    own_option(
-        "--sort",
-        type=("difference", "chance", "p", "risk"),
-        help="Sort pairs: by difference or risk the largest first, by chance the surest, by p the least.",
-    ),
-    own_option("--top", type=int, least=1, help="Show the first pairs alone; without --sort by difference."),
-    table_width,
-    after=(figure_files, report_file),
-)
-def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> None:
+def compare(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
     judging the unjudged documents takes a significant difference back.
     """
@@ -192,55 +189,88 @@ def compare(*, settings: ComparingSettings, files: Files, outputs: Outputs) -> N
 
     outputs.check()
     outputs.arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
-    files.check_assessors(settings)
-    if not settings.unpool and files.n_runs() < 2:
+    files.check_assessors(keywords.get("scopes", ""))
+    if not keywords.get("unpool") and files.n_runs() < 2:
         raise InputError("one run cannot be compared", hint="name two or more")
-    comparison = files.compute(comparisons.compare, settings)
+    comparison = files.compute(comparisons.compare, keywords)
     outputs.write(replace(comparison, arrangement=outputs.arrangement))
 
 
-@files_to_score(
-    runs="Two or more run files whose differences stand for those to come; folders and globs. Those of "
-    "--unpool count.",
-    own=(),
-    qrels=qrels_if_any,
+@command(
+    "comparisons/gating.py:gate",
+    argument=files_argument("runs", help="Two run files: the one that there is, and the new one."),
+    first="qrels pool organizations measures margin probability collections random_seed",
+    more="scope posterior judges known_depth pool_strategy reading",
+    short="Decide whether a run may replace another, by exit status",
 )
-@settings_option(PlanSettings)
-@output_files(_table("scenarios mixes"), after=(report_file,))
-def plan(*, settings: PlanSettings, files: Files, outputs: Outputs) -> None:
+def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
+    """Decide whether a new run may replace another: exit status 0 if it is better or equal, 1 if it is worse,
+    2 if that cannot be told. One line says why.
+    """
+    if files.n_runs() != 2:
+        raise InputError(f"{files.n_runs()} runs", hint="name two: the one that there is, and the new one")
+    decided = files.compute(comparisons.gate, keywords)
+    if is_as_json():
+        print_document({}, decided.metadata, summary=[decided.sentence])
+    else:
+        echo(decided.sentence, err=False)
+    raise click.exceptions.Exit(decided.status)
+
+
+@command(
+    "comparisons/planning.py:plan_comparison",
+    argument=files_argument(
+        "runs",
+        help="Two or more run files whose differences stand for those to come; folders and globs. Those of "
+        "--unpool count.",
+    ),
+    first="qrels pool organizations measures difference topics_at_hand sd unpool collections output report",
+    more="judgments more_topics power level price_topic price_judgment price_label posterior random_seed "
+    "pool_depth judges known_depth pool_strategy reading table",
+    own=_table("scenarios mixes"),
+    short="Plan: which differences can be detected, and what helps",
+)
+def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """Plan before judging: the smallest difference of two runs that these topics and judgments detect,
     what more of them would change, and the cheapest mix for a difference.
 
     Without a collection, --topics-at-hand and --sd say what is expected.
     """
     outputs.check()
-    if settings.topics_at_hand is not None:
+    if "topics_at_hand" in keywords:
         if files.are_named:
             raise InputError("files beside --topics-at-hand", hint="give a collection, or what is expected")
-        outputs.write(comparisons.plan_comparison(settings=settings))
+        outputs.write(comparisons.plan_comparison(**keywords))
         return
-    if not files.qrels:
+    if not (files.qrels or files.collections):
         raise InputError("no collection", hint="give --qrels and runs, or --topics-at-hand 50 --sd 0.25")
-    if not settings.unpool and files.n_runs() < 2:
+    if not keywords.get("unpool") and files.n_runs() < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")
-    outputs.write(files.compute(comparisons.plan_comparison, settings))
+    outputs.write(files.compute(comparisons.plan_comparison, keywords))
 
 
-@campaign_files
-@settings_option(ReversalSettings)
-@own_option("--exclude-runs", group="Input", help="Comma-separated ids of runs to leave aside.")
-@output_files(_table("rates trends p_values risks calibration grades"), after=(figure_files,))
+@command(
+    "comparisons/reversing.py:count_reversals",
+    first="qrels pool organizations measures estimators judgments collections output figure random_seed",
+    more="posterior test level control exclude_runs judges known_depth pool_strategy reading table",
+    own={
+        **_table("rates trends p_values risks calibration grades"),
+        "exclude_runs": own_option("--exclude-runs", help="Comma-separated ids of runs to leave aside."),
+    },
+    short="Count significant differences that more judgments reverse",
+)
 def reversals(
-    *, settings: ReversalSettings, files: Files, exclude_runs: str | None, outputs: Outputs
+    files: Files, keywords: dict[str, Any], outputs: Outputs, exclude_runs: str | None = None
 ) -> None:
     """Count the significant differences under few judgments that all judgments take back, by method, among
     runs that contributed to the pool and among those that did not.
     """
     outputs.check()
+    check_names(keywords)
     with stage_progress() as say:
         collection, _ = files.read(say)
         aside = split_list(exclude_runs or "")
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
-        result = comparisons.count_reversals(collection, runs, settings=settings, report=say)
+        result = comparisons.count_reversals(collection, runs, **keywords, report=say)
     outputs.write(result)

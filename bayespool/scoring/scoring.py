@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from bayespool.collection import Collection, Reading, set_confusion
 from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
 from bayespool.collection.own import adopt_judgments, check_own_judgments
 from bayespool.collection.rankings import tie_notes
-from bayespool.collection.sources import gather_runs
+from bayespool.collection.reading_keys import parse_reading
+from bayespool.collection.sources import Organizations, Runs, gather_runs
 from bayespool.corrections import TopicsAdjustment
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.measures import Estimates, Estimator, Measure, Normalized
@@ -24,10 +27,9 @@ from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.models.confusion import parse_confusion
 from bayespool.names import By, Ideal, Scope, describe_estimator
-from bayespool.options import MAX_FILE_SIZE
+from bayespool.options import MAX_FILE_SIZE, refuse_unknown
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.pooling.discovery import unpool_runs
-from bayespool.pooling.loading import ReadOptions
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.estimator import shared_settings
@@ -40,7 +42,7 @@ from bayespool.scoring.estimators import (
 )
 from bayespool.scoring.scores import Scores
 from bayespool.tables.formatting import counted
-from bayespool.validation import check_choice, check_count, check_share, described, listed
+from bayespool.validation import check_choice, check_count, described, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,7 +234,8 @@ def score(
         Topics on which the runs are fully judged. They add the topics adjustment, and posteriors learn from
         the judgments there as from the runs' own.
     ci_prob : float, optional
-        Probability of the intervals, 0.95 by default. They are equal-tailed.
+        Probability of the intervals; default: 0.95. They are equal-tailed, and `bayespool.rcParams` has the
+        default.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
     report : callable, optional
@@ -282,8 +285,7 @@ def score(
     """
     check_choice("scope", scope, Scope)
     check_count("random_seed", random_seed, least=0)
-    ci_prob = 0.95 if ci_prob is None else ci_prob
-    check_share("ci_prob", ci_prob)
+    ci_prob = fill_ci_prob(ci_prob)
     parsed, leaving = parse_measures(measures), listed("unpool", unpool, may_be_empty=True)
     topics = listed("common_topics", common_topics, may_be_empty=True)
     defaults: dict[str, Any] = {"estimand": estimand, "random_seed": random_seed}
@@ -474,7 +476,9 @@ def pyterrier_measure(
     posterior: str | PosteriorEstimator | None = None,
     ci_prob: float | None = None,
     random_seed: int = 1,
-    **reading: Unpack[ReadOptions],
+    pool: Runs | None = None,
+    organizations: Organizations | None = None,
+    reading: str | Mapping[str, Any] = "",
 ) -> Any:
     """Define an ir_measures measure whose value is the estimate from `bayespool.score`.
 
@@ -491,11 +495,14 @@ def pyterrier_measure(
     posterior : str or PosteriorEstimator, optional
         Settings of a posterior: "draws=4000, engine=nuts, mu=Normal(-2,1)".
     ci_prob : float, optional
-        Probability of the interval, 0.95 by default.
+        Probability of the interval; default: 0.95.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
-    **reading
-        Arguments of `bayespool.read_collection`: ``pool``, ``organizations``, …. The pool is read once.
+    pool, organizations
+        As for `bayespool.read_collection`. The pool is read once.
+    reading : str or mapping of str to object
+        Other arguments of `bayespool.read_collection`: ``"order=rank, topics=run"``
+        (`bayespool.collection.parse_reading`), or by name.
 
     Returns
     -------
@@ -532,22 +539,22 @@ def pyterrier_measure(
         import ir_measures
     except ImportError:
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
-    for name in set(reading) - set(ReadOptions.__annotations__):
-        raise TypeError(f"pyterrier_measure() got an unexpected keyword argument {name!r}")
+    keywords = parse_reading(reading) if isinstance(reading, str) else dict(reading)
+    refuse_unknown(keywords, inspect.signature(read_collection).parameters, "reading is for read_collection")
     check_choice("quantity", quantity, Quantity)
-    parsed, ci_prob = parse_sole_measure(measure), 0.95 if ci_prob is None else ci_prob
-    check_share("ci_prob", ci_prob)
-    if reading.get("pool") is not None:
+    parsed, ci_prob = parse_sole_measure(measure), fill_ci_prob(ci_prob)
+    if pool is not None:
         way = Reading(
-            id_from=reading.get("run_id", "file"),
-            strict=reading.get("strict", True),
-            ranks=reading.get("order") == "rank",
-            max_file_size=reading.get("max_file_size", MAX_FILE_SIZE),
+            id_from=keywords.get("run_id", "file"),
+            strict=keywords.get("strict", True),
+            ranks=keywords.get("order") == "rank",
+            max_file_size=keywords.get("max_file_size", MAX_FILE_SIZE),
         )
-        (reading["pool"],) = gather_runs(reading["pool"], names=("pool",), reading=way)
+        (pool,) = gather_runs(pool, names=("pool",), reading=way)
 
     def evaluate(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
-        collection = read_collection(qrels, {_SYSTEM: run[["query_id", "doc_id", "score"]]}, **reading)
+        runs = {_SYSTEM: run[["query_id", "doc_id", "score"]]}
+        collection = read_collection(qrels, runs, pool=pool, organizations=organizations, **keywords)
         scores = score(
             collection,
             collection.given_run_ids,

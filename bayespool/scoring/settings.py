@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures.parsing import parse_measures, parse_ranking_measures, parse_sole_measure
 from bayespool.names import Estimand as Estimand, Ideal as Ideal, Scope as Scope, Unseen as Unseen
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from bayespool.measures import Estimator, Measure
     from bayespool.posterior import PosteriorEstimator
 
-
+measures_of_rankings = parse_ranking_measures
 MEASURES: Option = Option(
     help="P@10, nDCG@10, P(rel=2)@10, AP@100, …; may be repeated.",
     multiple="repeated",
@@ -78,10 +79,9 @@ IDEAL: Option = Option(
     group="Estimation",
 )
 CI_PROB: Option = Option(
-    help="Probability of the intervals.",
-    details="They are equal-tailed.",
-    above=0,
-    below=1,
+    help="Probability of the intervals; default: 0.95.",
+    details="They are equal-tailed. `bayespool.rcParams` has the default.",
+    parse=fill_ci_prob,
     group="Estimation",
 )
 
@@ -134,7 +134,7 @@ class ScoringSettings(TargetSettings):
     measures: tuple[Measure, ...] = option("P@10", MEASURES)
     estimators: tuple[Estimator, ...] = option("default", ESTIMATORS)
     ideal: Ideal = option("own", IDEAL)
-    ci_prob: float = option(0.95, CI_PROB)
+    ci_prob: float = option(None, CI_PROB)
     confusion: str | None = option(None, CONFUSION)
     scope: Scope = "these-topics"  # of scores; `compare` has several
 
@@ -248,7 +248,7 @@ class JudgeNextSettings(TargetSettings):
         above=0,
     )
     posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(0.95, CI_PROB)
+    ci_prob: float = option(None, CI_PROB)
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import parse_sole_posterior

@@ -58,14 +58,14 @@ def test_the_strategy_that_made_the_pool_may_be_given(
     assert pool.format("depth(k=10)", 203) in done.err
     assert values(done.out) == values(plain.out)
 
-    sample = with_strategy_pool(small(), "uniform", 100, random_seed=3)
+    sample = with_strategy_pool(small(), "uniform(budget=100, random_seed=3)")
     names = np.array(sample.query_ids)[sample.pair_topic]
     judged = [
         f"{names[pair]} 0 {sample.doc_id(pair)} {sample.relevance[pair]}\n"
         for pair in np.flatnonzero(sample.judged)
     ]
     (small_example / "qrels.txt").write_text("".join(judged))
-    options = ("--pool-strategy", "uniform", "--pool-budget", 100, "--pool-run-depth", 10, "--pool-seed", 3)
+    options = ("--pool-strategy", "uniform(budget=100, run_depth=10, random_seed=3)")
     measures = ("-m", "P@10", "-m", "AP@10", "--estimators", "horvitz-thompson,inferred-ap")
     path = small_example / "result.csv"
     done = run(*arguments(small_example), *measures, *options, "-o", path)

@@ -1,0 +1,204 @@
+"""Commands made from functions, with a short help and a whole one, on 80 columns without heavy imports."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from bayespool import names
+from bayespool.cli.files import FILE_OPTIONS, Files
+from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS
+from bayespool.cli.functions import Parameter, parameters_of
+from bayespool.cli.parameters import Argument, Option, descriptions, function_option, function_value
+from bayespool.cli.results import JSON, OUTPUT_OPTIONS, QUIET, Outputs
+from bayespool.errors import InputError
+from bayespool.names import split_list
+
+_SECTIONS = (
+    ("Estimators: corrections as published", ("estimators",), "point"),
+    ("Estimators: posteriors, which have intervals", ("estimators", "posterior"), "posterior"),
+    ("Strategies: which documents are judged first", ("strategies", "strategy"), "strategy"),
+)
+"""Titles of lists below the whole help, the options whose names they have, and kinds of descriptions."""
+
+
+def _show_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        context.meta["all_options"] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+_HELP_ALL = functools.partial(
+    Option, ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all
+)
+
+
+class Command(click.Command):
+    """Command whose options are made when they are needed, of which each with one value may be given once."""
+
+    def __init__(self, name: str, make: Callable[[], Sequence[click.Parameter]], **attributes: Any) -> None:
+        super().__init__(name, context_settings={"help_option_names": ["-h", "--help"]}, **attributes)
+        self._make = functools.cache(make)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Arguments and options, those of the short help first."""
+        self.params = list(self._make())
+        return super().get_params(ctx)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments; an option that is given twice and has one value is an `InputError`, and so is one
+        that an earlier version had.
+        """
+        given = list(args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name in FORMER_OPTIONS:
+                hint = f"write {FORMER_OPTIONS[error.option_name]}"
+                raise InputError(f"there is no {error.option_name} any more", hint=hint) from None
+            raise
+        _, _, order = self.make_parser(ctx).parse_args(args=given)
+        for place, parameter in enumerate(order):
+            if isinstance(parameter, Option) and not parameter.multiple and parameter in order[:place]:
+                flag = max(parameter.opts, key=len)
+                raise InputError(f"{flag} is given twice", hint="give it once: one of the two would be lost")
+        return rest
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options that one needs first, or all."""
+        parameters = self.get_params(ctx)
+        first = [p for p in parameters if isinstance(p, Argument) or getattr(p, "first", False)]
+        others = [p for p in parameters if p not in first]
+        shows_all = bool(ctx.meta.get("all_options")) or len(others) < 5
+        for title, shown in (("Options", first), ("More options", others if shows_all else [])):
+            rows = [record for p in shown if (record := p.get_help_record(ctx)) is not None]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows, col_max=26)
+        if not shows_all:
+            formatter.write_paragraph()
+            formatter.write_text(f"--help-all shows {len(others)} more options, and the names they take.")
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names that options take below all of them, with those by default marked."""
+        if not ctx.meta.get("all_options"):
+            return
+        options = [p for p in self.get_params(ctx) if isinstance(p, Option)]
+        defaults = [
+            str(o.shown_default) for o in options if o.name in ("estimators", "posterior") and o.shown_default
+        ]
+        by_default = set(split_list(",".join(defaults)))
+        if "default" in by_default:
+            by_default |= set(names.DEFAULT_ESTIMATORS)
+        for title, of_options, kind in _SECTIONS:
+            if any(option.name in of_options for option in options):
+                texts = descriptions(kind)
+                marks = {name: " *" for name in texts if name in by_default}
+                rows = [(f"{name}{marks.get(name, '')}", text) for name, text in texts.items()]
+                with formatter.section(f"{title} (* by default)" if marks else title):
+                    formatter.write_dl(rows)
+
+
+class Commands(click.Group):
+    """Commands whose help has them under headings, and groups of them, such as ``check``."""
+
+    def __init__(self, name: str, **attributes: Any) -> None:
+        settings = {"help_option_names": ["-h", "--help"]}
+        super().__init__(name, no_args_is_help=True, context_settings=settings, **attributes)
+        self.headings: dict[str, dict[str, click.Command]] = {}
+
+    def add(self, heading: str, name: str, command: click.Command) -> None:
+        """Add a command under a heading; one named ``check predictions`` in a group of commands."""
+        self.headings.setdefault(heading, {})[name] = command
+        within, _, last = name.rpartition(" ")
+        if not within:
+            self.add_command(command, name)
+            return
+        group = self.commands.setdefault(within, Commands(within, short_help=heading))
+        assert isinstance(group, Commands)
+        group.add(heading, last, command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is named; one that an earlier version had is an `InputError`."""
+        if args[0] in FORMER_COMMANDS:
+            hint = f"write {FORMER_COMMANDS[args[0]]}"
+            raise InputError(f"there is no command {args[0]} any more", hint=hint)
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by heading, then the options."""
+        width = max(map(len, self.commands))
+        for heading, members in self.headings.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), c.short_help or "") for name, c in members.items()])
+        click.Command.format_options(self, ctx, formatter)
+
+
+def command(
+    function: str,
+    *,
+    first: str,
+    more: str = "",
+    argument: Argument | None = None,
+    own: Mapping[str, Callable[..., Option]] | None = None,
+    short: str,
+    name: str = "",
+) -> Callable[[Callable[..., None]], Command]:
+    """Return a decorator that makes a command whose options are parameters of a function, files and outputs.
+
+    Parameters
+    ----------
+    function : str
+        Place of the function, such as ``scoring/scoring.py:score``; empty without one.
+    first, more : str
+        Names of the options of the short help, and of all others, in their order: fields of `Files` and
+        `Outputs`, parameters of the function, or keys of ``own``.
+    argument : Argument, optional
+        Files that are named without an option.
+    own : mapping of str to callable, optional
+        Options of this command alone (`own_option`), also in place of those of files and outputs.
+    short : str
+        Line in the list of commands.
+    name : str
+        Its name, if not that of the decorated function.
+
+    Notes
+    -----
+    The decorated function is called with ``files``, with ``keywords`` for the function (those that are given
+    alone), with ``outputs`` and with the values of its own options.
+    """
+    makers = {**FILE_OPTIONS, **OUTPUT_OPTIONS, **(own or {})}
+
+    def parameters() -> dict[str, Parameter]:
+        return parameters_of(function) if function else {}
+
+    def options() -> list[click.Parameter]:
+        made: list[click.Parameter] = [] if argument is None else [argument]
+        for is_first, listed in ((True, first), (False, more)):
+            for option in listed.split():
+                if option in makers:
+                    made.append(makers[option](first=is_first))
+                else:
+                    made.append(function_option(parameters()[option], first=is_first))
+        return [*made, JSON(), QUIET(), _HELP_ALL(help="Show all options, and the names they take.")]
+
+    def decorate(body: Callable[..., None]) -> Command:
+        def run(**values: Any) -> None:
+            given = {n: v for n, v in values.items() if v is not None and v != ()}
+            files, outputs = (
+                {n: given.pop(n) for n in cls.__annotations__ if n in given} for cls in (Files, Outputs)
+            )
+            of_function = [n for n in given if n not in makers]
+            keywords = {n: function_value(parameters()[n], given.pop(n)) for n in of_function}
+            body(files=Files(**files), keywords=keywords, outputs=Outputs(**outputs), **given)
+
+        title = name or body.__name__.replace("_", "-")
+        return Command(title, options, callback=run, help=body.__doc__, short_help=short)
+
+    return decorate

@@ -1,0 +1,337 @@
+"""Files that commands read, and progress of their work."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from bayespool.cli.messages import echo, is_quiet
+from bayespool.cli.parameters import Argument, Option, own_option
+from bayespool.errors import InputError, JobsWarning, WorkerError, warn_caller
+from bayespool.tables.formatting import counted, printable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from bayespool.collection import Collection
+
+Computed = TypeVar("Computed")
+_paths = partial(own_option, type=Path, multiple=True)
+
+
+def files_argument(name: str, *, help: str, nargs: int = -1) -> Argument:
+    """Return the argument of files that are named without an option."""
+    path = click.Path(path_type=Path)
+    return Argument([name], description=help, nargs=nargs, type=path, required=nargs == 1)
+
+
+RUNS = files_argument(
+    "runs",
+    help="Run files to score, in TREC format (also .gz, .xz, .zst); folders and globs too. With --unpool "
+    "there need be none.",
+)
+FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
+    "qrels": _paths("--qrels", help="Relevance judgments. May be repeated."),
+    "pool": _paths("--pool", help="Runs of the campaign: folder, glob or file. May be repeated."),
+    "organizations": _paths(
+        "--organizations", help="Who submitted which run: CSV with run_id,organization, or XML."
+    ),
+    "collections": _paths(
+        "--collection",
+        "collections",
+        help="TOML file that names judgments, runs and how they are read, in place of options for them.",
+    ),
+    "judges": _paths(
+        "--judge",
+        "judges",
+        type=str,
+        metavar="<path>",
+        help="Labels of a second judge, such as a language model: FILE or NAME=FILE in the form of qrels "
+        "with any numbers. They are evidence, never judgments. May be repeated.",
+    ),
+    "own_judgments": _paths(
+        "--own-judgments",
+        help="Judgments of your own, as qrels, on documents of the runs that nobody had judged, or the "
+        "certificate of an audit (.json). May be repeated.",
+    ),
+    "known_depth": own_option(
+        "--known-depth", type=int, help="Depth to which the pool was judged, if known; else discovered."
+    ),
+    "pool_strategy": own_option(
+        "--pool-strategy",
+        metavar="<name(…)>",
+        help="Strategy that made the pool, with its budget: 'take(budget=5000)'; else a depth is discovered.",
+    ),
+    "reading": own_option(
+        "--reading",
+        metavar="<name=value,…>",
+        help="How files are read: 'order=rank, lenient, topics=run, each_its_own, pooled_run_ids=(a,b)'; any "
+        "option of read_collection, as in the TOML file.",
+    ),
+}
+"""Options of files, by field of `Files`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Files of a command, and how they are read."""
+
+    qrels: tuple[Path, ...] = ()
+    runs: tuple[Path, ...] = ()
+    pool: tuple[Path, ...] = ()
+    organizations: tuple[Path, ...] = ()
+    collections: tuple[Path, ...] = ()
+    judges: tuple[str, ...] = ()
+    own_judgments: tuple[Path, ...] = ()
+    known_depth: int | None = None
+    pool_strategy: str | None = None
+    reading: str = ""
+
+    def n_runs(self) -> int:
+        """Number of files of runs that are named beside the pool."""
+        from bayespool.collection.files import find_files
+
+        return len(set(find_files(list(map(str, self.runs))))) if self.runs else 0
+
+    def check_runs(self, keywords: Mapping[str, Any], to_do: str) -> None:
+        """Raise `InputError` where neither run files nor runs of the pool are named."""
+        if not self.runs and not keywords.get("unpool"):
+            raise InputError(f"no run to {to_do}", hint="name run files, or runs of the pool with --unpool")
+
+    def check_assessors(self, scope: object) -> None:
+        """Raise `InputError` for judgments of second assessors that no scope uses."""
+        if "second_assessors" in self.ways() and "another-assessor" not in str(scope):
+            raise InputError(
+                "second_assessors, and no scope that speaks of them", hint="add --scope another-assessor"
+            )
+
+    @property
+    def are_named(self) -> bool:
+        """Whether any judgments or runs are named."""
+        return bool(self.qrels or self.runs or self.pool or self.collections)
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the arguments of `bayespool.read_collection` but for audits and progress.
+
+        Raises
+        ------
+        InputError
+            No judgments, or judgments and runs beside a file that names them.
+        """
+        from bayespool.pooling.loading import read_description
+
+        if self.collections and (self.qrels or self.pool):
+            raise InputError(
+                "--collection beside --qrels or --pool", hint="name judgments and runs in the file alone"
+            )
+        if len(self.collections) > 1:
+            raise InputError("several collections", hint="leave-out alone takes more than one")
+        if not self.collections and not self.qrels:
+            raise InputError("no judgments", hint="give --qrels and --pool, or --collection FILE")
+        described = read_description(self.collections[0])[1] if self.collections else {}
+        judgments = [path for path in self.own_judgments if path.suffix != ".json"]
+        given = {
+            "qrels": list(self.qrels),
+            "runs": list(map(str, self.runs)),
+            "pool": list(map(str, self.pool)),
+            "own_judgments": judgments,
+        }
+        return described | self.ways() | {name: value for name, value in given.items() if value}
+
+    def ways(self) -> dict[str, Any]:
+        """Return how files are read: arguments of `bayespool.read_collection` other than files of runs."""
+        from bayespool.pooling.loading import parse_reading
+
+        given = {
+            "organizations": list(self.organizations),
+            "judges": _judges(self.judges),
+            "known_depth": self.known_depth,
+            "pool_strategy": self.pool_strategy,
+        }
+        return parse_reading(self.reading) | {name: value for name, value in given.items() if value}
+
+    def read(self, say: Callable[[str], None], *, scores: bool = False) -> tuple[Collection, tuple[str, ...]]:
+        """Read the collection and the ids of the runs to score; print its pool."""
+        from bayespool.pooling import describe_pool, read_collection
+
+        audits = {}
+        if certificates := [path for path in self.own_judgments if path.suffix == ".json"]:
+            from bayespool.auditing import read_audit
+
+            audits = {path: read_audit(path) for path in certificates}
+        collection = read_collection(**self.keywords(), scores=scores, progress=reading_progress(say))
+        for path, audit in audits.items():
+            collection = audit.apply_to(collection, path=path)
+        echo(f"pool: {describe_pool(collection).text()}")
+        return collection, collection.given_run_ids
+
+    def compute(self, function: Callable[..., Computed], keywords: Mapping[str, Any]) -> Computed:
+        """Return what a function makes of the collection, the runs to score and its keywords."""
+        check_names(keywords)
+        with stage_progress() as say:
+            collection, targets = self.read(say)
+            _say_unpooled(collection, keywords)
+            return function(collection, targets, **keywords, report=say)
+
+    def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
+        """Read the collections that files describe; print their pools."""
+        from bayespool.pooling import describe_pool, read_collections
+
+        collections = read_collections(self.collections, progress=reading_progress(say), **self.ways())
+        for name, collection in collections.items():
+            echo(f"{name}, pool: {describe_pool(collection).text()}")
+        return collections
+
+
+def check_names(keywords: Mapping[str, Any]) -> None:
+    """Raise `InputError` for unknown measures, estimators and settings before files are read."""
+    from bayespool.measures import parse_measures
+    from bayespool.posterior.estimator import given_settings
+    from bayespool.scoring.estimators import parse_estimators
+
+    parse_measures(keywords.get("measures") or "P@10")
+    overrides = given_settings(keywords.get("posterior"))
+    if keywords.get("estimators"):
+        named = {name: value for name, value in overrides.items() if name != "model"}
+        parse_estimators(keywords["estimators"], named, by_settings=True, common_query_ids=("any",))
+
+
+def _judges(texts: tuple[str, ...]) -> dict[str, Path]:
+    """Files of labels by judge, from texts such as ``labels.txt`` or ``gpt4=labels.txt``."""
+    from bayespool.collection.readers import run_id_from_file
+
+    judges: dict[str, Path] = {}
+    for text in texts:
+        name, named, file = text.partition("=")
+        path = Path(file) if named and not Path(text).exists() else Path(text)
+        name = name if named and path == Path(file) else run_id_from_file(path)
+        if not name or (not file and named):
+            raise InputError(f"--judge {text}: give a name and a file", hint="--judge NAME=FILE")
+        if name in judges:
+            raise InputError(f"--judge {text}: two judges are called {name!r}", hint="--judge NAME=FILE")
+        judges[name] = path
+    return judges
+
+
+def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
+    """Progress of reading runs, as a stage."""
+    return lambda done, total: say(f"reading runs: {done} of {total}")
+
+
+def _say_unpooled(collection: Collection, keywords: Mapping[str, Any]) -> None:
+    """Print what ``--pool-depth`` and ``--unpool`` take out of the pool."""
+    from bayespool.pooling import describe_pool
+    from bayespool.pooling.discovery import unpool_runs
+
+    depth, unpool = keywords.get("pool_depth"), keywords.get("unpool")
+    if depth is not None:
+        collection = collection.truncate_pool(depth)
+        echo(f"pool to depth {depth}: {describe_pool(collection)}")
+    if not unpool:
+        return
+    smaller, taken = unpool_runs(collection, unpool)
+    left = set(smaller.pooled_run_ids)
+    gone = [run for run in collection.pooled_run_ids if run not in left]
+    n_before, n_after = (int((each.judged & ~each.is_own).sum()) for each in (collection, smaller))
+    echo(
+        f"taken out of the pool: {', '.join(dict.fromkeys(taken.values()))} ({', '.join(gone)}), "
+        f"and {counted(n_before - n_after, 'judgment')} of documents that nobody else brought"
+    )
+    echo(f"pool then: {describe_pool(smaller)}")
+
+
+def check_jobs(jobs: int, cluster: str | None) -> None:
+    """Raise for processes and clusters that there cannot be, and warn of more processes than cores."""
+    from joblib import cpu_count
+
+    from bayespool.experiments.running import check_address
+
+    if jobs == 0:
+        raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
+    if cluster is not None:
+        check_address(cluster)
+    elif jobs > cpu_count():
+        message = f"--jobs {jobs}: exceeds the cores ({cpu_count()}); each process needs its own memory"
+        warn_caller(message, JobsWarning)
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Return whether an error is Ctrl-C, also inside a compiled function."""
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
+
+
+@contextmanager
+def report_interruption(folder: Path | None, name: str) -> Iterator[None]:
+    """Report after Ctrl-C (status 130) or a dead worker which work the folder keeps."""
+    kept = "nothing was written; with --output what is finished would be kept"
+    if folder is not None:
+        kept = f"what is finished is in {folder / name}; the same command goes on from there"
+    try:
+        yield
+    except WorkerError as error:
+        if folder is not None:
+            error.add_note(kept)
+        raise
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interruption(error):
+            raise
+        echo(f"interrupted; {kept}", always=True)
+        raise click.exceptions.Exit(130) from None
+
+
+@contextmanager
+def count_progress(label: str, *, n_lines: int | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Progress bar on a terminal; elsewhere a line per step, or about ``n_lines`` lines."""
+    if is_quiet() or not sys.stderr.isatty():
+        printed: set[int] = set()
+
+        def say(done: int, total: int) -> None:
+            part = done if n_lines is None else n_lines * done // max(total, 1)
+            if part not in printed:
+                printed.add(part)
+                echo(f"{label}: {done} of {total}")
+
+        yield say
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+
+    with _bar(BarColumn(bar_width=30), MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def stage_progress() -> Iterator[Callable[[str], None]]:
+    """Spinner with the current stage on a terminal; elsewhere a line per stage."""
+    if is_quiet() or not sys.stderr.isatty():
+        last = ""
+
+        def say_line(stage: str) -> None:
+            nonlocal last
+            if not (stage.startswith("reading") and last.startswith("reading")):
+                echo(stage)
+            last = stage
+
+        yield say_line
+        return
+    from rich.progress import SpinnerColumn, TimeElapsedColumn
+
+    with _bar(TimeElapsedColumn(), before=(SpinnerColumn(),)) as bar:
+        task = bar.add_task("starting")
+        yield lambda stage: bar.update(task, description=printable(stage, one_line=True))
+
+
+def _bar(*columns: Any, before: tuple[Any, ...] = ()) -> Progress:
+    """Progress on standard error, that goes when it is done: a description between columns."""
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn
+
+    text = TextColumn("{task.description}", markup=False)
+    return Progress(*before, text, *columns, console=Console(stderr=True), transient=True)

@@ -1,0 +1,59 @@
+"""Options and commands that an earlier version had, with what to write now."""
+
+from __future__ import annotations
+
+_READING = (
+    "second-assessors",
+    "order",
+    "negative",
+    "exclude",
+    "topics",
+    "run-id",
+    "max-file-size",
+    "max-holes",
+)
+_IN_PYTHON = {
+    "unpool-by": "unpool_by",
+    "estimand": "estimand",
+    "ideal": "ideal",
+    "confusion": "confusion",
+    "joint": "joint",
+    "fitted": "fitted",
+    "announce": "announce",
+    "unseen": "unseen",
+    "runs": "runs",
+    "plan": "plan",
+}
+
+FORMER_OPTIONS: dict[str, str] = {
+    **{f"--{name}": f"--posterior {name}=…" for name in ("draws", "tune", "chains", "engine")},
+    "--prior": "--posterior 'mu=Normal(-2,1)'",
+    "--estimator": "--posterior 'ratio(draws=…)'",
+    **{f"--{name}": f"--reading {name.replace('-', '_')}=…" for name in _READING},
+    "--lenient": "--reading lenient",
+    "--each-its-own": "--reading each_its_own",
+    "--pooled-runs": "--reading 'pooled_run_ids=(a,b)'",
+    "--pool-budget": "--pool-strategy 'NAME(budget=…)'",
+    "--pool-run-depth": "--pool-strategy 'NAME(run_depth=…)'",
+    "--pool-shares": "--pool-strategy 'NAME(shares=…)'",
+    "--pool-rel": "--pool-strategy 'NAME(rel=…)'",
+    "--pool-seed": "--pool-strategy 'NAME(random_seed=…)'",
+    "--relevance-threshold": "-m 'P(rel=2)@10'",
+    "--audit": "--own-judgments CERTIFICATE.json",
+    "--format": "-o -.md: the ending says the format",
+    "--top": "-o table.csv, and take its first rows",
+    "--sort": "--report page.html, whose tables sort",
+    "--width": "width= of bayespool.tables.Arrangement in Python",
+    "--figures": "figures= of result.save in Python",
+    "--install-completion": 'eval "$(_BAYESPOOL_COMPLETE=bash_source bayespool)" in the shell\'s start file',
+    **{f"--{name}": f"{keyword}= in Python" for name, keyword in _IN_PYTHON.items()},
+    **{f"--no-{name}": f"{name}=False in Python" for name in ("joint", "fitted")},
+}
+"""What to write in place of an option."""
+
+FORMER_COMMANDS: dict[str, str] = {
+    "pool-width": "random-pools",
+    "common-topics": "random-pools --common 5,10,20",
+    "run-types": "leave-out --by type",
+}
+"""What to write in place of a command."""

@@ -1,0 +1,89 @@
+"""Signatures and docstrings of functions, read from their source: help imports nothing heavy."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import bayespool
+from bayespool import names
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Parameter of a function: its annotation as text, its default, and its description in the docstring."""
+
+    name: str
+    annotation: str
+    default: Any
+    description: str
+
+    @property
+    def type(self) -> Any:
+        """Type of one value: int, float, bool, Path, str, or a tuple of choices."""
+        one = re.sub(r"^(?:Sequence|Iterable|tuple)\[(.*?)(?:, \.\.\.)?\]$", r"\1", self._plain)
+        if one.startswith("Literal["):
+            return tuple(ast.literal_eval(f"[{one[len('Literal[') : -1]}]"))
+        simple = {"int": int, "float": float, "bool": bool, "PathLike": Path}
+        return simple.get(one) or get_args(getattr(names, one, None)) or str
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether several values may be given, as one text with commas between."""
+        return self._plain.startswith(("Sequence[", "Iterable[", "tuple["))
+
+    @property
+    def _plain(self) -> str:
+        """Annotation without None, and without one value where several may be given."""
+        parts = re.sub(r"\[[^]]*\]", lambda m: m[0].replace("|", "\0"), self.annotation).split(" | ")
+        several = [part for part in parts if part.startswith(("Sequence[", "Iterable["))]
+        return next((part.replace("\0", "|") for part in (*several, *parts) if part != "None"), "str")
+
+
+@functools.cache
+def parameters_of(path: str) -> dict[str, Parameter]:
+    """Return the parameters of a function by name.
+
+    ``scoring/scoring.py:score`` is the function's place in the package.
+    """
+    file, _, name = path.partition(":")
+    source = (Path(bayespool.__file__).parent / file).read_text(encoding="utf-8")
+    function = next(
+        node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name
+    )
+    described = dict(_descriptions(ast.get_docstring(function) or ""))
+    a = function.args
+    defaults = [None] * (len(a.args) - len(a.defaults)) + list(a.defaults) + list(a.kw_defaults)
+    return {
+        arg.arg: Parameter(
+            arg.arg,
+            "" if arg.annotation is None else ast.unparse(arg.annotation),
+            None if default is None else _value(default),
+            described.get(arg.arg, ""),
+        )
+        for arg, default in zip([*a.args, *a.kwonlyargs], defaults, strict=True)
+    }
+
+
+def _value(default: ast.expr) -> Any:
+    """Value of a default; None for one that is not literal."""
+    try:
+        return ast.literal_eval(default)
+    except ValueError:
+        return None
+
+
+def _descriptions(docstring: str) -> Iterator[tuple[str, str]]:
+    """Yield names and descriptions of parameters in a numpydoc docstring, without markup."""
+    section = docstring.partition("Parameters\n----------\n")[2]
+    section = re.split(r"\n\n[A-Z][\w ]+\n-+\n", section, maxsplit=1)[0]
+    for entry in re.split(r"\n(?=\S)", section):
+        heading, _, text = entry.partition("\n")
+        plain = re.sub(r"`+([^`]*)`+", r"\1", " ".join(text.split()))
+        for name in heading.partition(" : ")[0].split(", "):
+            yield name, plain
