@@ -27,6 +27,10 @@ from .comparisons import (
 from .corrections import (
     register_estimator as register_estimator,
 )
+from .defaults import (
+    rc_context as rc_context,
+    rcParams as rcParams,
+)
 from .evidence import (
     Predictor as Predictor,
     composition_effects as composition_effects,

@@ -470,21 +470,11 @@ class ReadingSettings(FilesSettings):
     )
     pool_strategy: str | None = _pool_option(
         None,
-        "The strategy that made the pool, with settings in parentheses; else a depth is discovered.",
-        docstring_type="str or Strategy",
+        "The strategy that made the pool, in parentheses its budget and other settings: 'take(budget=5000, "
+        "run_depth=100, shares=global, rel=2, random_seed=3)'; else a depth is discovered.",
+        docstring_type="str, Strategy or PoolPlan",
         names="strategy",
     )
-    pool_budget: int | None = _pool_option(
-        None, "Documents that the strategy of the pool judged, over all topics.", least=1
-    )
-    pool_run_depth: int | None = _pool_option(
-        None, "Deepest rank of a run that the strategy could judge; default: any.", least=1
-    )
-    pool_shares: Literal["equal", "global"] = _pool_option("equal", "How topics shared that budget.")
-    pool_rel: int = _pool_option(
-        1, "Smallest relevance that counted as relevant for the strategy, if it is adaptive.", least=1
-    )
-    pool_seed: int = _pool_option(1, "Random seed of the strategy that made the pool.", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ GROUPS = {
     ),
     "Score and compare": (
         "score Scores Estimates Values read_scores StoredScores compare Comparison count_reversals Reversals "
-        "read_result StoredResult write_report"
+        "read_result StoredResult write_report rc_context"
     ),
     "Complete the judgments": "impute Imputations complete Completion",
     "Organize a campaign": (

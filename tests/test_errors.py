@@ -49,7 +49,6 @@ from bayespool.scoring import ScoreSettings
 
 LEVEL = "P(rel=9)@10"  # no document has it
 POINT = "as-judged"
-QUICK = "posterior-ratio"
 
 
 def caught_by(call: Callable[[], object]) -> list[tuple[str, str]]:
@@ -98,7 +97,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "PooledRunWarning of score": lambda: score(EXAMPLE, "north-1", estimators=POINT),
     "NoPoolWarning of a model": lambda: score(build_collection(*TINY), "run", posterior="draws=10"),
     "InputWarning by a property": lambda: Lazy().warned,
-    "InputWarning of judge_next": lambda: judge_next(EXAMPLE, "new-a", LEVEL, estimator=QUICK, draws=10),
+    "InputWarning of judge_next": lambda: judge_next(EXAMPLE, "new-a", LEVEL, posterior="ratio(draws=10)"),
     "InputWarning of check_judges": lambda: check_judges(labeled(), LEVEL),
     "InputWarning of leave_out": lambda: leave_out(EXAMPLE, LEVEL, estimators=POINT),
     "InputWarning of budgets": lambda: compare_budgets(EXAMPLE, LEVEL, strategies="take", budgets=[200]),
@@ -150,11 +149,13 @@ def test_near_name_is_asked_for() -> None:
 
 MEANT: dict[str, Callable[[], object]] = {
     "posterior-combined": lambda: score(EXAMPLE, estimators="posterior-combind"),
-    "draws": lambda: ANY(EXAMPLE, drawz=3),
+    "draws": lambda: score(EXAMPLE, posterior="drawz=3", estimators="posterior-ratio"),
     "ci_prob": lambda: ANY(EXAMPLE, ci_probb=0.9),
-    "chains": lambda: leave_out(EXAMPLE, **{"chain": 3}),  # type: ignore[arg-type]
+    "chains": lambda: leave_out(EXAMPLE, posterior="chain=3"),
     "estimand": lambda: score(EXAMPLE, estimators="interpolated(estimate=1)"),
-    "sigma_topic": lambda: score(EXAMPLE, posterior="sigma_topics=x", estimators="posterior-ratio"),
+    "sigma_topic": lambda: score(
+        EXAMPLE, posterior="sigma_topics=HalfNormal(1)", estimators="posterior-ratio"
+    ),
     "complete": lambda: ScoreSettings(estimand="complet"),  # type: ignore[arg-type]
     "laplace": lambda: score(EXAMPLE, posterior="engine=laplas", estimators="posterior-ratio"),
     "nDCG": lambda: score(EXAMPLE, measures="ndgc@10"),

@@ -55,7 +55,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
 }  # fmt: skip
 NOT_OPTIONS = {
     *("collection", "run_ids", "n_jobs", "folder", "progress", "report", "settings", "containers"),
-    *("qrels", "runs", "pool", "own_judgments", "second_assessors"),
+    *("qrels", "runs", "pool", "organizations", "own_judgments", "second_assessors"),
     *("scores", "reading"),  # arguments of a command
 }
 

@@ -32,7 +32,7 @@ class AuditSettings(TargetSettings):
         above=0,
     )
     posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(0.95, CI_PROB, details="The guaranteed one holds at all times at once.")
+    ci_prob: float = option(None, CI_PROB, details="The guaranteed one holds at all times at once.")
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import parse_sole_posterior

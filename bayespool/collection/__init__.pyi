@@ -27,6 +27,12 @@ from .readers import (
     read_run_types as read_run_types,
     read_runs as read_runs,
 )
+from .reading_keys import (
+    CONTRIBUTOR_KEYS as CONTRIBUTOR_KEYS,
+    READING_KEYS as READING_KEYS,
+    ReadingKey as ReadingKey,
+    parse_reading as parse_reading,
+)
 from .records import (
     LISTED as LISTED,
     NEVER_JUDGED as NEVER_JUDGED,

@@ -231,7 +231,7 @@ def compare(
 def compare_scores(
     scores: Scores, *, settings: ComparingSettings, report: Callable[[str], None] | None = None
 ) -> Comparison:
-    """Compare runs from existing scores that were computed with ``together=True``.
+    """Compare runs from existing scores that were computed with ``posterior="together=True"``.
 
     ``as-judged`` must be among the methods.
     """
@@ -245,7 +245,7 @@ def compare_scores(
     if separate := [e for e in scores.estimates if e.apart]:
         raise InputError(
             f"{separate[0].method} scored each run as if it were alone: draws of a difference say nothing",
-            hint="score with together=True, or call compare",
+            hint="score with posterior='together=True', or call compare",
         )
     random_seed = settings.random_seed
     draws: dict[tuple[Measure, str, Scope], DrawComparison] = {}

@@ -364,7 +364,7 @@ def plan_comparison(
     Examples
     --------
     >>> from bayespool import load_example, plan_comparison
-    >>> few = {"estimator": "posterior-ratio", "more_topics": (20,)}
+    >>> few = {"posterior": "ratio", "more_topics": (20,)}
     >>> made = plan_comparison(load_example(), ["new-a", "new-b"], "P@10", **few)
     >>> now, *_, doubled = made.scenarios()["smallest"]
     >>> round(doubled / now, 1)

@@ -29,10 +29,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.populations import population_draws, topic_variance, unjudged_share
-from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.randomness import key_of
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Reliability:
 
 
 def reliability(
-    scores: npt.ArrayLike, *, n_topics: int | None = None, ci_prob: float = DEFAULT_CI_PROB
+    scores: npt.ArrayLike, *, n_topics: int | None = None, ci_prob: float | None = None
 ) -> Reliability:
     """Return generalizability Eρ² and dependability Φ for runs × topics, with confidence intervals.
 
@@ -191,8 +191,8 @@ def reliability(
         At least two runs and topics.
     n_topics : int, optional
         Number of topics that the coefficients are for (default: that of ``scores``).
-    ci_prob : float in (0, 1), default 0.95
-        Level of the intervals.
+    ci_prob : float in (0, 1), optional
+        Level of the intervals, by default that of `bayespool.rcParams`.
 
     Returns
     -------
@@ -221,8 +221,7 @@ def reliability(
             f"scores of shape {matrix.shape} have no reliability",
             hint="give numbers of two runs or more on two topics or more",
         )
-    if not 0 < ci_prob < 1:
-        raise InputError(f"ci_prob {ci_prob} is not between 0 and 1")
+    ci_prob = fill_ci_prob(ci_prob)
     n = matrix.shape[1] if n_topics is None else n_topics
     squares = _MeanSquares.of(matrix)
     lower, upper = (1 + ci_prob) / 2, (1 - ci_prob) / 2  # tails of the F distribution in the denominators

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError
 from bayespool.names import AS_JUDGED, Control, SignificanceTest, leading_name
@@ -99,7 +99,10 @@ class ComparingSettings(ScoringSettings):
         details="It learns from the evidence of the measure that looks deepest. Measures that look no "
         "deeper than rank 30 and tell the same levels apart share a completion either way.",
     )
-    together: bool = True  # a document has one relevance per draw for all runs
+
+    def posterior_overrides(self) -> dict[str, Any]:
+        """Return the given settings of posteriors. A document has one relevance per draw for all runs."""
+        return {"joint": self.joint} | super().posterior_overrides() | {"together": True}
 
     @property
     def asks_another_assessor(self) -> bool:

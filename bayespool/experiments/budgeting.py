@@ -42,7 +42,7 @@ from bayespool.experiments.settings import BudgetSettings, Test
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
 from bayespool.options import describe_estimator
-from bayespool.pooling import Membership, Strategy, judging_order
+from bayespool.pooling import Membership, PoolPlan, Strategy, judging_order
 from bayespool.pooling.choosing import topic_shares
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.registry import stops_at, strategy_text
@@ -117,15 +117,15 @@ class PoolsOfBudgets(Design):
         reduced = collection.without_judgments(~judged)
         pooled = reduced.pooled.copy()
         pooled[reduced.run_index(part.run_ids)] = False
-        return with_strategy_pool(
-            reduced.with_pool(pooled, reduced.pool),
-            part.strategy,
-            budget,
+        plan = PoolPlan(
+            strategy=part.strategy,
+            budget=budget,
             run_depth=settings.pool_depth,
             shares=settings.shares,
             rel=settings.rel,
             random_seed=settings.random_seed,
         )
+        return with_strategy_pool(reduced.with_pool(pooled, reduced.pool), plan)
 
     def seeds(self, part: BudgetPart, settings: BudgetSettings) -> tuple[object, ...]:
         """Return the names that seed a part: strategy, contributor left out, budget."""

@@ -321,7 +321,7 @@ def check_models(
     return ModelChecks(
         tuple(predictions),
         MappingProxyType(gathered),
-        MappingProxyType(check_metadata(collection, settings, models=list(names))),
+        MappingProxyType(check_metadata(collection, settings, models=list(names), engine=engine.name)),
     )
 
 

@@ -36,7 +36,6 @@ from bayespool.measures.errors import (
     system_rank_error,
 )
 from bayespool.measures.estimates import estimate_checked, note_line
-from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.randomness import seed_of
 from bayespool.scoring.scoring import warn_of_unused_relevance
@@ -460,7 +459,7 @@ class Design(Task):
                         bounds=bounds,
                         counted=counted,
                         organizations=organizations,
-                        ci_prob=getattr(settings, "ci_prob", DEFAULT_CI_PROB),
+                        ci_prob=getattr(settings, "ci_prob", 0.95),
                         random_seed=settings.random_seed,
                     )
                     add_rows(rows, self.grade(graded, settings))

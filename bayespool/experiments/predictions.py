@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
 from bayespool.arrays import FloatArray, IndexArray, IntArray
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import randomized_pit
 from bayespool.experiments.hidden import (
@@ -113,16 +114,17 @@ class HeldOutPrediction:
         """
         return np.where(np.isnan(self.densities).all(axis=0), np.nan, np.nansum(self.densities, axis=0))
 
-    def interval(self, ci_prob: float) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def interval(self, ci_prob: float | None = None) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return the ends of equal-tailed prediction intervals for ``observed``."""
         return equal_tailed_interval(self.draws, ci_prob)
 
-    def to_frame(self, ci_prob: float = 0.95) -> pd.DataFrame:
+    def to_frame(self, ci_prob: float | None = None) -> pd.DataFrame:
         """Return this model's rows of the table ``runs`` in `bayespool.ModelChecks`, with ``ci_prob``
         intervals.
         """
         import pandas as pd
 
+        ci_prob = fill_ci_prob(ci_prob)
         base, ends = self.known, self.interval(ci_prob)
         frame = pd.DataFrame(
             {

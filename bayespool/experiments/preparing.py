@@ -23,16 +23,12 @@ from bayespool.scoring.estimators import refuse_idle_priors
 
 
 def user_code_versions(
-    estimators: Iterable[tuple[str, Estimator]],
-    measures: Iterable[Measure] = (),
-    *,
-    models: Iterable[str] = (),
-    engine: str = "",
+    estimators: Iterable[tuple[str, Estimator]], measures: Iterable[Measure] = ()
 ) -> dict[str, Any]:
     """Return versions of user-defined estimators, measures, models and engines, by kind and label.
 
-    Also those of predictors and of the models that a check names; empty without any. What has no ``version``
-    gets a new random one, equal to no other.
+    Also those of predictors; empty without any. What has no ``version`` gets a new random one, equal to no
+    other.
     """
     estimators = tuple(estimators)
     estimators += tuple(
@@ -44,7 +40,7 @@ def user_code_versions(
         ("estimators", label, type(estimator)) for label, estimator in estimators
     ]
     classes += [("measures", str(measure), type(measure)) for measure in measures]
-    engines = [engine, *(getattr(estimator, "engine", None) for _, estimator in estimators)]
+    engines = [getattr(estimator, "engine", None) for _, estimator in estimators]
     classes += [("engines", name, engine) for name, engine in ENGINES.items() if name in engines]
     by_kind: dict[str, Any] = {}
     for kind, label, cls in classes:
@@ -55,7 +51,7 @@ def user_code_versions(
         by_kind["own predictors"] = {
             p.name: f"{_named_version(p.compute, p.version)} {p.per} {p.slope}" for p in predictors
         }
-    used = {*models, *(getattr(estimator, "model", None) for _, estimator in estimators)}
+    used = {getattr(estimator, "model", None) for _, estimator in estimators}
     if models := {name: spec for name, spec in own_models().items() if name in used}:
         by_kind["own models"] = {name: repr(spec) for name, spec in models.items()}
     return by_kind

@@ -466,8 +466,8 @@ class Task:
 
         With the versions of the user's own measures, models and so on.
         """
-        versions = user_code_versions((), settings.measures, models=(settings.model,), engine=settings.engine)
-        return dict(settings.describe()) | versions
+        posterior = ("", settings.posterior)
+        return dict(settings.describe()) | user_code_versions([posterior], settings.measures)
 
     def prepare(self, collection: Collection, settings: Any) -> None:
         """Inspect the collection as given, before any part is computed."""

@@ -108,7 +108,7 @@ class DesignSettings(ExperimentSettings):
     """Settings for `bayespool.experiments.run_design`."""
 
     estimand: Estimand = option("pooled", ESTIMAND)
-    ci_prob: float = option(0.95, CI_PROB, details="Coverage is also given at 50, 80 and 95 %.")
+    ci_prob: float = option(None, CI_PROB, details="Coverage is also given at 50, 80 and 95 %.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +171,7 @@ class LeaveOutSettings(ExperimentSettings):
         details="It says what is significant in SRE*.",
         affects_parts=False,
     )
-    ci_prob: float = option(0.95, CI_PROB, details="Coverage is also given at 50, 80 and 95 %.")
+    ci_prob: float = option(None, CI_PROB, details="Coverage is also given at 50, 80 and 95 %.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -266,7 +266,7 @@ class PoolWidthSettings(PoolSettings):
         details="In the paper one; more make the means steadier.",
         least=1,
     )
-    ci_prob: float = option(0.95, CI_PROB)
+    ci_prob: float = option(None, CI_PROB)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -357,7 +357,7 @@ class JudgesSettings(TargetSettings):
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
     posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(0.95, CI_PROB)
+    ci_prob: float = option(None, CI_PROB)
     intervals: bool = option(
         False,
         "Also how much narrower intervals are with the labels: of the runs to score, or where there is none "
@@ -408,25 +408,40 @@ class StrategySettings(Settings):
 
     strategy: Strategy = option(
         ...,
-        "Which documents are judged: a strategy, with settings in parentheses.",
+        "Which documents are judged: a strategy, in parentheses its settings and the following: "
+        "'take(budget=5000, depth=100)'.",
         names="strategy",
-        parse=lambda given: _registry().parse_strategy(given),
     )
     budget: int | None = option(
         None,
         "Documents to judge, over all topics. A strategy with a size of its own, such as depth, needs none.",
-        least=1,
     )
-    depth: int | None = option(None, "Ranks of a run that may be judged at most; default: all.", least=1)
-    shares: Shares = option("equal", _SHARES)
-    rel: int = option(1, _RELEVANT)
-    random_seed: int = option(1, SEED)
+    depth: int | None = option(None, "Ranks of a run that may be judged at most; default: all.")
+    shares: Shares | None = option(None, _SHARES)
+    rel: int | None = option(None, _RELEVANT)
+    random_seed: int | None = option(None, SEED)
     stop: StoppingRule | None = option(
         None,
         _STOP,
         details="A topic whose judgments end before the rule is fulfilled goes on. The rules need judgments; "
         "none goes with a sample.",
     )
+
+    def __post_init__(self) -> None:
+        from bayespool.pooling.plans import PoolPlan
+
+        super().__post_init__()
+        plan = PoolPlan.of(
+            self.strategy,
+            self.budget,
+            run_depth=self.depth,
+            shares=self.shares,
+            rel=self.rel,
+            random_seed=self.random_seed,
+            stop=self.stop,
+        )
+        for name, value in vars(plan).items():
+            self._hold("depth" if name == "run_depth" else name, value)
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as JSON types."""
@@ -504,10 +519,10 @@ class BudgetSettings(ExperimentSettings):
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
         self._hold("budgets", tuple(sorted(set(self.budgets))))
         if self.stop is not None:
-            from bayespool.pooling.choosing import check_budget
+            from bayespool.pooling.plans import PoolPlan
 
             for strategy in self.strategies:
-                check_budget(strategy, 1, self.stop)
+                PoolPlan(strategy=strategy, budget=1, stop=self.stop)
             if self.estimators:
                 raise InputError(
                     "estimators need to know the pool of fewer runs, which a stopping rule does not tell",

@@ -13,9 +13,10 @@ import numpy as np
 from bayespool import __version__
 from bayespool.arrays import AnyArray, FloatArray
 from bayespool.collection import Collection
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, renamed_attributes
 from bayespool.measures.base import Measure
-from bayespool.measures.values import DEFAULT_CI_PROB, Values
+from bayespool.measures.values import Values
 from bayespool.tables import build_container, container_bytes
 from bayespool.tables.files import PathLike, atomic_write, variable_name
 from bayespool.tables.formatting import counted, some_of
@@ -278,7 +279,7 @@ class Estimates(ReprHTMLMixin):
         """
         atomic_write(path, container_bytes(self.to_arviz(per_topic=per_topic)))
 
-    def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
+    def interval(self, ci_prob: float | None = None) -> tuple[FloatArray, FloatArray]:
         """Return each run's equal-tailed interval ends, two arrays of shape (run,); NaN without draws."""
         if self.draws is None:
             return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
@@ -289,13 +290,13 @@ class Estimates(ReprHTMLMixin):
         values: FloatArray | None = getattr(self, name)
         return np.full(len(self.run_ids), np.nan) if values is None else values
 
-    def summary_frame(self, *, ci_prob: float = DEFAULT_CI_PROB, per_topic: bool = False) -> pd.DataFrame:
+    def summary_frame(self, *, ci_prob: float | None = None, per_topic: bool = False) -> pd.DataFrame:
         """Return the estimates as a data frame.
 
         Parameters
         ----------
-        ci_prob : float in (0, 1), default 0.95
-            Probability of the equal-tailed interval.
+        ci_prob : float in (0, 1), optional
+            Probability of the equal-tailed interval, by default that of `bayespool.rcParams`.
         per_topic : bool, default False
             One row per run and topic instead of one per run.
 
@@ -311,6 +312,7 @@ class Estimates(ReprHTMLMixin):
         notes = [note_line(note) for note in self.notes] or [""] * len(self.run_ids)
         values = self.per_topic if per_topic else self.value
         lower = upper = np.full_like(values, np.nan)
+        ci_prob = fill_ci_prob(ci_prob)
         if self.draws is not None:
             lower, upper = (self.draws.topic_interval if per_topic else self.draws.interval)(ci_prob)
         n_topics = len(self.query_ids) if per_topic else 1

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.measures.estimates import Estimates
-from bayespool.measures.values import DEFAULT_CI_PROB, equal_tailed_interval
+from bayespool.measures.values import equal_tailed_interval
 from bayespool.randomness import key_of
 
 _MAX_CELLS_HELD = 1 << 23  # numbers
@@ -47,7 +47,7 @@ class Population:
 
 
 def estimate_population(
-    estimates: Estimates, ci_prob: float = DEFAULT_CI_PROB, *, random_seed: int = 1
+    estimates: Estimates, ci_prob: float | None = None, *, random_seed: int = 1
 ) -> Population:
     r"""Estimate run scores for the population from which the topics are a sample.
 
@@ -55,7 +55,8 @@ def estimate_population(
     ----------
     estimates : Estimates
         On two topics or more.
-    ci_prob : float in (0, 1), default 0.95
+    ci_prob : float in (0, 1), optional
+        By default that of `bayespool.rcParams`.
     random_seed : int, default 1
 
     Returns

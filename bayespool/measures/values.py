@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.tables.formatting import counted
 from bayespool.tables.markup import ReprHTMLMixin, one_line
 
 DEFAULT_CI_PROB = 0.95
-
-
 _DECIMALS = 12  # of sums of floats, so that equal judgments give equal numbers
 _GRID = 2**20  # steps per 1 for float amounts whose squares have to be exact
 
@@ -96,12 +95,12 @@ class Values(ReprHTMLMixin):
         """
         return np.asarray(self.totals() / self.per_mean(n_topics))
 
-    def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
+    def interval(self, ci_prob: float | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the equal-tailed interval for each run's mean, two arrays of shape (run,)."""
         low, high = equal_tailed_interval(self.totals(), ci_prob)
         return low / self.per_mean(), high / self.per_mean()
 
-    def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
+    def topic_interval(self, ci_prob: float | None = None) -> tuple[FloatArray, FloatArray]:
         """Return interval ends per run and topic, two arrays of shape (run, topic)."""
         low, high = equal_tailed_interval(self.amount, ci_prob)
         return low / self.unit, high / self.unit
@@ -123,7 +122,7 @@ class Values(ReprHTMLMixin):
         return self.amount if self.is_exact else np.round(self.amount * _GRID)
 
 
-def equal_tailed_interval(draws: AnyArray, ci_prob: float) -> tuple[AnyArray, AnyArray]:
+def equal_tailed_interval(draws: AnyArray, ci_prob: float | None = None) -> tuple[AnyArray, AnyArray]:
     """Return the ends of the equal-tailed interval over the first axis, two arrays of shape (...).
 
     Both ends are values of draws.
@@ -131,9 +130,9 @@ def equal_tailed_interval(draws: AnyArray, ci_prob: float) -> tuple[AnyArray, An
     Parameters
     ----------
     draws : ndarray, shape (draw, ...)
-    ci_prob : float in (0, 1)
+    ci_prob : float in (0, 1), optional
         At least this share of the draws lies inside, ends included, and at most (1 − ci_prob)/2 on either
-        side.
+        side; by default that of `bayespool.rcParams`.
 
     Examples
     --------
@@ -141,8 +140,7 @@ def equal_tailed_interval(draws: AnyArray, ci_prob: float) -> tuple[AnyArray, An
     >>> int(lower), int(upper)
     (5, 95)
     """
-    if not 0 < ci_prob < 1:
-        raise InputError(f"ci_prob {ci_prob} is not between 0 and 1")
+    ci_prob = fill_ci_prob(ci_prob)
     ordered = np.sort(draws, axis=0)
     tail = int(np.floor((1 - ci_prob) / 2 * len(ordered) + 1e-9))
     return ordered[tail], ordered[len(ordered) - 1 - tail]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.special import bdtrik
 
+from bayespool.defaults import fill_ci_prob
 from bayespool.measures import parse_measure
 from bayespool.plots.style import (
     AS_JUDGED,
@@ -296,7 +297,7 @@ def draw_budgets(result: Any) -> Figure:
 
 
 def plot_predictive(
-    prediction: Any, *, ci_prob: float = 0.95, label_runs: bool = True, ax: Axes | None = None
+    prediction: Any, *, ci_prob: float | None = None, label_runs: bool = True, ax: Axes | None = None
 ) -> Axes:
     """Plot predicted and observed scores for runs from held-out organizations, one row per run.
 
@@ -306,12 +307,14 @@ def plot_predictive(
     Parameters
     ----------
     prediction : bayespool.experiments.HeldOutPrediction
-    ci_prob : float in (0, 1)
+    ci_prob : float in (0, 1), optional
+        By default that of `bayespool.rcParams`.
     label_runs : bool
         Whether to label rows with the runs' names.
     ax : matplotlib.axes.Axes, optional
     """
     axes = axes_or_new(ax)
+    ci_prob = fill_ci_prob(ci_prob)
     whole, half = (prediction.to_frame(prob).sort_values("value", kind="stable") for prob in (ci_prob, 0.5))
     rows = np.arange(len(whole))
     for frame, width, prob in ((whole, 1.6, ci_prob), (half, 4.5, 0.5)):

@@ -11,7 +11,6 @@ from .choosing import (
     Contributions as Contributions,
     Membership as Membership,
     PoolSelection as PoolSelection,
-    Shares as Shares,
     choose as choose,
     count_contributions as count_contributions,
     equal_shares as equal_shares,
@@ -41,7 +40,8 @@ from .loading import (
     read_collections as read_collections,
     read_contributors as read_contributors,
 )
-from .pools import PoolPlan as PoolPlan, StrategyPool as StrategyPool, pool_of_strategy as pool_of_strategy
+from .plans import PoolPlan as PoolPlan, Shares as Shares
+from .pools import StrategyPool as StrategyPool, pool_of_strategy as pool_of_strategy
 from .rank_biased import RBPA as RBPA, RBPB as RBPB, RBPC as RBPC
 from .registry import (
     STOPPING_RULES as STOPPING_RULES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +15,14 @@ from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelA
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.rankings import within
 from bayespool.errors import InputError
-from bayespool.pooling.registry import StoppingRule, parse_stopping_rule, parse_strategy, stops_at
+from bayespool.pooling.plans import PoolPlan, Shares
+from bayespool.pooling.registry import StoppingRule, stops_at
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import FixedOrder, Strategy, TopicRankings, retrieved_by
 from bayespool.randomness import key_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-Shares = Literal["equal", "global"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +89,8 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> IndexArra
 
 
 def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | None = None) -> None:
-    """Raise `InputError` if a strategy's budget is missing or below 1, or its sample has a stopping rule."""
-    if stop is not None and isinstance(strategy, Sampling):
-        raise InputError(
-            f"{strategy.name!r} is a random sample; a stopping rule would bias it", hint="give a budget alone"
-        )
-    if budget is None and stop is None and strategy.needs_budget:
-        raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
-    if budget is not None and budget < 1:
-        raise InputError(f"a budget of {budget} documents", hint="give 1 or more")
+    """Raise `InputError` as `PoolPlan` does."""
+    PoolPlan(strategy=strategy, budget=budget, stop=stop)
 
 
 def _global_shares(
@@ -216,14 +207,14 @@ def inclusion_probabilities(
 
 def choose(
     collection: Collection,
-    strategy: str | Strategy,
+    strategy: str | Strategy | PoolPlan,
     budget: int | None = None,
     *,
     run_index: OrderArray | None = None,
     depth: int | None = None,
-    shares: Shares = "equal",
-    rel: int = 1,
-    random_seed: int = 1,
+    shares: Shares | None = None,
+    rel: int | None = None,
+    random_seed: int | None = None,
     labels: LevelArray | None = None,
     stop: str | StoppingRule | None = None,
 ) -> PoolSelection:
@@ -232,69 +223,64 @@ def choose(
     Parameters
     ----------
     collection : Collection
-    strategy : str or Strategy
-    budget : int, optional
-        Documents over all topics. Strategies with a size of their own (``depth(k=10)``) need none; the
-        smaller of size and budget rules.
+    strategy : str, Strategy or PoolPlan
+        A strategy, also with the settings that follow: ``"take(budget=5000, depth=100)"``.
+    budget, depth, shares, rel, random_seed, stop
+        As for `PoolPlan`, whose ``run_depth`` is ``depth``; in place of what ``strategy`` says. Default:
+        equal shares, relevance from 1, seed 1.
     run_index : ndarray of int, optional
         The contributing runs; default: the pooled ones.
-    depth : int, optional
-        Maximum rank of a run that may be judged.
-    shares : {"equal", "global"}
-        How topics share the budget: as equally as their documents allow (`equal_shares`), or by the largest
-        values over all topics, of equals the smaller best rank, then lot. The latter needs a strategy of
-        fixed order whose values compare across topics.
-    rel : int, default 1
-        Smallest relevance that counts, for adaptive strategies.
-    random_seed : int, default 1
     labels : ndarray of int16, shape (pair,), optional
         Relevance of each document; default: the collection's judgments.
-    stop : str or StoppingRule, optional
-        Rule that may end a topic before the budget does (`bayespool.pooling.STOPPING_RULES`), such as
-        ``"nonrelevant(n=30)"``. What it leaves of the budget is not spent. A topic whose judgments end
-        before the rule is fulfilled goes on.
 
     Raises
     ------
     InputError
-        A budget below 1, or none where one is needed; no contributing run; scores that are needed and were
-        not read; global shares of a strategy whose values do not compare; a stopping rule for a sample.
+        As for `PoolPlan`; no contributing run; scores that are needed and were not read; global shares of a
+        strategy whose values do not compare.
 
     Examples
     --------
     >>> from bayespool import load_example
     >>> example = load_example()
-    >>> len(choose(example, "take", 500))
-    500
+    >>> len(choose(example, "take", 500)), len(choose(example, "take(budget=400)"))
+    (500, 400)
     >>> len(choose(example, "depth(k=10)")) == int(example.in_pool().sum())
     True
     """
-    chosen = parse_strategy(strategy)
-    rule = None if stop is None else parse_stopping_rule(stop)
-    check_budget(chosen, budget, rule)
+    plan = PoolPlan.of(
+        strategy, budget, run_depth=depth, shares=shares, rel=rel, random_seed=random_seed, stop=stop
+    )
     index = np.flatnonzero(collection.pooled) if run_index is None else run_index
     if not len(index):
         raise InputError("no run contributes", hint="name runs of the pool")
     relevance = collection.relevance if labels is None else labels
-    topics = list(retrieved_by(collection, index, depth=depth, random_seed=random_seed))
-    n = topic_shares(chosen, topics, budget, shares)
+    topics = list(retrieved_by(collection, index, depth=plan.run_depth, random_seed=plan.random_seed))
+    n = topic_shares(plan.strategy, topics, plan.budget, plan.shares)
+    settings = {"rel": plan.rel, "random_seed": plan.random_seed}
     pairs = [
-        judging_order(chosen, topic, relevance, int(k), rel=rel, random_seed=random_seed)
+        judging_order(plan.strategy, topic, relevance, int(k), **settings)
         for topic, k in zip(topics, n, strict=True)
     ]
     n_documents = np.array([len(topic) for topic in topics])
-    if rule is not None:
+    if plan.stop is not None:
         pairs = [
-            p[: stops_at(rule, relevance[p], n_there, rel)]
+            p[: stops_at(plan.stop, relevance[p], n_there, plan.rel)]
             for p, n_there in zip(pairs, n_documents.tolist(), strict=True)
         ]
     inclusion = [
-        inclusion_probabilities(chosen, topic, relevance, p, rel=rel, random_seed=random_seed)
+        inclusion_probabilities(plan.strategy, topic, relevance, p, **settings)
         for topic, p in zip(topics, pairs, strict=True)
     ]
     start = np.append(0, np.cumsum([len(p) for p in pairs]))
     return PoolSelection(
-        chosen, budget, np.concatenate(pairs), start, np.concatenate(inclusion), rule, n_documents
+        plan.strategy,
+        plan.budget,
+        np.concatenate(pairs),
+        start,
+        np.concatenate(inclusion),
+        plan.stop,
+        n_documents,
     )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from bayespool.collection.contents import some, warn_of_no_pool
 from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
+from bayespool.collection.reading_keys import FILES, READING_KEYS, ReadingKey, read_key
 from bayespool.collection.scope import Exclude, Topics, read_exclusion, select_topics
 from bayespool.collection.sources import Judges, gather_judges, gather_organizations, gather_runs, irds_name
 from bayespool.errors import (
@@ -41,11 +41,9 @@ from bayespool.errors import (
     InputError,
     OrganizationWarning,
     PartialListWarning,
-    known_names,
     warn_caller,
 )
-from bayespool.options import MAX_FILE_SIZE, Option, ReadingSettings, options_of
-from bayespool.pooling.choosing import Shares
+from bayespool.options import MAX_FILE_SIZE
 from bayespool.pooling.discovery import (
     PoolRule,
     describe_pool,
@@ -54,41 +52,14 @@ from bayespool.pooling.discovery import (
     warn_of_doubt,
     warn_of_misfit,
 )
-from bayespool.pooling.pools import PlanOptions, PoolPlan, pool_of_strategy
+from bayespool.pooling.plans import PoolPlan
+from bayespool.pooling.pools import pool_of_strategy
 from bayespool.pooling.strategy import Strategy
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted
 
 _LABELED_RANKS = 10  # of runs to score, which a judge labels before all others
 _MAX_UNEXPLAINED_SHARE = 0.1  # of judgments, by the pooled runs
-
-
-class ReadOptions(TypedDict, total=False):
-    """Keyword arguments that `bayespool.score` passes on to `read_collection`."""
-
-    pool: Runs | None
-    organizations: Organizations | None
-    own_judgments: Judgments | None
-    second_assessors: Judgments | None
-    judges: Judges | None
-    order: Order
-    run_id: Literal["file", "tag"]
-    negative: Negative
-    exclude: Exclude | None
-    topics: Topics
-    each_its_own: bool
-    known_depth: int | None
-    max_holes: float | None
-    pooled_run_ids: Iterable[str] | None
-    pool_rule: PoolRule
-    pool_strategy: str | Strategy | None
-    pool_budget: int | None
-    pool_run_depth: int | None
-    pool_shares: Shares
-    pool_rel: int
-    pool_seed: int
-    strict: bool
-    max_file_size: int
 
 
 def read_collection(
@@ -110,12 +81,7 @@ def read_collection(
     max_holes: float | None = None,
     pooled_run_ids: Iterable[str] | None = None,
     pool_rule: PoolRule = "leading",
-    pool_strategy: str | Strategy | None = None,
-    pool_budget: int | None = None,
-    pool_run_depth: int | None = None,
-    pool_shares: Shares = "equal",
-    pool_rel: int = 1,
-    pool_seed: int = 1,
+    pool_strategy: str | Strategy | PoolPlan | None = None,
     scores: bool = False,
     strict: bool = True,
     max_file_size: int = MAX_FILE_SIZE,
@@ -173,17 +139,10 @@ def read_collection(
         Override the discovery of the pool.
     pool_rule : {"leading", "skipping"}
         The rule of that discovery (``rule`` of `bayespool.discover_pool`).
-    pool_strategy : str or Strategy, optional
-        The strategy that made the pool of ``pooled_run_ids``, or of all runs of ``pool``; nothing is then
-        discovered (`bayespool.pooling.pool_of_strategy`).
-    pool_budget, pool_run_depth : int, optional
-        Documents it judged over all topics, and the maximum rank of a run.
-    pool_shares : {"equal", "global"}
-        How topics shared that budget.
-    pool_rel : int, default 1
-        Smallest relevance that counted as relevant, if the strategy is adaptive.
-    pool_seed : int, default 1
-        Its random seed.
+    pool_strategy : str, Strategy or PoolPlan, optional
+        The strategy that made the pool of ``pooled_run_ids``, or of all runs of ``pool``, with budget and
+        other settings: ``"take(budget=5000, run_depth=100, shares=global, rel=2, random_seed=3)"``
+        (`bayespool.pooling.PoolPlan`). Nothing is then discovered (`bayespool.pooling.pool_of_strategy`).
     scores : bool, default False
         Whether to keep the scores of the runs (`Collection.score`), which some pooling strategies read.
     strict : bool, default True
@@ -218,15 +177,10 @@ def read_collection(
         The judgments differ from those of the stated strategy: more than 1 % of its documents are unjudged,
         or as many others are judged (`bayespool.pooling.discovery.Misfit`).
     """
-    plan = _plan(
-        pool_strategy,
-        pool_budget,
-        excludes={"known_depth": known_depth, "max_holes": max_holes},
-        run_depth=pool_run_depth,
-        shares=pool_shares,
-        rel=pool_rel,
-        random_seed=pool_seed,
-    )
+    plan = None if pool_strategy is None else PoolPlan.of(pool_strategy)
+    for name, value in (("known_depth", known_depth), ("max_holes", max_holes)):
+        if plan is not None and value is not None:
+            raise InputError(f"{name} cannot be combined with pool_strategy", hint="leave one of the two out")
     reading = Reading(
         id_from=run_id, strict=strict, ranks=order == "rank", max_file_size=max_file_size, progress=progress
     )
@@ -328,18 +282,27 @@ def read_contributors(
     run_ids = [run.run_id for run in read]
     if organizations is not None:
         organizations = _read_organizations(organizations, run_ids, run_ids, reading)
-    building: dict[str, Any] = {
-        "organizations": organizations,
-        "order": order,
-        "pooled_run_ids": run_ids,
-        "scores": scores,
-        "exclude": exclude,
-        "topics": topics,
-    }
     if qrels is None:
-        return unjudged_collection(read, **building)
-    judgments = gather_qrels(qrels, reading=reading)
-    return build_collection(read, judgments, negative=negative, **building)
+        return unjudged_collection(
+            read,
+            organizations=organizations,
+            order=order,
+            pooled_run_ids=run_ids,
+            scores=scores,
+            exclude=exclude,
+            topics=topics,
+        )
+    return build_collection(
+        read,
+        gather_qrels(qrels, reading=reading),
+        organizations=organizations,
+        order=order,
+        negative=negative,
+        pooled_run_ids=run_ids,
+        scores=scores,
+        exclude=exclude,
+        topics=topics,
+    )
 
 
 def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], source: Path | str) -> None:
@@ -368,36 +331,6 @@ def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], s
         path=source,
         hint="give these as the qrels (--qrels), and what is given as the qrels as the judge (--judge)",
     )
-
-
-def _plan(
-    strategy: str | Strategy | None,
-    budget: int | None,
-    *,
-    excludes: Mapping[str, float | None],
-    **options: Unpack[PlanOptions],
-) -> PoolPlan | None:
-    """Return the pool plan for a strategy, or None; options without effect are an `InputError`."""
-    if strategy is not None:
-        for idle in (name for name, value in excludes.items() if value is not None):
-            raise InputError(
-                f"{_flag(idle)} cannot be combined with pool_strategy",
-                hint="leave one of the two out",
-            )
-        return PoolPlan.of(strategy, budget, **options)
-    defaults = {f.name: f.default for f in dataclasses.fields(PoolPlan)}
-    for name, value in {"budget": budget, **options}.items():
-        if value != defaults[name]:
-            idle = "pool_seed" if name == "random_seed" else f"pool_{name}"
-            raise InputError(
-                f"{_flag(idle)} needs pool_strategy",
-                hint="name the strategy that made the pool (--pool-strategy)",
-            )
-    return None
-
-
-def _flag(name: str) -> str:
-    return f"{name} (--{name.replace('_', '-')})"
 
 
 def _read_organizations(
@@ -448,23 +381,23 @@ def _replace_file_names(organization_of: Mapping[str, str], run_ids: list[str]) 
 
 
 _NEEDED = {"qrels": 'qrels = "qrels.txt"', "pool": 'pool = "runs"'}
-_OPTIONS: Mapping[str, Option] = {
-    "name": Option(help="", type=str),
-    "qrels": Option(help="", type=Path, multiple="repeated"),
-    "pool": Option(help="", type=Path, multiple="repeated"),
-    **{name: spec for name, (spec, _) in options_of(ReadingSettings).items()},
-}
-_PATHS = ("qrels", "pool", "organizations", "judges", "exclude", "topics")
-_WORDS = {"exclude": ("query",), "topics": ("qrels", "run")}  # that are no paths
+_KEYS: Mapping[str, ReadingKey] = {"name": ReadingKey(), "qrels": FILES, "pool": FILES, **READING_KEYS}
+_OF_PLAN = {
+    "pool_budget": "budget",
+    "pool_run_depth": "run_depth",
+    "pool_shares": "shares",
+    "pool_rel": "rel",
+    "pool_seed": "random_seed",
+}  # keys of old, which are settings in pool_strategy
 _NAME = re.compile(r"\w[\w ()+-]*")
-_WANTED = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def read_collections(
     paths: PathLike | Iterable[PathLike],
     *,
-    settings: ReadingSettings | None = None,
+    reading: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    settings: Any = None,  # of commands
 ) -> dict[str, Collection]:
     """Read the collections described by TOML files, one per file.
 
@@ -472,10 +405,10 @@ def read_collections(
     ----------
     paths : path or sequence of path
         The keys of a file are arguments of `bayespool.read_collection`: ``qrels`` and ``pool``, and where
-        needed ``organizations``, ``judges``, ``order``, ``strict``, ``known_depth`` and so on. Its paths are
-        relative to it. ``name`` is by default the name of the file without its ending.
-    settings : ReadingSettings, optional
-        How all collections are read, where a file has no other value.
+        needed those of `bayespool.collection.parse_reading`. Its paths are relative to it. ``name`` is by
+        default the name of the file without its ending.
+    reading : mapping of str to object, optional
+        Arguments of `bayespool.read_collection` for all collections, where a file has no other value.
     progress : callable, optional
         Called with the number of run files of a collection that are read, and their total.
 
@@ -513,12 +446,12 @@ def read_collections(
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     described = [_read_description(Path(path)) for path in files]
     check_collection_names(name for name, _ in described)
-    shared, collections = (settings or ReadingSettings()).keywords(), {}
+    shared, collections = dict(reading or {}) if settings is None else settings.keywords(), {}
     for path, (name, arguments) in zip(files, described, strict=True):
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                collections[name] = read_collection(progress=progress, **(shared | arguments))
+                collections[name] = read_collection(progress=progress, **shared | arguments)
         except InputError as error:
             error.add_note(f"in the collection that {path} describes")
             raise
@@ -551,41 +484,33 @@ def _read_description(path: Path) -> tuple[str, dict[str, Any]]:
     arguments = {}
     for key, value in given.items():
         try:
-            arguments[key] = _argument(key, value, path.parent)
+            name, argument = _argument(key, value, path.parent)
+            arguments[name] = argument
         except InputError as error:
             raise InputError(error.reason, path=path, line=line_of(key), hint=error.hint) from None
     return arguments.pop("name", path.stem), arguments
 
 
-def _argument(key: str, value: Any, folder: Path) -> Any:
-    """Return the `read_collection` argument for a TOML key and its value."""
-    if key not in _OPTIONS:
-        raise InputError(f"unknown key {key!r}", hint=known_names(key, _OPTIONS))
-    option = _OPTIONS[key]
-    items = [value]
-    if option.multiple and isinstance(value, list):
-        items = value
-    elif key == "judges" and isinstance(value, dict):
-        items = list(value.values())
-    wanted = option.type if option.type in (int, bool, float) else str
-    for item in items:
-        is_number = wanted is float and type(item) is int
-        if type(item) is not wanted and not is_number:  # true is an int, too
-            raise InputError(f"{key} cannot be {item!r}", hint=_WANTED[wanted])
-    if key in _PATHS:
-        if isinstance(value, dict):
-            return {name: _path(key, item, folder) for name, item in value.items()}
-        return [_path(key, item, folder) for item in items] if option.multiple else _path(key, value, folder)
+def _argument(key: str, value: Any, folder: Path) -> tuple[str, Any]:
+    """Return the keyword of `read_collection` for a TOML key, and its value."""
+    if key in _OF_PLAN:
+        hint = f'write it in pool_strategy, such as "take({_OF_PLAN[key]}={value})"'
+        raise InputError(f"unknown key {key!r}", hint=hint)
+    name, value = read_key(key, value, _KEYS)
     if key == "name":
         check_collection_names([value])
-    else:
-        ReadingSettings.of(**{key: value})
-    return value
+    if not _KEYS[key].is_path:
+        return name, value
+    if isinstance(value, dict):
+        return name, {judge: _path(key, item, folder) for judge, item in value.items()}
+    items = value if isinstance(value, list) else [value]
+    paths = [_path(key, item, folder) for item in items]
+    return name, paths if _KEYS[key].multiple else paths[0]
 
 
 def _path(key: str, value: str, folder: Path) -> str:
     """Return a path or pattern resolved against a folder; data set names and keywords stay unchanged."""
-    if irds_name(value) or value in _WORDS.get(key, ()):
+    if irds_name(value) or value in _KEYS[key].words:
         return value
     path = str(folder / Path(value).expanduser())
     try:

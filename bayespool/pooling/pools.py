@@ -1,121 +1,26 @@
-"""Pools made by a pooling strategy, and the plans that describe them."""
+"""Pools made by a pooling strategy, which chooses again where some of their runs are absent."""
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypedDict, Unpack, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray, OrderArray
+from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.samples import Sample
-from bayespool.errors import InputError, known_names, renamed_attributes
-from bayespool.pooling.choosing import PoolSelection, Shares, check_budget, choose
-from bayespool.pooling.registry import parse_strategy, strategy_text
+from bayespool.errors import InputError, renamed_attributes
+from bayespool.pooling.choosing import PoolSelection, choose
+from bayespool.pooling.plans import PoolPlan
+from bayespool.pooling.registry import strategy_text
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import Strategy, retrieved_by
-
-
-class PlanOptions(TypedDict, total=False):
-    """Optional settings of a `PoolPlan` other than the budget."""
-
-    run_depth: int | None
-    shares: Shares
-    rel: int
-    random_seed: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class PoolPlan:
-    """Strategy, budget and other settings that determine which documents are judged.
-
-    Parameters
-    ----------
-    strategy : Strategy
-    budget : int, optional
-        Documents over all topics; None where the strategy decides.
-    run_depth : int, optional
-        Maximum rank of a run that may be judged; default: all.
-    shares : {"equal", "global"}
-        How topics share the budget (`bayespool.pooling.choose`).
-    rel : int, default 1
-        Smallest relevance that counts, for an adaptive strategy.
-    random_seed : int, default 1
-
-    Raises
-    ------
-    InputError
-        No budget where the strategy needs one; unknown shares; a budget, a rank or a relevance below 1.
-
-    Examples
-    --------
-    >>> plan = PoolPlan.of("combmnz", 300, shares="global")
-    >>> plan.budget, plan.rel, str(plan)
-    (300, 1, 'combmnz, budget 300, global shares')
-    """
-
-    strategy: Strategy
-    budget: int | None = None
-    run_depth: int | None = None
-    shares: Shares = "equal"
-    rel: int = 1
-    random_seed: int = 1
-
-    def __post_init__(self) -> None:
-        check_budget(self.strategy, self.budget)
-        if self.shares not in get_args(Shares):
-            raise InputError(f"no shares {self.shares!r}", hint=known_names(self.shares, get_args(Shares)))
-        if self.run_depth is not None and self.run_depth < 1:
-            raise InputError(f"runs judged to rank {self.run_depth}", hint="give 1 or more")
-        if self.rel < 1:
-            raise InputError(f"a smallest relevance of {self.rel}", hint="give 1 or more")
-
-    @classmethod
-    def of(
-        cls, strategy: str | Strategy | PoolPlan, budget: int | None = None, **options: Unpack[PlanOptions]
-    ) -> PoolPlan:
-        """Return a plan made from a strategy, a strategy name or another plan.
-
-        An unknown strategy, or a value that an option cannot have, is an `InputError`.
-        """
-        if not isinstance(strategy, PoolPlan):
-            return cls(strategy=parse_strategy(strategy), budget=budget, **options)
-        plan = strategy if budget is None else dataclasses.replace(strategy, budget=budget)
-        return dataclasses.replace(plan, **options)
-
-    def __str__(self) -> str:
-        """Return the strategy and all non-default settings as text."""
-        return ", ".join(
-            [
-                strategy_text(self.strategy),
-                *([] if self.budget is None else [f"budget {self.budget}"]),
-                *([] if self.run_depth is None else [f"runs to rank {self.run_depth}"]),
-                *([] if self.shares == "equal" else [f"{self.shares} shares"]),
-                *([] if self.rel == 1 else [f"relevance from {self.rel}"]),
-            ]
-        )
-
-    def choose(self, collection: Collection, runs: OrderArray, labels: LevelArray) -> PoolSelection:
-        """Choose documents from the given runs, with ``labels`` as the assessors' judgments."""
-        return choose(
-            collection,
-            self.strategy,
-            self.budget,
-            run_index=runs,
-            depth=self.run_depth,
-            shares=self.shares,
-            rel=self.rel,
-            random_seed=self.random_seed,
-            labels=labels,
-        )
-
 
 Runs = npt.NDArray[np.integer] | Sequence[int]
 
@@ -157,7 +62,6 @@ class StrategyPool:
         budget: int | None = None,
         *,
         labels: LevelArray | None = None,
-        **options: Unpack[PlanOptions],
     ) -> StrategyPool:
         """Return the pool that a strategy makes from the given runs.
 
@@ -166,16 +70,16 @@ class StrategyPool:
         collection : Collection
         runs : array of int
             Positions of the contributing runs.
-        strategy, budget, **options
-            As for `PoolPlan.of`, with its errors and those of `choose`.
+        strategy, budget
+            As for `PoolPlan.of`, with its errors and those of `choose`; without a stopping rule, which does
+            not tell the pool of fewer runs.
         labels : ndarray of int16, shape (pair,), optional
             Default: the judgments of the collection.
         """
-        pool = cls(
-            plan=PoolPlan.of(strategy, budget, **options),
-            depth=0,
-            labels=collection.relevance if labels is None else labels,
-        )
+        plan = PoolPlan.of(strategy, budget)
+        if plan.stop is not None:
+            raise InputError("a pool with a stopping rule", hint="state the strategy and its budget")
+        pool = cls(plan=plan, depth=0, labels=collection.relevance if labels is None else labels)
         n_documents = int(pool.judged(collection, runs).sum())
         deep = replace(pool, depth=_equal_depth(collection, runs, n_documents))
         deep._choices.update(pool._choices)  # they do not depend on the depth
@@ -271,7 +175,7 @@ class StrategyPool:
         if key not in self._choices:
             inside, chosen = np.zeros(len(collection.relevance), dtype=bool), None
             if len(index):
-                chosen = self.plan.choose(collection, index, self.labels)
+                chosen = choose(collection, self.plan, run_index=index, labels=self.labels)
                 inside[chosen.pair] = True
             inside.flags.writeable = False
             self._choices[key] = inside, chosen
@@ -299,20 +203,16 @@ def pool_of_strategy(
     budget: int | None = None,
     *,
     pooled_run_ids: Iterable[str] | None = None,
-    **options: Unpack[PlanOptions],
 ) -> Collection:
     """Declare that a collection's pool was made by a strategy, without changing judgments.
 
     Parameters
     ----------
     collection : Collection
-    strategy : str, Strategy or PoolPlan
-    budget : int, optional
-        The budget of the pool.
+    strategy, budget
+        As for `PoolPlan.of`.
     pooled_run_ids : iterable of str, optional
         The runs that contributed; default: all.
-    **options
-        ``run_depth``, ``shares``, ``rel`` and ``random_seed`` of the pool (`PoolPlan`).
 
     Raises
     ------
@@ -323,12 +223,13 @@ def pool_of_strategy(
     --------
     >>> from bayespool import describe_pool, load_example
     >>> example = load_example()
-    >>> pooled = pool_of_strategy(example, "take", 500, pooled_run_ids=example.pooled_run_ids, run_depth=5)
+    >>> plan = "take(budget=500, run_depth=5)"
+    >>> pooled = pool_of_strategy(example, plan, pooled_run_ids=example.pooled_run_ids)
     >>> str(describe_pool(pooled)).split(" (")[0]
     '21 of 23 runs pooled by take, budget 500, runs to rank 5'
     """
     index = collection.run_index(pooled_run_ids)
-    pool = StrategyPool.of(collection, index, strategy, budget, **options)
+    pool = StrategyPool.of(collection, index, strategy, budget)
     return collection.with_pool(np.isin(np.arange(len(collection.run_ids)), index), pool)
 
 
@@ -338,7 +239,6 @@ def with_strategy_pool(
     budget: int | None = None,
     *,
     labels: LevelArray | None = None,
-    **options: Unpack[PlanOptions],
 ) -> Collection:
     """Return the collection judged as if a strategy had made the pool from its pooled runs.
 
@@ -347,7 +247,7 @@ def with_strategy_pool(
     # Judgments of the former pool outside the new one go; unexplained and added ones stay. ``labels`` default
     # to all judgments, so that an experiment can choose again without some runs.
     pooled = np.flatnonzero(collection.pooled)
-    plan = PoolPlan.of(strategy, budget, **options)
+    plan = PoolPlan.of(strategy, budget)
     plan = replace(plan, run_depth=plan.run_depth or collection.pool_depth or None)
     pool = StrategyPool.of(collection, pooled, plan, labels=labels)
     inside = pool.judged(collection, pooled)

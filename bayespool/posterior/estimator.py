@@ -466,9 +466,8 @@ def given_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]
     if posterior is None:
         return {}
     if isinstance(posterior, PosteriorEstimator):
-        values = {f.name: (getattr(posterior, f.name), f.default) for f in fields(posterior)}
-        changed = {name: value for name, (value, default) in values.items() if value != default}
-        return changed | {"priors": dict(posterior.priors)}
+        values, plain = {f.name: getattr(posterior, f.name) for f in fields(posterior)}, PosteriorEstimator()
+        return {name: value for name, value in values.items() if value != getattr(plain, name)}
     if not isinstance(posterior, str):
         raise InputError(
             f"{posterior!r} is no posterior", hint="give settings, 'draws=4000, engine=nuts', or an estimator"

@@ -301,7 +301,7 @@ def refuse_too_many_draws(
         8 * n_draws * n_measures * n_runs * n_topics,
         f"{counted(n_draws, 'draw')} of {counted(n_measures, 'measure')}, "
         f"{counted(n_runs, 'run')} and {counted(n_topics, 'topic')}",
-        "ask for fewer draws (--draws), measures or runs at a time",
+        "ask for fewer draws, measures or runs at a time",
     )
 
 

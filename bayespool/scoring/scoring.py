@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from bayespool.collection import Collection, Reading, set_confusion
 from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
 from bayespool.collection.own import adopt_judgments, check_own_judgments
 from bayespool.collection.rankings import tie_notes
-from bayespool.collection.sources import gather_runs
+from bayespool.collection.reading_keys import parse_reading
+from bayespool.collection.sources import Organizations, Runs, gather_runs
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
@@ -22,10 +24,9 @@ from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.models.confusion import parse_confusion
-from bayespool.options import MAX_FILE_SIZE, describe_estimator, options_of, refuse_unknown, takes
+from bayespool.options import MAX_FILE_SIZE, describe_estimator, refuse_unknown, takes
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.pooling.discovery import unpool_runs
-from bayespool.pooling.loading import ReadOptions
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.notes import warn_of_judges
@@ -314,7 +315,13 @@ _SYSTEM = "(this system)"
 
 
 @takes(PyTerrierSettings, positional="measure")
-def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOptions]) -> Any:
+def pyterrier_measure(
+    *,
+    settings: PyTerrierSettings,
+    pool: Runs | None = None,
+    organizations: Organizations | None = None,
+    reading: str | Mapping[str, Any] = "",
+) -> Any:
     """Define an ir_measures measure whose value is the estimate from `bayespool.score`.
 
     In ``pt.Experiment`` it scores each system by the experiment's judgments, as one of a new organization.
@@ -322,8 +329,11 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOpti
     Parameters
     ----------
     {options}
-    **reading
-        Arguments of `bayespool.read_collection`: ``pool``, ``organizations``, …. The pool is read once.
+    pool, organizations
+        As for `bayespool.read_collection`. The pool is read once.
+    reading : str or mapping of str to object
+        Other arguments of `bayespool.read_collection`: ``"order=rank, topics=run"``
+        (`bayespool.collection.parse_reading`), or by name.
 
     Returns
     -------
@@ -360,22 +370,22 @@ def pyterrier_measure(*, settings: PyTerrierSettings, **reading: Unpack[ReadOpti
         import ir_measures
     except ImportError:
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
-    known_names = (*options_of(PyTerrierSettings), *ReadOptions.__annotations__)
-    refuse_unknown(reading, known_names, f"pyterrier_measure has {', '.join(known_names)}")
+    keywords = parse_reading(reading) if isinstance(reading, str) else dict(reading)
+    refuse_unknown(keywords, inspect.signature(read_collection).parameters, "reading is for read_collection")
     parsed, quantity, ci_prob = settings.measure, settings.quantity, settings.ci_prob
-    if reading.get("pool") is not None:
+    if pool is not None:
         way = Reading(
-            id_from=reading.get("run_id", "file"),
-            strict=reading.get("strict", True),
-            ranks=reading.get("order") == "rank",
-            max_file_size=reading.get("max_file_size", MAX_FILE_SIZE),
+            id_from=keywords.get("run_id", "file"),
+            strict=keywords.get("strict", True),
+            ranks=keywords.get("order") == "rank",
+            max_file_size=keywords.get("max_file_size", MAX_FILE_SIZE),
         )
-        (reading["pool"],) = gather_runs(reading["pool"], names=("pool",), reading=way)
-
+        (pool,) = gather_runs(pool, names=("pool",), reading=way)
     scoring = settings.score_settings()
 
     def evaluate(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
-        collection = read_collection(qrels, {_SYSTEM: run[["query_id", "doc_id", "score"]]}, **reading)
+        runs = {_SYSTEM: run[["query_id", "doc_id", "score"]]}
+        collection = read_collection(qrels, runs, pool=pool, organizations=organizations, **keywords)
         scores = score(collection, collection.given_run_ids, settings=scoring)
         (estimates,) = scores.estimates
         off = 0.0

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.options import SEED, Option, PosteriorSettings, option
 
@@ -109,10 +110,9 @@ IDEAL = Option(
     group="Estimation",
 )
 CI_PROB = Option(
-    help="Probability of the intervals.",
-    details="They are equal-tailed.",
-    above=0,
-    below=1,
+    help="Probability of the intervals; default: 0.95.",
+    details="They are equal-tailed. `bayespool.rcParams` has the default.",
+    parse=fill_ci_prob,
     group="Estimation",
 )
 
@@ -161,7 +161,7 @@ class ScoringSettings(TargetSettings):
     measures: tuple[Measure, ...] = option("P@10", MEASURES)
     estimators: tuple[Estimator, ...] = option("default", ESTIMATORS)
     ideal: Ideal = option("own", IDEAL)
-    ci_prob: float = option(0.95, CI_PROB)
+    ci_prob: float = option(None, CI_PROB)
     confusion: str | None = option(None, CONFUSION)
     scope: Scope = "these-topics"  # of scores; `compare` has several
 
@@ -281,7 +281,7 @@ class JudgeNextSettings(TargetSettings):
         above=0,
     )
     posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(0.95, CI_PROB)
+    ci_prob: float = option(None, CI_PROB)
 
     def __post_init__(self) -> None:
         from bayespool.scoring.estimators import parse_sole_posterior
@@ -301,7 +301,7 @@ class PyTerrierSettings(PosteriorSettings):
         "A posterior, or with ``mean`` any estimator.",
         docstring_type="str or Estimator",
     )
-    ci_prob: float = option(0.95, CI_PROB)
+    ci_prob: float = option(None, CI_PROB)
     random_seed: int = option(1, SEED)
 
     def score_settings(self) -> ScoreSettings:

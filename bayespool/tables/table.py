@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from bayespool.defaults import rcParams
 from bayespool.errors import InputError, known_names, renamed_attributes
 from bayespool.tables.files import records
 from bayespool.tables.formatting import difference, interval, level, number, p_value, percent
@@ -22,7 +23,7 @@ class Kind:
 
     json_type: str  # in a JSON document, besides null
     text: Callable[[Any, int], str]  # of a value that is not missing and a number of decimals
-    decimals: int = 0  # unless a column asks for others
+    decimals: int | None = 0  # unless a column asks for others; None: those of `bayespool.rcParams`
 
 
 KINDS: dict[str, Kind] = {
@@ -33,8 +34,8 @@ KINDS: dict[str, Kind] = {
     "flag": Kind("boolean", lambda value, _: "yes" if value else "no"),
     "count": Kind("integer", lambda value, _: f"{value:,.0f}"),
     "size": Kind("number", number, 2),
-    "score": Kind("number", number, 4),
-    "difference": Kind("number", difference, 4),
+    "score": Kind("number", number, None),
+    "difference": Kind("number", difference, None),
     "chance": Kind("number", number, 3),
     "coefficient": Kind("number", number, 3),
     "share": Kind("number", lambda value, _: percent(value)),
@@ -76,8 +77,13 @@ class Column:
         """
         if value is None or value != value:
             return "–"
-        kind = KINDS[self.kind]
-        return kind.text(value, kind.decimals if self.decimals is None else self.decimals)
+        return KINDS[self.kind].text(value, self.shown_decimals)
+
+    @property
+    def shown_decimals(self) -> int:
+        """Decimals of its numbers: its own, those of its kind, or those of `bayespool.rcParams`."""
+        decimals = KINDS[self.kind].decimals if self.decimals is None else self.decimals
+        return int(rcParams["decimals"]) if decimals is None else decimals
 
     @property
     def is_number(self) -> bool:
@@ -514,8 +520,7 @@ def _cells(
             yield replace(cells, texts=texts)
         elif isinstance(part, IntervalColumn):
             column = table.column(part.lower)
-            decimals = (part.decimals, column.decimals, KINDS[column.kind].decimals)
-            n_decimals = min(digits, next(d for d in decimals if d is not None))
+            n_decimals = min(digits, column.shown_decimals if part.decimals is None else part.decimals)
             ends = [(row.get(part.lower), row.get(part.upper)) for row in rows]
             shown = [
                 "–"
@@ -525,7 +530,7 @@ def _cells(
             ]
             prob = next(
                 (row["ci_prob"] for row in rows if row.get("ci_prob", float("nan")) == row.get("ci_prob")),
-                0.95,
+                rcParams["ci_prob"],
             )
             heading = part.label.format(level=level(prob))
             name = "interval" if part.lower == "lower" else part.lower
@@ -535,8 +540,7 @@ def _cells(
             values = [row.get(part) for row in rows]
             numbers = tuple(_number(v) if column.is_number else None for v in values)
             if column.kind in ("score", "difference"):
-                shown_digits = KINDS[column.kind].decimals if column.decimals is None else column.decimals
-                column = replace(column, decimals=min(digits, shown_digits))
+                column = replace(column, decimals=min(digits, column.shown_decimals))
             texts = tuple(map(column.text, values))
             yield _Cells(part, column.label, "", texts, numbers, not column.is_number)
 

@@ -58,7 +58,7 @@ def test_the_strategy_that_made_the_pool_may_be_given(
     assert pool.format("depth(k=10)", 203) in done.err
     assert values(done.out) == values(plain.out)
 
-    sample = with_strategy_pool(small(), "uniform", 100, random_seed=3)
+    sample = with_strategy_pool(small(), "uniform(budget=100, random_seed=3)")
     names = np.array(sample.query_ids)[sample.pair_topic]
     judged = [
         f"{names[pair]} 0 {sample.doc_id(pair)} {sample.relevance[pair]}\n"

@@ -100,7 +100,7 @@ WRONG: tuple[tuple[dict[str, Any], str], ...] = (
 
 def test_compare_refuses_what_it_does_not_know() -> None:
     for arguments, said in WRONG:
-        call = {"run_ids": NEW, "estimators": ["posterior-ratio"], "draws": 20, **arguments}
+        call = {"run_ids": NEW, "estimators": ["posterior-ratio"], "posterior": "draws=20", **arguments}
         with pytest.raises(InputError, match=said):
             compare(load_example(), **call)
     with pytest.raises(InputError, match="as-judged is missing"):
@@ -108,4 +108,4 @@ def test_compare_refuses_what_it_does_not_know() -> None:
     settings = ComparingSettings(tests="paired-t", scopes="population")  # type: ignore[arg-type]
     assert (settings.tests, settings.scopes) == (("paired-t",), ("population",))
     assert [e.name for e in settings.estimators] == ["as-judged", "posterior-combined"]
-    assert settings.together
+    assert settings.estimators[1].together  # type: ignore[attr-defined]

@@ -58,7 +58,7 @@ def test_topics_do_not_take_shared_errors_away_and_judgments_do() -> None:
     assert pair.topics_for(0.04, 0.8, 1.0) < pair.topics_for(0.06, 0.8, 0.0)  # type: ignore[operator]
 
 
-FEW: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 50}
+FEW: dict[str, Any] = {"posterior": "ratio(draws=50)"}
 
 
 @cache
@@ -92,15 +92,14 @@ STATED: dict[str, Any] = {"topics_at_hand": 50, "sd": 0.2}
 WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any], str], ...] = (
     (("new-a",), {}, "one run has no difference"),
     ((*BOTH, ["P@10", "P@5"]), {}, "choose one"),
-    (BOTH, {"estimator": "background"}, "has no interval"),
+    (BOTH, {"posterior": "background"}, "has no interval"),
     ((), STATED, "a collection beside topics at hand"),
 )
 IDLE = {
     "judgments": (50,),
-    "estimator": "posterior-ratio",
+    "posterior": "ratio(draws=9)",
     "unpool": "new-a",
     "price_judgment": 2.0,
-    "draws": 9,
 }
 
 

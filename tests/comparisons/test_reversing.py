@@ -29,7 +29,7 @@ ASKED: dict[str, Any] = {
     "judgments": (150, 500, 10**6),
     "estimators": ["interpolated", "smoothed", "posterior-ratio"],
     "announce": (0.5, 0.9),
-    "draws": 50,
+    "posterior": "draws=50",
 }
 
 

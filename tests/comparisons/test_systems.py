@@ -64,7 +64,7 @@ def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:
         of_topic = again.setdefault(example.query_ids[example.pair_topic[pair]], {})
         of_topic[example.doc_id(pair)] = int(example.relevance[pair]) * (pair % 5 > 0)
     both = add_second_assessors(example, qrels_from_frame(again))
-    asked = {"estimators": "posterior-ratio", "draws": 20, "systems": SYSTEMS}
+    asked = {"estimators": "posterior-ratio", "posterior": "draws=20", "systems": SYSTEMS}
     scopes = ("these-topics", "population", "another-assessor")
     found = compare(both, list(SYSTEMS), "P@10", scopes=scopes, **asked)
     plain = compare(example, list(SYSTEMS), "P@10", **asked)

@@ -17,7 +17,7 @@ from bayespool import build_collection, leave_out, load_example, read_collection
 from bayespool.collection import Collection
 from bayespool.corrections import AsJudged, HorvitzThompson, InferredAP, InferredNDCG, StatAP
 from bayespool.corrections.base import NO_SAMPLE
-from bayespool.pooling import StrategyPool, discover_pool
+from bayespool.pooling import PoolPlan, StrategyPool, discover_pool
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.sampling import infer_ap, sampled_states
 
@@ -103,7 +103,7 @@ def test_unbiased_over_samples_of_the_example(strategy: str) -> None:
     assert all_judged.value == pytest.approx(judged.value, abs=1e-12)
     values, of_stat_ap = [], []
     for seed in range(1000, 1120):
-        collection = with_strategy_pool(example, strategy, 500, random_seed=seed)
+        collection = with_strategy_pool(example, PoolPlan.of(strategy, 500, random_seed=seed))
         found = HorvitzThompson(within_bounds=False).estimate(collection, runs, measures)
         values.append([one.value for one in found])
         assert all(one.notes == ("",) * 3 for one in found)
@@ -217,7 +217,7 @@ def test_refused_where_there_is_nothing_to_infer_from() -> None:
     example, inferred, only = load_example(), InferredAP(), "defined for AP over completed judgments"
     active = with_strategy_pool(example, "active-sampling", 500)
     sample = with_strategy_pool(example, "uniform", 500)
-    other = StrategyPool.of(sample, np.flatnonzero(sample.pooled), "uniform", 500, random_seed=2)
+    other = StrategyPool.of(sample, np.flatnonzero(sample.pooled), "uniform(budget=500, random_seed=2)")
     misfit = sample.with_pool(sample.pooled, other)
     for correction, collection, measure, note in (
         (inferred, example, "AP@10", NO_SAMPLE),

@@ -480,9 +480,9 @@ def test_what_cannot_be_checked_is_refused() -> None:
         ({"models": ("ratio", "linear")}, "no model 'linear'"),
         ({"models": ("combined",)}, "where all of its models are: ratio, rankings"),
         ({"models": ()}, "models cannot be empty"),
-        ({"priors": {"gamma": "Normal(0, 1)"}}, "no prior 'gamma'"),
-        ({"engine": "advi"}, "no engine 'advi'"),
-        ({"draws": 0}, "draws cannot be 0"),
+        ({"posterior": "gamma=Normal(0, 1)"}, "no prior 'gamma'"),
+        ({"posterior": "engine=advi"}, "no engine 'advi'"),
+        ({"posterior": "draws=0"}, "draws cannot be 0"),
     ]
     for arguments, message in refused:
         with pytest.raises(InputError, match=message):

@@ -79,7 +79,7 @@ def test_what_cannot_be_asked() -> None:
         ({"measures": "Judged@10"}, "describes the judgments"),
         ({"run_ids": "nobody"}, "no run 'nobody'"),
         ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
-        ({"model": "best"}, "no model 'best'"),
+        ({"posterior": "best"}, "no model 'best'"),
     ]
     for settings, message in refused:
         with pytest.raises(InputError, match=message):
@@ -92,7 +92,7 @@ def test_what_cannot_be_asked() -> None:
         check_judges(with_judge(alone, label), "P@3", run_ids=(), intervals=True, **QUICK)
 
 
-QUICK: dict[str, Any] = {"draws": 250, "chains": 2, "model": "ratio"}
+QUICK: dict[str, Any] = {"posterior": "ratio(draws=250, chains=2)"}
 
 
 def judged_twice() -> Collection:

@@ -196,7 +196,7 @@ def test_estimates_do_not_depend_on_what_is_hidden(n_posteriors: int) -> None:
     assert hidden.sum() > 20
     turned = np.where(hidden, np.where(original.relevance > 0, 0, 1), original.relevance).astype(np.int16)
     names = [name for name in ESTIMATOR_NAMES if name.startswith("posterior")][:n_posteriors]
-    asked = {"measures": "P@10", "estimators": [*POINTS, *names], "random_seed": 1, "draws": 50}
+    asked = {"measures": "P@10", "estimators": [*POINTS, *names], "random_seed": 1, "posterior": "draws=50"}
     settings = LeaveOutSettings.of(**asked)
     (fold,) = (f for f in RunsLeftOut().parts(original, settings) if f.run_ids[0].startswith(organization))
     one, other = (
@@ -255,7 +255,7 @@ def test_holes_are_completed_by_nobody() -> None:
 @pytest.mark.slow
 def test_holes_at_random_bias_no_estimate() -> None:
     """The truth without holes is known: bias with what nobody sees estimated, and with it nonrelevant."""
-    settings: dict[str, Any] = {"estimators": "posterior-ratio", "draws": 100}
+    settings: dict[str, Any] = {"estimators": "posterior-ratio", "posterior": "draws=100"}
     without, mended, before = (
         leave_out(collection, "P@10", unseen=unseen, **settings).to_frame("summary").iloc[0]  # type: ignore[call-overload]
         for collection, unseen in (
@@ -476,7 +476,11 @@ def test_leaving_out_says_that_nothing_repairs_what_is_right() -> None:
 
 
 def test_reliability_of_the_truth_and_a_pickled_result() -> None:
-    asked: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20, "top": 75}
+    asked: dict[str, Any] = {
+        "estimators": ["as-judged", "posterior-background"],
+        "posterior": "draws=20",
+        "top": 75,
+    }
     result = leave_out(small(), ["P@5", "P@10"], **asked)
     frame = result.to_frame("reliability").set_index("measure")
     assert frame.loc["P@5", "n_runs"] == round(0.75 * len(small().pooled_run_ids))

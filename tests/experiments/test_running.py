@@ -47,7 +47,7 @@ from bayespool.experiments import (
 from bayespool.experiments.running import check_address, completed, on_cluster
 from bayespool.report import Result
 
-DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "draws": 20}
+DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "posterior": "draws=20"}
 
 
 def left_out(**more: Any) -> Result:
@@ -79,9 +79,7 @@ def of_pairs(**more: Any) -> Result:
 
 def with_labels(**more: Any) -> Result:
     judged = with_judge(load_example(), right_labels(), "good")
-    return check_judges(
-        judged, run_ids=(), intervals=True, posterior="ratio", **{"draws": 20, "chains": 2} | more
-    )
+    return check_judges(judged, run_ids=(), intervals=True, posterior="ratio(draws=20, chains=2)", **more)
 
 
 QUICK = [of_widths, of_common_topics]
@@ -140,7 +138,7 @@ def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
     try:
         for scale in (1.0, 2.0):
             register_model(dataclasses.replace(spec, source=f"version {scale}"))
-            described.append(IntervalsWithLabels().describe(JudgesSettings.of(model="mine")))
+            described.append(IntervalsWithLabels().describe(JudgesSettings.of(posterior="mine")))
     finally:
         MODELS.pop("mine", None)
         ESTIMATORS.pop("posterior-mine", None)

@@ -26,8 +26,8 @@ COMMANDS = {
 # Options of several commands; one that a command lacks has to be refused like any other slip of the pen.
 NAMES = [
     "--measures", "-m", "--estimators", "--known-depth", "--max-holes", "--pooled-runs", "--negative",
-    "--pool-strategy", "--pool-budget", "--pool-depth", "--pool-shares", "--pool-rel", "--order", "--run-id",
-    "--top", "--max-file-size", "--seed", "--random-seed", "--ci-prob", "--columns", "--sort", "--output",
+    "--pool-strategy", "--pool-depth", "--order", "--run-id", "--reading", "--top",
+    "--max-file-size", "--seed", "--random-seed", "--ci-prob", "--columns", "--sort", "--output",
     "-o", "--prior", "--organizations", "--unpool", "--unpool-by", "--judge", "--own-judgments", "--figure",
     "--by", "--truth", "--strategies", "--budget", "--budgets", "--type", "--test", "--jobs", "--engine",
     "--estimand", "--draws", "--lenient", "--per-topic", "--json", "--quiet", "--each-its-own", "--nonsense",
@@ -38,7 +38,9 @@ VALUES = [
     "nDCG@3", "P@99999999999", "P@٣", "P@-1", "P(rel=)@5", "P(rel=2)@3", "RBP(p=1.5)@3", "RBP(p=0.8)@3", "AP",
     "P@5,nDCG@5", "background(e=0.3)", "background(e=nan)", "background(e=)", "background(",
     "as-judged,upper-bound", "no-such", "systems-adjustment", "rrf(k=60)", "take", "take(", "depth", "global",
-    "equal", "organization", "run", "tag", "a", "a,b", "a,,b", "auto", "manual", "../..", "/dev/null",
+    "take(budget=4)", "take(budget=x)", "rrf(k=3,budget=2,run_depth=1,shares=global,rel=9)", "order=rank",
+    "lenient, topics=run", "max_holes=nan", "pooled_runs=(a,", "exclude=(query,{list})", "equal",
+    "organization", "run", "tag", "a", "a,b", "a,,b", "auto", "manual", "../..", "/dev/null",
     "/nowhere/x", "~nobody/x", "*", "[", "irds:x", "a\x1b[31m", "\udcff", "é", "日本", " ", "\n", "a=b", "=",
     "{pool}", "{qrels}", "{new}", "{types}", "{list}", "score", "rank", "all", "lower,mean", "listed",
     "skipping", "Normal(0,1)", "mu=Normal(0,1e308)", "(" * 500, "9" * 5000, "x" * 70000,

@@ -59,6 +59,7 @@ TESTED_IN = {
     "pooling/by_rank": "pooling/test_choosing pooling/test_voting",
     "pooling/candidates": "pooling/test_discovery",
     "pooling/fusion": "pooling/test_voting",
+    "pooling/plans": "pooling/test_pools",
     "pooling/rank_biased": "pooling/test_voting",
     "pooling/strategy": "pooling/test_choosing",
     "posterior/another_assessor": "posterior/test_second_judges",

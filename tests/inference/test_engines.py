@@ -162,10 +162,8 @@ def test_what_nuts_compiled_for_one_model_is_not_anothers(monkeypatch: pytest.Mo
 
 def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
     def scored(engine: str) -> Any:
-        settings: dict[str, Any] = {"estimators": "posterior-background", "draws": 60, "chains": 2}
-        scores = score(
-            load_example(), "new-b", "P@10", posterior=PosteriorEstimator(engine=engine), **settings
-        )
+        settings = f"draws=60, chains=2, engine={engine}"
+        scores = score(load_example(), "new-b", "P@10", estimators="posterior-background", posterior=settings)
         return scores["posterior-background", "P@10"]
 
     own, fast = scored("sure"), scored("laplace")

@@ -73,9 +73,8 @@ def test_a_scale_that_its_prior_holds_at_zero_has_the_prior():
 
 @cases("priors", [{"mu": "StudentT(3, 0, 1)"}, {"sigma_topic": "Gamma(2, 1)"}])
 def test_a_prior_that_the_engine_does_not_know_names_the_other_engine(priors):
-    estimator = PosteriorEstimator(model="background", priors=priors)
     with pytest.raises(InputError, match="use the nuts engine"):
-        estimator.estimate(load_example(), "new-b")
+        PosteriorEstimator(model="background", priors=priors)
 
 
 def test_where_it_fails_nuts_takes_over(monkeypatch):

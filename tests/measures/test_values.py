@@ -74,7 +74,7 @@ def test_amounts_units_and_probabilities_that_are_none() -> None:
         assert f"unit {unit} is not a whole number" in str(refused(Values, COUNTS, unit))
     for ci_prob in (0.0, 1.0, -0.5, 95, float("nan")):
         for call in (lambda p: equal_tailed_interval(np.arange(10), p), Values(DRAWS, 10).interval):
-            assert "is not between 0 and 1" in str(refused(call, ci_prob)), ci_prob
+            assert "; above 0 and below 1" in str(refused(call, ci_prob)), ci_prob
 
 
 def test_tails_are_of_whole_draws() -> None:

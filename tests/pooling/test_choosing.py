@@ -60,7 +60,7 @@ def test_of_a_size_and_a_budget_the_smaller_rules() -> None:
 def test_what_nothing_can_be_chosen_by_is_refused() -> None:
     for name, budget, shares, message in (
         ("take", None, "equal", "'take' does not say how much to judge; give a budget"),
-        ("take", 0, "equal", "a budget of 0 documents"),
+        ("take", 0, "equal", "budget cannot be 0; at least 1"),
         ("combsum", 5, "equal", "needs the scores of the runs"),
         ("borda", 5, "global", "values of 'borda' are not comparable across"),
         ("condorcet", 5, "global", "values of 'condorcet' are not comparable across"),

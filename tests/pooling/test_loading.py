@@ -16,8 +16,7 @@ from bayespool.collection import Collection, run_from_frame, write_organizations
 from bayespool.collection.build import USER_ORGANIZATION
 from bayespool.errors import InputError, InputWarning, OrganizationWarning, PoolWarning, StatedPoolWarning
 from bayespool.experiments import simulate_example
-from bayespool.options import ReadingSettings
-from bayespool.pooling import describe_pool, read_collection, read_collections, read_contributors
+from bayespool.pooling import PoolPlan, describe_pool, read_collection, read_collections, read_contributors
 
 POOLED_ORGANIZATIONS = {run_id: toys.ORGANIZATIONS[run_id] for run_id in toys.POOLED}
 
@@ -64,47 +63,45 @@ def test_pool_settings_are_passed_on(folder: Path) -> None:
 def test_the_strategy_of_the_pool_is_stated(folder: Path) -> None:
     """Nothing is discovered: the runs named contributed, and what the strategy chooses is the pool."""
 
-    def stated(strategy: str, budget: int | None = None, **more: Any) -> Collection:
-        return read(folder, folder / "input.u.gz", pool_strategy=strategy, pool_budget=budget, **more)
+    def stated(strategy: Any, **more: Any) -> Collection:
+        return read(folder, folder / "input.u.gz", pool_strategy=strategy, **more)
 
     by_depth, same = read(folder, folder / "input.u.gz"), stated("depth(k=3)")
     assert same.pooled_run_ids == by_depth.pooled_run_ids == toys.POOLED
     assert np.array_equal(same.in_pool(), by_depth.in_pool())
     assert toys.judgments(same) == toys.judgments(by_depth)
     with pytest.warns(PoolWarning, match="13 not explained by these runs"):
-        named = stated("take", 4, pool_run_depth=1, pooled_run_ids=["n1", "s1"])
+        named = stated("take(budget=4, run_depth=1)", pooled_run_ids=["n1", "s1"])
     firsts = named.document[named.run_index(["n1", "s1"]), :, 0]
     assert (named.pooled_run_ids, named.in_pool().sum()) == (("n1", "s1"), 4)
     assert set(np.flatnonzero(named.in_pool())) <= set(firsts.flat)
     assert str(describe_pool(named)).startswith(
         "2 of 5 runs pooled by take, budget 4, runs to rank 1 (2 organizations), 0 holes; "
     )
+    plans = ("uniform(budget=8)", PoolPlan.of("uniform", 8), "uniform(budget=8, random_seed=2)")
     with pytest.warns(StatedPoolWarning, match="corrections for samples give no value"):
-        one, again, other = (stated("uniform", 8, pool_seed=seed).in_pool().tolist() for seed in (1, 1, 2))
+        one, again, other = (stated(plan).in_pool().tolist() for plan in plans)
     assert one == again != other
     with pytest.warns(StatedPoolWarning, match="combmnz, budget 9, global shares, relevance from 2"):
-        assert stated("combmnz", 9, pool_shares="global", pool_rel=2).score is not None
+        assert stated("combmnz(budget=9, shares=global, rel=2)").score is not None
 
 
 def test_what_a_strategy_does_not_explain_is_told(folder: Path) -> None:
     with pytest.warns(
         StatedPoolWarning, match=r"not made as stated \(take, budget 6\): .*could have chosen: \d+; look at"
     ):
-        collection = read(folder, pool_strategy="take", pool_budget=6)
+        collection = read(folder, pool_strategy="take(budget=6)")
     report = describe_pool(collection)
     assert report.n_judged - report.n_unexplained == 6 - report.n_holes
 
 
 def test_settings_that_do_not_go_together(folder: Path) -> None:
-    take: dict[str, Any] = {"pool_strategy": "take", "pool_budget": 5}
-    of_strategies = {"pool_budget": 5, "pool_run_depth": 5, "pool_shares": "global", "pool_rel": 2}
+    take = {"pool_strategy": "take(budget=5)"}
     for settings, message in (
-        *(({name: of}, rf"{name} \(--.*needs pool_strategy") for name, of in of_strategies.items()),
-        ({"pool_seed": 2}, r"pool_seed \(--pool-seed\)"),
-        (take | {"known_depth": 3}, r"known_depth \(--[\w-]+\) cannot be combined with pool_strategy"),
-        (take | {"max_holes": 0}, r"max_holes \(--[\w-]+\) cannot be combined with pool_strategy"),
+        (take | {"known_depth": 3}, "known_depth cannot be combined with pool_strategy"),
+        (take | {"max_holes": 0}, "max_holes cannot be combined with pool_strategy"),
         ({"pool_strategy": "take"}, "give a budget"),
-        (take | {"pool_strategy": "give"}, "no strategy 'give'"),
+        ({"pool_strategy": "give(budget=5)"}, "no strategy 'give'"),
         (take | {"pooled_run_ids": ["x"]}, "no run 'x'"),
         ({"pool_strategy": "depth(k=3)", "pool": None}, "no pooled runs"),
     ):
@@ -304,7 +301,7 @@ def test_several_runs_and_judges_may_be_named(toml: Callable[..., Path], example
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
 def test_options_hold_for_files_that_say_nothing(toml: Callable[..., Path]) -> None:
     plain, other = toml(), toml("known_depth = 7", name="other.toml")
-    read = read_collections([plain, other], settings=ReadingSettings(known_depth=4))
+    read = read_collections([plain, other], reading={"known_depth": 4})
     assert [collection.pool_depth for collection in read.values()] == [4, 7]
 
 
@@ -314,6 +311,7 @@ def test_what_a_file_cannot_say_is_told_with_its_line(toml: Callable[..., Path])
             'orders = "rank"',
             r"example\.toml, line 4: unknown key 'orders'; did you mean 'order'\? known: name, ",
         ),
+        ("pool_seed = 3", r"line 4: unknown key 'pool_seed'; .* pool_strategy, .*take\(random_seed=3\)"),
         ('runs = "pool"', r"line 4: unknown key 'runs'; known: name, qrels, pool, "),
         ('order = "date"', r"line 4: order cannot be 'date'; known: score, single-precision, rank"),
         ("known_depth = 0", r"line 4: known_depth cannot be 0; at least 1"),

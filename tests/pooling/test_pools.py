@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import re
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +18,19 @@ from bayespool.collection import UNJUDGED, Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.errors import InputError, StatedPoolWarning
 from bayespool.experiments import simulate_example
-from bayespool.pooling import PoolPlan, pool_of_strategy
+from bayespool.pooling import (
+    RRF,
+    STRATEGIES,
+    CombMnz,
+    Depth,
+    PoolPlan,
+    Stratified,
+    Take,
+    TargetRecall,
+    pool_of_strategy,
+)
 from bayespool.pooling.discovery import strategy_misfit, warn_of_misfit
-from bayespool.pooling.pools import PlanOptions, with_strategy_pool
+from bayespool.pooling.pools import with_strategy_pool
 from bayespool.scoring import score
 
 RANKED = {"r1": {"1": "abcd"}, "r2": {"1": "bxyz"}, "r3": {"1": "abpq"}}
@@ -87,12 +99,12 @@ def test_equal_pools_are_told_by_their_text() -> None:
     assert one.pool is not other.pool
     assert (repr(one.pool), one.fingerprint) == (repr(other.pool), other.fingerprint)
     others = [
-        with_strategy_pool(whole(), "take", 3, random_seed=2),
+        with_strategy_pool(whole(), "take(random_seed=2)", 3),
         with_strategy_pool(whole(), "rrf", 3),
-        with_strategy_pool(whole(), "take", 3, rel=2),
+        with_strategy_pool(whole(), "take(rel=2)", 3),
         with_strategy_pool(whole(), "take", 4),
-        with_strategy_pool(whole(), "take", 3, run_depth=3),
-        with_strategy_pool(whole(), "take", 3, shares="global"),
+        with_strategy_pool(whole(), "take(run_depth=3)", 3),
+        with_strategy_pool(whole(), "take(shares=global)", 3),
         with_strategy_pool(whole(), "take", 3, labels=np.maximum(whole().relevance, 1)),
     ]
     assert len({repr(c.pool) for c in (one, *others)}) == len({c.fingerprint for c in (one, *others)}) == 8
@@ -135,29 +147,69 @@ def test_a_posterior_learns_from_it() -> None:
     assert np.abs(found.value - truth).sum() < 0.7 * (truth - judged_only).sum()
 
 
-def test_options_are_the_fields_with_a_default() -> None:
-    fields = {f.name for f in dataclasses.fields(PoolPlan)} - {"strategy", "budget"}
-    assert set(PlanOptions.__annotations__) == fields
+def test_settings_of_no_strategy_have_names_of_the_plan() -> None:
+    """So that each can be written beside the other, and none hides one of the plan."""
+    of_plan = {f.name for f in dataclasses.fields(PoolPlan)} | {"depth"}
+    assert not {(name, each) for name, entry in STRATEGIES.items() for each in of_plan & set(entry.settings)}
+
+
+PLANS = {
+    "take(budget=5)": PoolPlan(strategy=Take(), budget=5),
+    " RRF( k=20,budget=7, depth=3 )": PoolPlan(strategy=RRF(k=20), budget=7, run_depth=3),
+    "depth(k=3)": PoolPlan(strategy=Depth(k=3)),
+    "stratified(rates=(3, 1), depths=(3,), budget=9, random_seed=0)": PoolPlan(
+        strategy=Stratified(depths=(3,), rates=(3, 1)), budget=9, random_seed=0
+    ),
+    "combmnz(shares=global, rel=2, normalization='sum', run_depth=4, budget=1)": PoolPlan(
+        strategy=CombMnz(normalization="sum"), budget=1, run_depth=4, shares="global", rel=2
+    ),
+    "take(shares='global', stop=recall(target=0.8))": PoolPlan(
+        strategy=Take(), shares="global", stop=TargetRecall(target=0.8)
+    ),
+}
+
+
+def test_plans_are_read_from_text() -> None:
+    for text, plan in PLANS.items():
+        assert PoolPlan.of(text) == PoolPlan.of(plan) == plan
+        assert PoolPlan.of(text, 3, rel=4) == dataclasses.replace(plan, budget=3, rel=4)
+    assert PoolPlan.of(Take(), 5) == PLANS["take(budget=5)"]
+
+
+def test_a_strategy_has_its_own_setting_of_a_name_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Deep(Take):
+        depth: int = 10
+
+    monkeypatch.setitem(STRATEGIES, "take", dataclasses.replace(STRATEGIES["take"], make=Deep))
+    assert PoolPlan.of("take(depth=3, budget=4)") == PoolPlan(strategy=Deep(depth=3), budget=4)
 
 
 def test_values_that_cannot_be() -> None:
-    for options, message in (
-        ({"shares": "even"}, "no shares 'even'; known: equal, global"),
-        ({"run_depth": 0}, "rank 0"),
-        ({"rel": 0}, "smallest relevance of 0"),
+    for text, message in (
+        ("take(shares=even, budget=5)", "shares cannot be 'even'; known: equal, global"),
+        ("take(run_depth=0, budget=5)", "run_depth cannot be 0; at least 1"),
+        ("take(budget=5, rel=0)", "rel cannot be 0; at least 1"),
+        ("take(budget=many)", "budget cannot be 'many'; a whole number"),
+        ("take(budget=5, random_seed=-1)", "random_seed cannot be -1; at least 0"),
+        ("take(bugdet=5)", "no setting 'bugdet'; did you mean 'budget'"),
+        ("rrf(q=5)", "no setting 'q'; rrf has k, budget, run_depth"),
+        ("take(budget=5, budget=6)", "budget twice"),
+        ("take(budget=5", "the parenthesis is not closed"),
+        ("take(5)", "write settings as name=value"),
+        ("take", "does not say how much to judge"),
+        ("uniform(budget=5, stop=nonrelevant)", "a stopping rule would bias it"),
+        ("take(stop=never)", "no stopping rule 'never'"),
     ):
-        with pytest.raises(InputError, match=message):
-            PoolPlan.of("take", 5, **options)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=re.escape(message)):
+            PoolPlan.of(text)
+    with pytest.raises(InputError, match="a pool with a stopping rule"):
+        with_strategy_pool(whole(), "take(stop=nonrelevant)")
 
 
-def stated(collection: Collection, strategy: str, budget: int, **options: object) -> Collection:
-    return pool_of_strategy(
-        collection,
-        strategy,
-        budget,
-        pooled_run_ids=collection.pooled_run_ids,
-        **{"run_depth": 10} | options,  # type: ignore[arg-type]
-    )
+def stated(collection: Collection, strategy: str, budget: int, **options: Any) -> Collection:
+    plan = PoolPlan.of(strategy, budget, **{"run_depth": 10} | options)
+    return pool_of_strategy(collection, plan, pooled_run_ids=collection.pooled_run_ids)
 
 
 def test_counts_of_a_toy() -> None:

@@ -166,7 +166,7 @@ def test_what_is_beyond_the_completion_is_refused() -> None:
     with pytest.raises(InputError, match="there is no draw 10"):
         found.qrels(10)
     with pytest.raises(InputError, match="'foo'"):
-        complete(load_example(), "new-b", foo=1)
+        complete(load_example(), "new-b", posterior="foo=1")
     for judged in ({"1": {"q": -1}}, {"1": {"a": 1}}):
         with pytest.raises(InputError, match="no judgment is of an unknown document"):
             found.observe(qrels_from_frame(judged))

@@ -39,7 +39,7 @@ from bayespool.posterior.another_assessor import (
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.notes import judge_problems
 
-QUICK: dict[str, Any] = {"draws": 201, "chains": 2}
+QUICK: dict[str, Any] = {"posterior": "draws=201, chains=2"}
 
 
 def problems(
@@ -49,7 +49,7 @@ def problems(
 
 
 def notes(collection: Collection, model: str = "ratio", measures: object = "P@10") -> tuple[str, ...]:
-    estimator = PosteriorEstimator(model=model, **QUICK)
+    estimator = PosteriorEstimator(model=model, draws=201, chains=2)
     (estimates,) = estimator.estimate(collection, TARGETS, measures)
     return estimates.notes
 
@@ -173,7 +173,7 @@ def test_models_of_counts_use_labels_too() -> None:
     assert notes(collection, "background") == ("", "")
     alone, target = no_pool()
     judged = with_judge(alone, np.where(alone.relevance > 0, 1.0, 0.0))
-    few = PosteriorEstimator(**QUICK).estimate(judged, target, "P@3")[0].notes[0]
+    few = PosteriorEstimator(draws=201, chains=2).estimate(judged, target, "P@3")[0].notes[0]
     assert few.endswith("\nlabels of judge llm not used: too few judged documents have its labels")
 
 
@@ -182,7 +182,7 @@ def test_a_model_without_predictors_says_that_it_uses_no_labels(monkeypatch: pyt
     judged = with_judge(load_example(), right_labels())
     assert notes(judged, "bare") == ("labels of judges are not used by this model",) * 2
     assert notes(load_example(), "bare") == ("", "")
-    estimator = PosteriorEstimator(model="bare", **QUICK)
+    estimator = PosteriorEstimator(model="bare", draws=201, chains=2)
     (one,), (other,) = (estimator.estimate(c, TARGETS, "P@10") for c in (judged, load_example()))
     assert one.value.tolist() == other.value.tolist()
 

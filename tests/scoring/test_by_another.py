@@ -17,7 +17,7 @@ from bayespool.scoring import Scores
 from bayespool.scoring.readable import _in_wider_scope
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
-FEW = {"draws": 50, "estimators": ["background", "posterior-ratio"]}
+FEW = {"posterior": "draws=50", "estimators": ["background", "posterior-ratio"]}
 
 
 @pytest.fixture(scope="module")

@@ -271,8 +271,8 @@ REFUSED = {
     "topics-adjustment": "needs common_query_ids",
     "topics-adjustment(common_query_ids=701)": "701 are no names",
     "systems-adjustment(base='condense')": "'condensed-list'", "systems-adjustment(base=2)": "base 2",
-    "posterior-background(draws=2.5)": "whole number", "posterior-background(draws=0)": "at least 1 and is 0",
-    "posterior-background(random_seed=-1)": "-1 is negative", "posterior-background(priors=3)": "priors=3",
+    "posterior-background(draws=2.5)": "whole number", "posterior-background(draws=0)": "at least 1 and at",
+    "posterior-background(random_seed=-1)": "-1; at least 0", "posterior-background(priors=3)": "priors=3",
     "posterior-background(model='smoothed')": "no setting 'model'",
 }  # fmt: skip
 
@@ -286,7 +286,7 @@ def test_text_that_is_no_estimator_is_refused() -> None:
 def test_what_cannot_be_is_refused_before_any_work() -> None:
     stages: list[str] = []
     for asked, words in (
-        ({"model": "smoothed", "cutoff": 3}, r"\['cutoff', 'model'\]; score has .*estimators have chains"),
+        ({"model": "smoothed", "cutoff": 3}, r"\['cutoff', 'model'\]; score has .*estimators have posterior"),
         ({"measure": "P@5"}, r"\['measure'\]; did you mean 'measures'"),
         ({"estimators": ["background", "foreground"]}, "'foreground'"),
         ({"measures": "AP"}, "needs a cutoff"),

@@ -18,7 +18,7 @@ from bayespool.scoring.imputing import spread_draws
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 N_FILES = 20
-FAST: dict[str, Any] = {"estimator": "posterior-background(draws=50)"}  # where the numbers do not matter
+FAST: dict[str, Any] = {"posterior": "posterior-background(draws=50)"}  # where the numbers do not matter
 
 Judgments = dict[str, dict[str, int]]
 
@@ -63,7 +63,7 @@ def by_ir_measures(imputations: Imputations, measure: str, n: int) -> np.ndarray
 def test_each_file_is_the_draw_that_score_has(measure: str) -> None:
     """The files are of both runs, whose judgments are completed together, and so are the scores."""
     imputations = impute(load_example(), None, measure, draws=N_FILES)
-    together: dict[str, Any] = {"together": True} if measure == "P@10" else {"ideal": "shared"}
+    together: dict[str, Any] = {"posterior": "together=True"} if measure == "P@10" else {"ideal": "shared"}
     scores = score(load_example(), None, measure, estimators="posterior-combined", **together)
     theirs = by_ir_measures(imputations, measure, N_FILES)
     (estimates,), shared = scores.estimates, str(scores.measures[0])
@@ -167,13 +167,13 @@ def test_draws_are_spread_evenly_and_nested() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     for asked, words in (
-        ({"estimator": "interpolated"}, "interpolated has no interval and no draws of judgments"),
-        ({"estimator": "posterior"}, "'posterior'"),
+        ({"posterior": "interpolated"}, "interpolated has no interval and no draws of judgments"),
+        ({"posterior": "posterior"}, "'posterior'"),
         ({"measures": "nDCG(ideal='judged')@10"}, "ideal ranking of all documents"),
         ({"draws": 1}, "draws cannot be 1"),
         ({"draws": 201, **FAST}, r"201 completed qrels out of 200 draws; .*\(draws=51\)"),
-        ({"tuned": 3}, r"\['tuned'\]; did you mean 'tune'"),
-        ({"priors": {"zz": "Normal(0, 1)"}}, "prior 'zz'"),
+        ({"posterior": "tuned=3"}, r"'tuned'; did you mean 'tune'"),
+        ({"posterior": "zz=Normal(0, 1)"}, "prior 'zz'"),
         ({"unpool": "ghost"}, "'ghost'"),
         ({"run_ids": []}, "no run to score"),
     ):

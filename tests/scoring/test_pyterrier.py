@@ -16,7 +16,7 @@ from bayespool.scoring import pyterrier_measure
 
 ir_measures = pytest.importorskip("ir_measures")
 RENAMED = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}  # as pt.model.to_ir_measures has it
-SETTINGS: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 100}
+SETTINGS: dict[str, Any] = {"estimator": "posterior-ratio", "posterior": "draws=100"}
 
 
 def results_of(collection: Collection, run_id: str) -> pd.DataFrame:
@@ -103,6 +103,9 @@ def test_wrong_words_are_refused_before_the_experiment(monkeypatch: pytest.Monke
     for measure, words in (("PP@10", "unknown measure"), ("Judged@10", "describes the judgments")):
         with pytest.raises(InputError, match=words):
             pyterrier_measure(measure)
+    for reading, words in (("ordre=rank", "did you mean 'order'"), ({"pol": "runs/"}, "did you mean 'pool'")):
+        with pytest.raises(InputError, match=words):
+            pyterrier_measure("P@10", reading=reading)
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     with pytest.raises(InputError, match="pip install ir_measures"):
         pyterrier_measure("P@10")

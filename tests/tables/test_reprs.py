@@ -51,7 +51,7 @@ from bayespool.tables.table import Table
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 ONE = {"estimators": ["background"]}
-FEW: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 20}
+FEW: dict[str, Any] = {"posterior": "ratio(draws=20)"}
 POOLS: dict[str, Any] = {"widths": [3], "n_samples": 2, **ONE}
 
 

@@ -16,7 +16,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import calibration as benchmark
 
-ASKED: dict[str, Any] = {"estimators": ["as-judged", "condensed-list", "posterior-background"], "draws": 50}
+ASKED: dict[str, Any] = {
+    "estimators": ["as-judged", "condensed-list", "posterior-background"],
+    "posterior": "draws=50",
+}
 
 
 def rows(values: dict[str, list[float]], pit: list[float]) -> pd.DataFrame:

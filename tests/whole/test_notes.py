@@ -46,7 +46,6 @@ pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "_static" / "result.schema.json"
 NOTE = "planted (distance 2.5; 0.3 if so, 0.4 if not); and more (e; f)"
 POINT = {"estimators": "as-judged"}
-RATIO: dict[str, Any] = {"estimator": "posterior-ratio"}
 
 TABLES = ("tex", "md", "html")
 FOLDER = ("settings.json", "read_result of the folder")
@@ -99,16 +98,16 @@ RESULTS: dict[str, Callable[[], Result]] = {
         count_reversals(small(), judgments=[100], estimators=["smoothed"], fitted=False)
     ),
     "judge-next": lambda: with_completion(
-        judge_next(small(), "new-b", "P@5", budget=2, posterior="draws=50", **RATIO)
+        judge_next(small(), "new-b", "P@5", budget=2, posterior="ratio(draws=50)")
     ),
-    "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, posterior="draws=50", **RATIO)),
+    "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, posterior="ratio(draws=50)")),
     "pool": lambda: DocumentsToJudge(small(), choose(small(), "take", 100_000), {"depth": 100}),
     "leave-out": lambda: with_rows(leave_out(small(), "P@5", **POINT)),
     "pool-width": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
     "budgets": lambda: planted(compare_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
     "check predictions": checked,
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
-    "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, **RATIO)),
+    "impute": lambda: with_completion(impute(small(), "new-b", "P@5", draws=2, posterior="ratio")),
 }
 
 

@@ -131,7 +131,7 @@ def test_all_answers_count_where_runs_are_scored_as_if_new(answers):
     example = load_example()
     smaller = example.unpool(organization="lake").unpool(organization="north").add_judgments(answers)
     added = example.add_judgments(answers)
-    quick = {"estimator": "posterior-background", "draws": 200}
+    quick = {"posterior": "posterior-background(draws=200)"}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = judge_next(added, measures="P@20", unpool=LAKE_AND_NORTH, budget=10, **quick)

@@ -61,8 +61,9 @@ def test_demo_table_is_what_its_command_prints() -> None:
 def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_example().write(tmp_path / "example")
     monkeypatch.chdir(tmp_path)
-    fewer = {"draws": 50, "tune": 100, "chains": 2}
-    monkeypatch.setattr(bayespool, "score", partial(bayespool.score, **fewer), raising=False)
+    monkeypatch.setattr(
+        bayespool, "score", partial(bayespool.score, posterior="draws=50, chains=2"), raising=False
+    )
     names: dict[str, Any] = {}
     exec(compile("\n".join(blocks("python")), "README.md", "exec"), names)
     assert wide(names["scores"])["run_id"].tolist() == ["new-a", "new-b"] * 2

@@ -28,7 +28,7 @@ from bayespool.experiments.design import whole_pool
 from bayespool.pooling import discover_pool
 from bayespool.pooling.discovery import unpool_runs
 
-QUICK = {"estimators": ["interpolated", "posterior-background"], "draws": 50}
+QUICK = {"estimators": ["interpolated", "posterior-background"], "posterior": "draws=50"}
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,142 @@
+"""Keys that say how files are read: of a text such as ``order=rank, lenient``, and of TOML files.
+
+They are keywords of `bayespool.read_collection`; ``lenient`` stands for ``strict=False``, and ``pooled_runs``
+for ``pooled_run_ids``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bayespool.errors import InputError, known_names
+from bayespool.names import split_list
+from bayespool.validation import check_choice, check_number
+
+_WANTED = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
+_ARGUMENTS = {"lenient": "strict", "pooled_runs": "pooled_run_ids"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingKey:
+    """Values that a key may have.
+
+    Attributes
+    ----------
+    type : type
+        Of one value.
+    multiple, is_path : bool
+        Whether there may be several values, and whether they are files.
+    words : tuple of str
+        Values that are no files, or without ``is_path`` all there are.
+    least : float, optional
+    """
+
+    type: type = str
+    multiple: bool = False
+    is_path: bool = False
+    words: tuple[str, ...] = ()
+    least: float | None = None
+
+
+FILES = ReadingKey(multiple=True, is_path=True)
+CONTRIBUTOR_KEYS: Mapping[str, ReadingKey] = {
+    "organizations": FILES,
+    "order": ReadingKey(words=("score", "single-precision", "rank")),
+    "negative": ReadingKey(words=("listed", "sampled", "unjudged", "nonrelevant")),
+    "exclude": ReadingKey(multiple=True, is_path=True, words=("query",)),
+    "topics": ReadingKey(is_path=True, words=("qrels", "run")),
+    "run_id": ReadingKey(words=("file", "tag")),
+    "strict": ReadingKey(type=bool),
+    "lenient": ReadingKey(type=bool),
+    "max_file_size": ReadingKey(type=int, least=1),
+}
+"""Keys of `bayespool.pooling.read_contributors`."""
+READING_KEYS: Mapping[str, ReadingKey] = {
+    **CONTRIBUTOR_KEYS,
+    "judges": FILES,
+    "second_assessors": FILES,
+    "each_its_own": ReadingKey(type=bool),
+    "known_depth": ReadingKey(type=int, least=1),
+    "max_holes": ReadingKey(type=float, least=0),
+    "pooled_run_ids": ReadingKey(multiple=True),
+    "pooled_runs": ReadingKey(multiple=True),
+    "pool_rule": ReadingKey(words=("leading", "skipping")),
+    "pool_strategy": ReadingKey(),
+}
+"""Keys of `bayespool.read_collection`."""
+
+
+def parse_reading(text: str, keys: Mapping[str, ReadingKey] = READING_KEYS) -> dict[str, Any]:
+    """Return keywords of `bayespool.read_collection` from a text such as ``order=rank, lenient``.
+
+    Parameters
+    ----------
+    text : str
+        Keys with values, and commas between: ``organizations``, ``order``, ``negative``, ``exclude``,
+        ``topics``, ``run_id``, ``strict``, ``max_file_size``, ``judges``, ``second_assessors``,
+        ``each_its_own``, ``known_depth``, ``max_holes``, ``pooled_run_ids``, ``pool_rule``,
+        ``pool_strategy``; ``pooled_runs`` for ``pooled_run_ids``, ``lenient`` for ``strict=False``. Several
+        values stand in parentheses: ``pooled_runs=(a, b)``; ``each_its_own`` and ``lenient`` need none.
+    keys : mapping of str to ReadingKey
+        Those that there may be: `READING_KEYS`, or `CONTRIBUTOR_KEYS` for `read_contributors`.
+
+    Raises
+    ------
+    InputError
+        An unknown key, a key twice, or a value that a key cannot have.
+
+    Examples
+    --------
+    >>> parse_reading("order=rank, lenient, max_holes=0.1, exclude=(query, old.txt)")
+    {'order': 'rank', 'strict': False, 'max_holes': 0.1, 'exclude': ['query', 'old.txt']}
+    """
+    arguments: dict[str, Any] = {}
+    for part in split_list(text):
+        key, _, given = (each.strip() for each in part.partition("="))
+        known = keys.get(key, ReadingKey())
+        is_listed = known.multiple and given[:1] == "(" and given[-1:] == ")"
+        values = [_typed(known.type, each) for each in (split_list(given[1:-1]) if is_listed else [given])]
+        if known.type is bool and "=" not in part:
+            values = [True]
+        elif key in keys and values in ([], [""]):
+            raise InputError(f"{key} has no value", hint=f"write {key}=…")
+        argument, value = read_key(key, values if known.multiple else values[0], keys)
+        if argument in arguments:
+            raise InputError(f"{key} is given twice", hint="leave one of the two out")
+        arguments[argument] = value
+    return arguments
+
+
+def read_key(key: str, value: Any, keys: Mapping[str, ReadingKey]) -> tuple[str, Any]:
+    """Return the keyword of `read_collection` for a key, and its value.
+
+    An unknown key, or a value that it cannot have, is an `InputError`.
+    """
+    if key not in keys:
+        raise InputError(f"unknown key {key!r}", hint=known_names(key, keys))
+    known, items = keys[key], [value]
+    if known.multiple and isinstance(value, list):
+        items = value
+    elif key == "judges" and isinstance(value, dict):
+        items = list(value.values())
+    for item in items:
+        is_number = known.type is float and type(item) is int
+        if type(item) is not known.type and not is_number:  # true is an int, too
+            raise InputError(f"{key} cannot be {item!r}", hint=_WANTED[known.type])
+        if known.words and not known.is_path:
+            check_choice(key, item, known.words)
+        if known.least is not None:
+            check_number(key, item, whole=known.type is int, least=known.least)
+    return _ARGUMENTS.get(key, key), not value if key == "lenient" else value
+
+
+def _typed(wanted: type, text: str) -> Any:
+    """Return a text as a value of the wanted type, or unchanged if it is none."""
+    if wanted is bool:
+        return {"true": True, "false": False}.get(text.lower(), text)
+    try:
+        return wanted(text)
+    except ValueError:
+        return text
