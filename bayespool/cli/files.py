@@ -145,9 +145,12 @@ class Files:
         }
         return described | self.ways() | {name: value for name, value in given.items() if value}
 
-    def ways(self) -> dict[str, Any]:
-        """Return how files are read: arguments of `bayespool.read_collection` other than files of runs."""
-        from bayespool.pooling.loading import parse_reading
+    def ways(self, keys: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return how files are read: arguments of `bayespool.read_collection` other than files of runs.
+
+        ``keys`` are those that ``--reading`` may have: by default all.
+        """
+        from bayespool.collection import READING_KEYS, parse_reading
 
         given = {
             "organizations": list(self.organizations),
@@ -155,7 +158,7 @@ class Files:
             "known_depth": self.known_depth,
             "pool_strategy": self.pool_strategy,
         }
-        return parse_reading(self.reading) | {name: value for name, value in given.items() if value}
+        return parse_reading(self.reading, keys or READING_KEYS) | {name: value for name, value in given.items() if value}
 
     def read(self, say: Callable[[str], None], *, scores: bool = False) -> tuple[Collection, tuple[str, ...]]:
         """Read the collection and the ids of the runs to score; print its pool."""

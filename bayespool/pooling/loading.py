@@ -356,7 +356,8 @@ def _read_organizations(
         which = counted(len(missing), "run") + " of the pool"
         problem = f"{which} {'has' if len(missing) == 1 else 'have'} no organization, {missing[0]!r} for one"
         if reading.strict:
-            raise InputError(problem, path=path, hint="add them, or allow it with strict=False (--lenient)")
+            hint = "add them, or allow it with strict=False (--reading lenient)"
+            raise InputError(problem, path=path, hint=hint)
         warn_caller(f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning)
     return organization_of
 

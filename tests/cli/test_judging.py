@@ -236,7 +236,7 @@ def test_an_audit_is_planned_judged_continued_and_verified(
 
 
 def test_a_refutation_is_a_note_of_scores(run: Run, small_files: Path, tmp_path: Path) -> None:
-    """``--own-judgments`` takes a certificate's judgments; a model that is wrong is read off the certificate."""
+    """``--own-judgments`` takes a certificate's judgments; a wrong model is read off the certificate."""
     found = planned(999)
     wrong = dataclasses.replace(found.urn, chance=np.full(len(found.urn), 0.97))
     refuting = dataclasses.replace(found, urns=(wrong,))

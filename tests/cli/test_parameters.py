@@ -166,10 +166,10 @@ def test_short_help_has_a_dozen_options_and_the_whole_help_all(run: Callable[...
 
 
 WENT = {
-    "score": "--audit --second-assessors --order --negative --exclude --topics --run-id --lenient --max-holes "
-    "--max-file-size --pooled-runs --pool-budget --pool-run-depth --pool-shares --pool-rel --pool-seed "
-    "--each-its-own --relevance-threshold --unpool-by --estimand --ideal --confusion --prior --engine "
-    "--draws --tune --chains --top --width --format --sort",
+    "score": "--audit --second-assessors --order --negative --exclude --topics --run-id --lenient "
+    "--max-holes --max-file-size --pooled-runs --pool-budget --pool-run-depth --pool-shares --pool-rel "
+    "--pool-seed --each-its-own --relevance-threshold --unpool-by --estimand --ideal --confusion --prior "
+    "--engine --draws --tune --chains --top --width --format --sort",
     "compare": "--joint --no-joint --ci-prob",
     "plan": "--estimator",
     "reversals": "--fitted --no-fitted --announce --unseen",
