@@ -127,10 +127,7 @@ class Files:
         """
         from bayespool.pooling.loading import read_description
 
-        if self.collections and (self.qrels or self.pool):
-            raise InputError(
-                "--collection beside --qrels or --pool", hint="name judgments and runs in the file alone"
-            )
+        self.refuse_beside_collections()
         if len(self.collections) > 1:
             raise InputError("several collections", hint="leave-out alone takes more than one")
         if not self.collections and not self.qrels:
@@ -144,6 +141,13 @@ class Files:
             "own_judgments": judgments,
         }
         return described | self.ways() | {name: value for name, value in given.items() if value}
+
+    def refuse_beside_collections(self) -> None:
+        """Raise `InputError` for judgments and runs beside a file that names them."""
+        if self.collections and (self.qrels or self.pool):
+            raise InputError(
+                "--collection beside --qrels or --pool", hint="name judgments and runs in the file alone"
+            )
 
     def ways(self, keys: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return how files are read: arguments of `bayespool.read_collection` other than files of runs.
@@ -187,7 +191,10 @@ class Files:
         """Read the collections that files describe; print their pools."""
         from bayespool.pooling import describe_pool, read_collections
 
-        collections = read_collections(self.collections, progress=reading_progress(say), **self.ways())
+        self.refuse_beside_collections()
+        collections = read_collections(
+            self.collections, reading=self.ways(), progress=reading_progress(say)
+        )
         for name, collection in collections.items():
             echo(f"{name}, pool: {describe_pool(collection).text()}")
         return collections

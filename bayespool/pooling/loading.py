@@ -398,7 +398,6 @@ def read_collections(
     *,
     reading: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
-    settings: Any = None,  # of commands
 ) -> dict[str, Collection]:
     """Read the collections described by TOML files, one per file.
 
@@ -445,9 +444,9 @@ def read_collections(
     {'example': 21}
     """
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    described = [_read_description(Path(path)) for path in files]
+    described = [read_description(Path(path)) for path in files]
     check_collection_names(name for name, _ in described)
-    shared, collections = dict(reading or {}) if settings is None else settings.keywords(), {}
+    shared, collections = dict(reading or {}), {}
     for path, (name, arguments) in zip(files, described, strict=True):
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -476,7 +475,7 @@ def check_collection_names(names: Iterable[str]) -> None:
         known.add(name.casefold())
 
 
-def _read_description(path: Path) -> tuple[str, dict[str, Any]]:
+def read_description(path: Path) -> tuple[str, dict[str, Any]]:
     """Return the collection name and the `read_collection` arguments from a TOML file."""
     given, line_of = read_toml(path)
     for key, example in _NEEDED.items():
