@@ -273,15 +273,16 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     if "strategy" not in keywords:
         raise InputError("no strategy", hint="--strategy 'take' --budget 5000; --list shows all")
     outputs.check(scoring.DocumentsToJudge.formats)
-    strategy = PoolPlan.of(keywords["strategy"], keywords.get("budget")).strategy
+    plan = PoolPlan.of(keywords["strategy"], keywords.get("budget"), stop=keywords.get("stop"))
+    strategy = plan.strategy
     if strategy.is_adaptive and not qrels:
         raise InputError(
             f"strategy {strategy.name!r} learns from each judgment, and there is none",
             hint="give --qrels, or take a strategy that knows its order beforehand",
         )
-    if "stop" in keywords and not qrels:
+    if plan.stop is not None and not qrels:
         raise InputError(
-            f"stopping rule {keywords['stop']!r} looks at judgments, and there is none", hint="give --qrels"
+            f"stopping rule {plan.stop.name!r} looks at judgments, and there is none", hint="give --qrels"
         )
     with stage_progress() as say:
         progress = reading_progress(say)

@@ -451,8 +451,9 @@ def _format_layout(form: Format, layout: FileLayout, path: Path) -> FileLayout:
     integer = layout.integer if layout.integer in columns else None
     real = layout.real if layout.real in columns else None
     if layout.integer == "rank" and layout.needs_integer and integer is None:
-        hint = "order by scores (--reading order=score)"
-        raise InputError("has no ranks to order by", path=path, hint=hint)
+        raise InputError(
+            "has no ranks to order by", path=path, hint="order by scores (--reading order=score)"
+        )
     is_ranked = real is None and integer == "rank"
     return dataclasses.replace(
         layout,

@@ -33,7 +33,7 @@ from bayespool.collection.contents import some, warn_of_no_pool
 from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
-from bayespool.collection.reading_keys import FILES, READING_KEYS, ReadingKey, read_key
+from bayespool.collection.reading_keys import FILES, READING_KEYS, ReadingKey, parse_reading, read_key
 from bayespool.collection.scope import Exclude, Topics, read_exclusion, select_topics
 from bayespool.collection.sources import Judges, gather_judges, gather_organizations, gather_runs, irds_name
 from bayespool.errors import (
@@ -396,7 +396,7 @@ _NAME = re.compile(r"\w[\w ()+-]*")
 def read_collections(
     paths: PathLike | Iterable[PathLike],
     *,
-    reading: Mapping[str, Any] | None = None,
+    reading: str | Mapping[str, Any] = "",
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Collection]:
     """Read the collections described by TOML files, one per file.
@@ -407,8 +407,9 @@ def read_collections(
         The keys of a file are arguments of `bayespool.read_collection`: ``qrels`` and ``pool``, and where
         needed those of `bayespool.collection.parse_reading`. Its paths are relative to it. ``name`` is by
         default the name of the file without its ending.
-    reading : mapping of str to object, optional
-        Arguments of `bayespool.read_collection` for all collections, where a file has no other value.
+    reading : str or mapping of str to object
+        How all collections are read, where a file has no other value: ``"order=rank, lenient"``
+        (`bayespool.collection.parse_reading`), or other arguments of `bayespool.read_collection` by name.
     progress : callable, optional
         Called with the number of run files of a collection that are read, and their total.
 
@@ -446,7 +447,8 @@ def read_collections(
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     described = [read_description(Path(path)) for path in files]
     check_collection_names(name for name, _ in described)
-    shared, collections = dict(reading or {}), {}
+    shared = parse_reading(reading) if isinstance(reading, str) else dict(reading)
+    collections = {}
     for path, (name, arguments) in zip(files, described, strict=True):
         try:
             with warnings.catch_warnings(record=True) as caught:

@@ -191,7 +191,7 @@ def test_reading_stops_at_the_limit_and_not_before(tmp_path: Path) -> None:
         path.write_bytes(compress(line + b"\n" * (MIB - len(line) + 1)))
         error = refused(trec.read_run, path, max_file_size=1)
         assert (error.path, error.reason) == (path, "holds more than 1 MiB of text"), kind
-        assert "--reading max_file_size" in str(error.hint), kind
+        assert "--reading max_file_size=" in str(error.hint), kind
         assert len(trec.read_run(path, max_file_size=2).doc_id) == 1, kind
 
 
