@@ -162,7 +162,9 @@ class Files:
             "known_depth": self.known_depth,
             "pool_strategy": self.pool_strategy,
         }
-        return parse_reading(self.reading, keys or READING_KEYS) | {name: value for name, value in given.items() if value}
+        return parse_reading(self.reading, keys or READING_KEYS) | {
+            name: value for name, value in given.items() if value
+        }
 
     def read(self, say: Callable[[str], None], *, scores: bool = False) -> tuple[Collection, tuple[str, ...]]:
         """Read the collection and the ids of the runs to score; print its pool."""
@@ -192,9 +194,7 @@ class Files:
         from bayespool.pooling import describe_pool, read_collections
 
         self.refuse_beside_collections()
-        collections = read_collections(
-            self.collections, reading=self.ways(), progress=reading_progress(say)
-        )
+        collections = read_collections(self.collections, reading=self.ways(), progress=reading_progress(say))
         for name, collection in collections.items():
             echo(f"{name}, pool: {describe_pool(collection).text()}")
         return collections

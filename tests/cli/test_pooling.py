@@ -49,7 +49,7 @@ def test_a_sample_is_written_with_its_probabilities(
         done = run("pool", *campaign(small_files), *asked, "-o", path)
         assert done.status == 0, done.err
     told = json.loads(paths["json"].read_text())
-    assert told["metadata"]["settings"].items() >= {"budget": 80, "run_depth": 10}.items()
+    assert told["metadata"]["settings"].items() >= {"budget": 80, "depth": 10}.items()
     of_csv = pd.read_csv(paths["csv"], dtype={"query_id": str})
     for table in (pd.DataFrame(told["documents"]), of_csv, pd.read_parquet(paths["parquet"])):
         assert table["inclusion"].tolist() == pytest.approx(plain["inclusion"].tolist(), abs=1e-12)
