@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import bayespool
-from bayespool import experiments, posterior, scoring
+from bayespool import posterior, scoring
 from bayespool.auditing import AuditSettings
 from bayespool.cli.parameters import settings_option
 from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
