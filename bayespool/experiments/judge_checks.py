@@ -55,7 +55,7 @@ ALL_JUDGES = "all judges"
 
 @dataclass(frozen=True, kw_only=True)
 class JudgesSettings:
-    """What a check of judges was asked; a change invalidates stored intervals."""
+    """Settings of a check of judges, whose change invalidates stored intervals."""
 
     measures: tuple[Measure, ...]
     posterior: PosteriorEstimator
