@@ -181,7 +181,7 @@ def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int =
         collection, targets = files.read(say)
     folder = outputs.folder
     with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
-        work = {"folder": folder, "n_jobs": jobs, "progress": show}
+        work: dict[str, Any] = {"folder": folder, "n_jobs": jobs, "progress": show}
         result = experiments.check_judges(collection, run_ids=targets, **keywords, **work)
     outputs.write(result)
 
