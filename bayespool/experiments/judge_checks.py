@@ -520,4 +520,6 @@ def _targets(
     if not candidates and not settings.unpool:
         depth = settings.pool_depth
         return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
-    return find_targets(collection, run_ids, **settings.pool_keywords())[:2]
+    pool = {name: getattr(settings, name) for name in ("unpool", "unpool_by", "pool_depth")}
+    found = find_targets(collection, run_ids, **pool)
+    return found.collection, found.run_ids
