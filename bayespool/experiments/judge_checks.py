@@ -521,5 +521,4 @@ def _targets(
         depth = settings.pool_depth
         return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
     pool = {name: getattr(settings, name) for name in ("unpool", "unpool_by", "pool_depth")}
-    found = find_targets(collection, run_ids, **pool)
-    return found.collection, found.run_ids
+    return find_targets(collection, run_ids, **pool)[:2]
