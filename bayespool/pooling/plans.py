@@ -158,6 +158,6 @@ def _split_settings(text: str) -> tuple[str, dict[str, Any]]:
         elif place == "stop":
             settings[place] = parse_stopping_rule(value)
         else:
-            is_whole = value.removeprefix("-").isdecimal() and place != "shares"
+            is_whole = value.removeprefix("-").isdecimal() and place != "shares" and len(value) < 20
             settings[place] = int(value) if is_whole else value.strip("'\"")
     return (f"{name}({', '.join(rest)})" if rest else name), settings
