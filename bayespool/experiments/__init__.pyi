@@ -14,7 +14,8 @@ from .design import (
 )
 from .graded_runs import DesignResult as DesignResult, run_design as run_design
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
-from .leaving_out import LeaveOutResult as LeaveOutResult, best_runs as best_runs, leave_out as leave_out
+from .leave_out_results import LeaveOutResult as LeaveOutResult
+from .leaving_out import best_runs as best_runs, leave_out as leave_out
 from .predictions import (
     HeldOutPrediction as HeldOutPrediction,
     calibration_frame as calibration_frame,

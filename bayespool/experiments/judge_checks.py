@@ -529,7 +529,7 @@ def check_judges(
         frames[table] = pd.DataFrame(columns)
     if settings.intervals:
         work = IntervalsWithLabels()
-        results = work.run(collection, work.parts(collection, targets), settings, execution)
+        results = work.run(collection, work.parts(collection, targets), settings, **vars(execution))
         judge_order = {"judge": [*names, ALL_JUDGES]}
         runs = ordered_table(results, {"measure": list(map(str, parsed)), **judge_order})
         frames |= {"intervals": summarize_groups(runs, ("measure", "judge"), _mean_widths), "runs": runs}
