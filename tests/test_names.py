@@ -60,7 +60,7 @@ def test_what_a_text_cannot_say() -> None:
     for text, make, message in (
         ("rrf(q=1)", RRF, "there is no setting 'q'; rrf has k"),
         ("take(k=1)", Take, "there is no setting 'k'; take has none"),
-        ("rrf(k=abc)", RRF, "k cannot be abc; write a number, a text in quotes, True"),
+        ("rrf(k=abc)", RRF, "k must be a whole number"),
         ("precise(sample=judged)", Precise, "sample cannot be judged; write 'hidden', 'judged'"),
         ("rrf(k=10", RRF, "the parenthesis is not closed; write rrf(k=60)"),
         ("rrf(k=)", RRF, "cannot be read; write rrf(k=60)"),

@@ -31,13 +31,10 @@ from .random_pools import (
 )
 from .settings import (
     BudgetSettings as BudgetSettings,
-    CheckingSettings as CheckingSettings,
     CommonTopicsSettings as CommonTopicsSettings,
     DesignSettings as DesignSettings,
-    JudgesSettings as JudgesSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
-    StrategySettings as StrategySettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (

@@ -107,9 +107,9 @@ def result_fields(
     }
 
 
-def check_metadata(collection: Collection, settings: Any, **more: Any) -> dict[str, Any]:
+def check_metadata(collection: Collection, **settings: Any) -> dict[str, Any]:
     """Return metadata of a check: version, collection fingerprint, settings and their resolved values."""
-    return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings.describe(), **more}
+    return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings}
 
 
 def sre_star_note(test: PairTest) -> str:
@@ -449,7 +449,7 @@ def run_design(
     estimators : str, Estimator, sequence or mapping of them, default "all"
         Names with settings in parentheses, or estimators by their labels.
     posterior : str or PosteriorEstimator, optional
-        Settings of the posteriors among them: ``"draws=4000, engine=nuts"``.
+        Settings of the posteriors: ``"draws=4000, engine=nuts"``.
     estimand : {"complete", "pooled"}, default "pooled"
         Whether unjudged documents below the pool depth are estimated (complete) or stay nonrelevant.
     ci_prob : float, optional

@@ -168,8 +168,8 @@ def parse_models(models: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str]) -> None:
-    """Raise `InputError` for priors that no model has. Without models, all models count."""
-    names = {prior for model in models or MODELS for prior in prior_names(model)}
+    """Raise `InputError` for priors that no model has."""
+    names = {prior for model in models for prior in prior_names(model)}
     for name in priors:
         if name not in names:
             hint = known_names(name, sorted(names), before="these models have ")

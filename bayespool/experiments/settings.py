@@ -13,7 +13,6 @@ from bayespool.options import (
     SEED,
     Option,
     PosteriorSettings,
-    Settings,
     option,
     options_of,
 )
@@ -22,15 +21,12 @@ from bayespool.scoring.settings import (
     ESTIMATORS,
     MEASURES_OF_RANKINGS,
     POOL_DEPTH,
-    POSTERIOR,
-    TargetSettings,
 )
 from bayespool.validation import check_choice, check_count, check_number, described
 
 if TYPE_CHECKING:
     from bayespool.measures import Estimator, Measure
     from bayespool.pooling import StoppingRule, Strategy
-    from bayespool.posterior import PosteriorEstimator
 
 Test = PairTest
 
@@ -326,70 +322,6 @@ def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | N
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckingSettings(PosteriorSettings):
-    """Settings for `bayespool.check_models`, by default with all models."""
-
-    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
-    models: tuple[str, ...] = option(
-        None,
-        "Comma-separated models, such as ratio,evidence; default: all.",
-        details="`bayespool.posterior.MODEL_NAMES`.",
-        names="models",
-    )
-    random_seed: int = option(1, SEED)
-    n_folds: int = option(
-        5,
-        "Folds of organizations, at most one for each.",
-        details="As in the weights of the combined estimator.",
-        least=2,
-    )
-
-    def __post_init__(self) -> None:
-        from bayespool.experiments.preparing import parse_models, refuse_foreign_priors
-        from bayespool.models import MODELS
-        from bayespool.models.registry import check_priors
-
-        super().__post_init__()
-        if self.models:
-            self._hold("models", parse_models(self.models))
-        refuse_foreign_priors(self.priors, self.models)
-        check_priors(self.priors, self.models or MODELS, self.sampling.engine)
-
-    @property
-    def priors(self) -> dict[str, str]:
-        """Priors that replace the models' own."""
-        return dict(self.posterior_overrides().get("priors", {}))
-
-    @property
-    def sampling(self) -> PosteriorEstimator:
-        """Engine, draws and chains, with the priors of no model."""
-        from bayespool.posterior import PosteriorEstimator
-
-        given = {name: value for name, value in self.posterior_overrides().items() if name != "priors"}
-        return PosteriorEstimator(**{"draws": 500, **given})
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgesSettings(TargetSettings):
-    """Settings for `bayespool.check_judges`."""
-
-    measures: tuple[Measure, ...] = option("P@10", MEASURES_OF_RANKINGS)
-    posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(None, CI_PROB)
-    intervals: bool = option(
-        False,
-        "Also how much narrower intervals are with the labels: of the runs to score, or where there is none "
-        "of each organization left out. It takes a posterior for each judge, and one without.",
-    )
-
-    def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import parse_sole_posterior
-
-        super().__post_init__()
-        self._hold("posterior", parse_sole_posterior(self.posterior, **self.target_settings()))
-
-
 _SHARES = Option(
     help="How topics share a budget: as evenly as they have documents, or by values of documents that "
     "compare across topics (global)."
@@ -417,52 +349,6 @@ _STOP = Option(
     docstring_type="str or StoppingRule",
     parse=_parse_stop,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class StrategySettings(Settings):
-    """Settings for `bayespool.pooling.choose`."""
-
-    strategy: Strategy = option(
-        ...,
-        "Which documents are judged: a strategy, in parentheses its settings and the following: "
-        "'take(budget=5000, depth=100)'.",
-        names="strategy",
-    )
-    budget: int | None = option(
-        None,
-        "Documents to judge, over all topics. A strategy with a size of its own, such as depth, needs none.",
-    )
-    depth: int | None = option(None, "Ranks of a run that may be judged at most; default: all.")
-    shares: Shares | None = option(None, _SHARES)
-    rel: int | None = option(None, _RELEVANT)
-    random_seed: int | None = option(None, SEED)
-    stop: StoppingRule | None = option(
-        None,
-        _STOP,
-        details="A topic whose judgments end before the rule is fulfilled goes on. The rules need judgments; "
-        "none goes with a sample.",
-    )
-
-    def __post_init__(self) -> None:
-        from bayespool.pooling.plans import PoolPlan
-
-        super().__post_init__()
-        plan = PoolPlan.of(
-            self.strategy,
-            self.budget,
-            run_depth=self.depth,
-            shares=self.shares,
-            rel=self.rel,
-            random_seed=self.random_seed,
-            stop=self.stop,
-        )
-        for name, value in vars(plan).items():
-            self._hold("depth" if name == "run_depth" else name, value)
-
-    def describe(self) -> dict[str, Any]:
-        """Return the settings as JSON types."""
-        return super().describe() | {"stop": self.stop and _registry().stopping_text(self.stop)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,6 +43,8 @@ leave_out(example, "P@10", posterior="draws=3").settings.labels
 score(example).runs_ids  # attr-defined
 impute(example, draws=20).qrels("0")  # arg-type
 judge_next(example, "new-a").settings  # attr-defined
+leave_out(example, "P@10", drawz=3)  # call-arg
+leave_out(example, "P@10", by="topic")  # arg-type
 read_collection("qrels.txt", pool_dept=10)  # call-arg
 build_collection(frame, frame, pool_dept=10)  # call-arg
 """.lstrip()
@@ -74,10 +76,9 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "type": (
         lambda: bayespool.score(EXAMPLE, posterior="draws=many"),
-        "draws cannot be 'many'; a whole number",
+        "posterior 'posterior(draws=many)': draws must be a whole number",
     ),
     "collection": (lambda: bayespool.score(3, "qrels.txt"), "a int where a Collection is expected"),
-    "experiment": (lambda: bayespool.leave_out(EXAMPLE, "P@10", drawz=3), "unknown settings ['drawz']"),
     "number": (
         lambda: bayespool.impute(EXAMPLE, draws=20, posterior="target_accept=0.9"),
         "target_accept cannot be '0.9'; a number",
@@ -94,7 +95,8 @@ def test_slips_in_options_are_told() -> None:
 
 
 def test_no_public_function_takes_just_anything() -> None:
-    functions = [getattr(bayespool, name) for name in bayespool.__all__ if name[0].islower()]
+    values = [getattr(bayespool, name) for name in bayespool.__all__ if name[0].islower()]
+    functions = filter(callable, values)
     found = []
     for function in (*functions, read_collection, vary_pool_width, vary_common_topics):
         for parameter in inspect.signature(function).parameters.values():
