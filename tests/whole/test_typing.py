@@ -80,8 +80,8 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "collection": (lambda: bayespool.score(3, "qrels.txt"), "a int where a Collection is expected"),
     "number": (
-        lambda: bayespool.impute(EXAMPLE, draws=20, posterior="target_accept=0.9"),
-        "target_accept cannot be '0.9'; a number",
+        lambda: bayespool.impute(EXAMPLE, draws=20, posterior="target_accept=high"),
+        "posterior 'posterior(target_accept=high)': target_accept must be a number",
     ),
     "reading": (lambda: bayespool.judge_next(EXAMPLE, "new-a", pool="runs/"), "unknown settings ['pool']"),
 }
