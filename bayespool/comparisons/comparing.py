@@ -35,9 +35,9 @@ from bayespool.options import takes
 from bayespool.randomness import key_of
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
-from bayespool.scoring import Scores, score
+from bayespool.scoring import Scores
 from bayespool.scoring.score_tables import FAR_NOTE, collection_notes, far_runs, note_lines
-from bayespool.scoring.scoring import expect_collection
+from bayespool.scoring.scoring import expect_collection, score_parsed
 from bayespool.scoring.settings import Scope
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, level, some_of
@@ -223,7 +223,7 @@ def compare(
     if settings.systems:
         expect_collection(collection)
         collection = group_systems(collection, settings.systems)
-    scores = score(collection, run_ids, settings=settings, report=report)
+    scores = score_parsed(collection, run_ids, **settings.score_keywords(), report=report)
     return compare_scores(scores, settings=settings, report=report)
 
 

@@ -19,8 +19,7 @@ from bayespool.measures.populations import refuse_one_topic
 from bayespool.options import takes
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
-from bayespool.scoring import score
-from bayespool.scoring.scoring import find_targets
+from bayespool.scoring.scoring import find_targets, score_parsed
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
@@ -390,14 +389,14 @@ def plan_comparison(
         )
     if collection is None:
         raise InputError("no collection", hint="give one, or the topics at hand and the standard deviation")
-    pool, targets, _ = find_targets(collection, run_ids, settings)
+    pool, targets, _ = find_targets(collection, run_ids, **settings.pool_keywords())
     if len(targets) < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")
     refuse_one_topic(len(pool.query_ids))
     variances, metadata = dict[bool, PairVariances](), dict[str, Any]()
     for labels in (False, True) if collection.judges else (False,):
         part = collection if labels else dataclasses.replace(collection, judges=())
-        scores = score(part, run_ids, settings=settings.comparing_settings(), report=report)
+        scores = score_parsed(part, run_ids, **settings.comparing_settings().score_keywords(), report=report)
         (estimates,) = (e for e in scores.estimates if e.draws is not None)
         assert estimates.draws is not None
         variances[labels] = PairVariances.from_draws(estimates.draws)

@@ -235,7 +235,7 @@ def _calibration_view(rows: pd.DataFrame, metadata: Mapping[str, Any]) -> View:
 
 @dataclass(frozen=True, kw_only=True)
 class _Fitting:
-    """What the fits of a check have in common."""
+    """Measures, priors and engine of all fits of a check."""
 
     measures: tuple[Measure, ...]
     priors: Mapping[str, str]
