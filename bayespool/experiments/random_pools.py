@@ -188,7 +188,8 @@ def vary_pool_width(
         the collection's own depth. Cutoffs may not be deeper: down to the pool depth a run's true score is
         known whatever else is in the pool.
     run_types : mapping of str to str, optional
-        Type of each run that takes part, as `bayespool.collection.read_run_types` reads it of a CSV file.
+        Type of each run that takes part; a file is CSV with run_id,type, which
+        `bayespool.collection.read_run_types` reads.
     pool_type : str, optional
         Make pools of runs of this type alone.
     target_type : str, optional
@@ -350,7 +351,8 @@ def vary_common_topics(
         the collection's own depth. Cutoffs may not be deeper: down to the pool depth a run's true score is
         known whatever else is in the pool.
     run_types : mapping of str to str, optional
-        Type of each run that takes part, as `bayespool.collection.read_run_types` reads it of a CSV file.
+        Type of each run that takes part; a file is CSV with run_id,type, which
+        `bayespool.collection.read_run_types` reads.
     pool_type : str, optional
         Make pools of runs of this type alone.
     target_type : str, optional
