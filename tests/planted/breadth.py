@@ -170,10 +170,10 @@ FAULTS = (
     Fault(
         "columns of the terminal alone",
         "cli/results.py",
-        "figures=self.figures, arrangement=self.arrangement)",
-        "figures=self.figures)",
+        "save(result, path, table=self.table, arrangement=self.arrangement)",
+        "save(result, path, table=self.table)",
         "cli/test_results.py",
-        "--columns, --sort and --width change nothing in files",
+        "--columns and --sort change nothing in files",
     ),
     Fault(
         "warnings beside the document",
@@ -185,7 +185,7 @@ FAULTS = (
     ),
     Fault(
         "file with an equals sign",
-        "cli/parameters.py",
+        "cli/files.py",
         "Path(file) if named and not Path(text).exists() else Path(text)",
         "Path(file) if named else Path(text)",
         "cli/test_parameters.py",
