@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from unittest import mock
 
-from toys import from_rankings
+from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
-from bayespool.experiments import Design, LeaveOutResult, Part
+from bayespool.experiments import Design, LeaveOutResult, LeaveOutSettings, Part, leave_out
 from bayespool.scoring import ALL_ESTIMATORS
 
 POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
@@ -69,3 +70,11 @@ class Pairs(Design):
             Part(name=str(i), run_ids=pair, pool_run_ids=tuple(run for run in runs if run not in pair))
             for i, pair in enumerate(pairs)
         )
+
+
+def asked_settings(**asked: Any) -> LeaveOutSettings:
+    """The settings that `leave_out` makes of its keywords, before it runs."""
+    run = "bayespool.experiments.leaving_out.leave_out_resolved"
+    with mock.patch(run, lambda _, settings, **__: settings):
+        settings: Any = leave_out(toy_collection(), **asked)
+    return cast("LeaveOutSettings", settings)

@@ -288,7 +288,7 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
         )
         say("choosing documents")
         chosen = choose(collection, **keywords)
-    outputs.write(scoring.DocumentsToJudge(collection, chosen, keywords))
+    outputs.write(scoring.DocumentsToJudge(collection, chosen))
 
 
 def _describe(runs: list[str], qrels: list[Path], ways: dict[str, Any], outputs: Outputs) -> None:

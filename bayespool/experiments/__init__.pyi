@@ -14,7 +14,8 @@ from .design import (
 )
 from .graded_runs import DesignResult as DesignResult, run_design as run_design
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
-from .leaving_out import LeaveOutResult as LeaveOutResult, best_runs as best_runs, leave_out as leave_out
+from .leave_out_results import LeaveOutResult as LeaveOutResult
+from .leaving_out import best_runs as best_runs, leave_out as leave_out
 from .predictions import (
     HeldOutPrediction as HeldOutPrediction,
     calibration_frame as calibration_frame,
@@ -30,13 +31,10 @@ from .random_pools import (
 )
 from .settings import (
     BudgetSettings as BudgetSettings,
-    CheckingSettings as CheckingSettings,
     CommonTopicsSettings as CommonTopicsSettings,
     DesignSettings as DesignSettings,
-    JudgesSettings as JudgesSettings,
     LeaveOutSettings as LeaveOutSettings,
     PoolWidthSettings as PoolWidthSettings,
-    StrategySettings as StrategySettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (

@@ -244,7 +244,7 @@ def compare_budgets(
             hint="read it with scores=True",
         )
     design = PoolsOfBudgets()
-    results = design.run(whole, design.parts(whole, resolved), resolved, execution, given=collection)
+    results = design.run(whole, design.parts(whole, resolved), resolved, **vars(execution), given=collection)
     as_judged = [result for result in results if result.part.budget is None]
     estimated = [result for result in results if result.part.budget is not None]
     index, names = whole.run_index(whole.pooled_run_ids), map(str, settings.measures)

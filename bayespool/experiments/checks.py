@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection
+from bayespool.errors import InputError
 from bayespool.experiments.graded_runs import PIT, check_metadata, named_figure
 from bayespool.experiments.hidden import HiddenDocuments, HiddenRows, fit_model, pool_alone
 from bayespool.experiments.predictions import (
@@ -27,25 +28,28 @@ from bayespool.experiments.predictions import (
     predict_mixture,
     stack,
 )
+from bayespool.experiments.preparing import parse_models, refuse_foreign_priors
 from bayespool.experiments.running import completed
-from bayespool.experiments.settings import CheckingSettings
 from bayespool.inference.cells import draw_row_effects
 from bayespool.inference.engines import make_engine
 from bayespool.measures import Measure, Precision
 from bayespool.models import MODEL_NAMES
 from bayespool.models.formulas import draw_priors
+from bayespool.models.registry import check_priors
 from bayespool.names import COMBINED_MODELS
-from bayespool.options import takes
-from bayespool.posterior import PreparedModel, ScoringProblem, Threshold
+from bayespool.posterior import PosteriorEstimator, PreparedModel, ScoringProblem, Threshold
 from bayespool.posterior.containers import block_log_odds, fit_groups
+from bayespool.posterior.estimator import given_settings
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.posterior.preparation import evidence_depth
 from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
+from bayespool.scoring.settings import measures_of_rankings
 from bayespool.tables.files import container_bytes, variable_name
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Pivot, Table, View
+from bayespool.validation import check_count, described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -229,11 +233,31 @@ def _calibration_view(rows: pd.DataFrame, metadata: Mapping[str, Any]) -> View:
     )
 
 
-@takes(CheckingSettings)
+@dataclass(frozen=True, kw_only=True)
+class _Fitting:
+    """What the fits of a check have in common."""
+
+    measures: tuple[Measure, ...]
+    priors: Mapping[str, str]
+    sampling: PosteriorEstimator
+    n_folds: int
+    random_seed: int
+
+    @property
+    def engine(self) -> Engine:
+        """Engine with its numbers of draws and chains."""
+        e = self.sampling
+        return make_engine(e.engine, draws=e.draws, tune=e.tune, chains=e.chains)
+
+
 def check_models(
     collection: Collection,
+    measures: object = "P@10",
     *,
-    settings: CheckingSettings,
+    models: str | Iterable[str] | None = None,
+    n_folds: int = 5,
+    random_seed: int = 1,
+    posterior: str | PosteriorEstimator | None = None,
     containers: bool = True,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -249,11 +273,20 @@ def check_models(
     collection : Collection
         With a pool of three organizations or more. Runs outside the pool and judgments of your own are left
         out.
-    {options}
+    measures : measure or iterable of measures, default "P@10"
+        P@10, nDCG@10, P(rel=2)@10, AP@100, ….
+    models : str or iterable of str, optional
+        Models, such as ratio or evidence; default: all. `bayespool.posterior.MODEL_NAMES`.
+    n_folds : int, default 5
+        Folds of organizations, at most one for each. As in the weights of the combined estimator.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'. By default of 500 draws.
     containers : bool, default True
         Whether to fit each model to the whole pool, too, and gather containers for ArviZ.
     n_jobs : int, optional
-        Processes, as of `bayespool.leave_out`.
+        Processes; −1 for one per core. As of `bayespool.leave_out`.
     progress : callable, optional
         Called with the number of finished fits and their total.
 
@@ -278,25 +311,36 @@ def check_models(
     >>> checks["ratio", "P@10"].draws.shape
     (200, 21)
     """
-    names, priors, engine = settings.models or MODEL_NAMES, settings.priors, _engine(settings)
-    shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
+    check_count("n_folds", n_folds, least=2)
+    check_count("random_seed", random_seed, least=0)
+    parsed = measures_of_rankings(measures)
+    names = MODEL_NAMES if models is None else parse_models(models)
+    given = given_settings(posterior)
+    if "model" in given:
+        raise InputError(f"posterior names the model {given['model']!r}", hint="name it among the models")
+    priors: dict[str, str] = dict(given.pop("priors", {}))
+    sampling = PosteriorEstimator(**{"draws": 500, **given})
+    refuse_foreign_priors(priors, names)
+    check_priors(priors, names, sampling.engine)
+    shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
+    settings = _Fitting(measures=parsed, priors=priors, sampling=sampling, **shared)
     collection = pool_alone(collection)
-    warn_of_judges(collection, (), settings.measures)
+    warn_of_judges(collection, (), parsed)
     parts = {
         (measure, name): [
             _fitted_part(collection, name, measure, threshold, settings)
             for threshold in find_thresholds(collection, measure)
         ]
-        for measure, name in product(settings.measures, names)
+        for measure, name in product(parsed, names)
     }
     for (measure, _), (first_part, *_) in parts.items():
-        check_pool(HiddenDocuments(first_part.problem(collection), measure), settings.n_folds)
+        check_pool(HiddenDocuments(first_part.problem(collection), measure), n_folds)
     distinct = list(dict.fromkeys(part for model_parts in parts.values() for part in model_parts))
     whole_parts = [replace(part, whole=True) for part in distinct] if containers else []
     fits = _fit_all(collection, [*distinct, *whole_parts], settings, n_jobs, progress)
     predictions: list[HeldOutPrediction] = []
     gathered = {}
-    for measure in settings.measures:
+    for measure in parsed:
         steps: dict[str, tuple[list[PreparedModel], list[list[Fit]]]] = {}
         measure_predictions = []
         for name in names:
@@ -304,7 +348,7 @@ def check_models(
             prepared = [problem.prepare(name, priors) for problem in problems]
             steps[name] = prepared, [fits[part] for part in parts[measure, name]]
             first = HiddenDocuments(problems[0], measure)
-            predicted = predict_held_out(prepared, first, engine, **shared, fits=steps[name][1])
+            predicted = predict_held_out(prepared, first, settings.engine, **shared, fits=steps[name][1])
             measure_predictions.append(predicted)
             for part, problem, model in zip(parts[measure, name], problems, prepared, strict=True):
                 hidden, whole_fits = HiddenDocuments(problem, measure), fits.get(replace(part, whole=True))
@@ -313,16 +357,16 @@ def check_models(
                     gathered[str(measure), part.name] = container
         members = [p for p in measure_predictions if p.model in COMBINED_MODELS]
         if len(members) == len(COMBINED_MODELS) and len(members[0].densities) == 1:
-            measure_predictions.append(stack(members, random_seed=settings.random_seed))
+            measure_predictions.append(stack(members, random_seed=random_seed))
         elif len(members) == len(COMBINED_MODELS):
             both = {p.model: steps[p.model] for p in members}
             measure_predictions.append(predict_mixture(both, members, first, **shared))
         predictions += measure_predictions
-    return ModelChecks(
-        tuple(predictions),
-        MappingProxyType(gathered),
-        MappingProxyType(check_metadata(collection, settings, models=list(names), engine=engine.name)),
+    metadata = check_metadata(
+        collection,
+        **described(measures=parsed, models=names, **shared, posterior=posterior, engine=sampling.engine),
     )
+    return ModelChecks(tuple(predictions), MappingProxyType(gathered), MappingProxyType(metadata))
 
 
 def _container(
@@ -330,7 +374,7 @@ def _container(
     hidden: HiddenDocuments,
     fit: Fit,
     prediction: HeldOutPrediction,
-    settings: CheckingSettings,
+    settings: _Fitting,
 ) -> Any:
     """Gather a fit to the whole pool with its priors, predictions and data in one container.
 
@@ -453,7 +497,7 @@ class _FittedPart:
 
 
 def _fitted_part(
-    collection: Collection, model: str, measure: Measure, threshold: Threshold, settings: CheckingSettings
+    collection: Collection, model: str, measure: Measure, threshold: Threshold, settings: _Fitting
 ) -> _FittedPart:
     """Return the part that fits a model for a threshold, with the deepest measure sharing its evidence."""
     depth = evidence_depth(model, measure.cutoff)
@@ -468,7 +512,7 @@ def _fitted_part(
 def _fit_all(
     collection: Collection,
     parts: Sequence[_FittedPart],
-    settings: CheckingSettings,
+    settings: _Fitting,
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> dict[_FittedPart, list[Fit]]:
@@ -484,18 +528,14 @@ def _fit_all(
 
 
 def _fit(
-    collection: Collection, task: tuple[_FittedPart, int], settings: CheckingSettings
+    collection: Collection, task: tuple[_FittedPart, int], settings: _Fitting
 ) -> tuple[tuple[_FittedPart, int], Fit]:
     """Fit a part to one fold or to the whole pool."""
     part, f = task
     problem = part.problem(collection)
-    prepared, engine = problem.prepare(part.model, dict(settings.priors)), _engine(settings)
+    prepared, engine = problem.prepare(part.model, dict(settings.priors)), settings.engine
     if part.whole:
         return task, fit_model(engine, prepared, prepared.evidence, settings.random_seed)
     hidden = HiddenDocuments(problem)
     shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
     return task, fit_fold(prepared, hidden, engine, f, **shared)
-
-
-def _engine(settings: CheckingSettings) -> Engine:
-    return make_engine((e := settings.sampling).engine, draws=e.draws, tune=e.tune, chains=e.chains)

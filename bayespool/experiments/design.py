@@ -26,7 +26,7 @@ from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.preparing import changed, parts_description
 from bayespool.experiments.running import Columns, Stored, Task, add_rows
-from bayespool.experiments.settings import By, PoolSettings, Runs
+from bayespool.experiments.settings import PoolSettings
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.errors import (
     kendall_tau_b,
@@ -36,6 +36,7 @@ from bayespool.measures.errors import (
     system_rank_error,
 )
 from bayespool.measures.estimates import estimate_checked, note_line
+from bayespool.names import By, Runs
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.randomness import seed_of
 from bayespool.scoring.scoring import warn_of_unused_relevance

@@ -15,6 +15,7 @@ import numpy as np
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments.design import (
@@ -25,18 +26,25 @@ from bayespool.experiments.design import (
     resolve_run_types,
     with_missing_flags,
 )
-from bayespool.experiments.running import ExecutionOptions, PartResult, experiment
-from bayespool.experiments.settings import DesignSettings, LeaveOutSettings, Test
+from bayespool.experiments.preparing import labeled_estimators
+from bayespool.experiments.running import PartResult
+from bayespool.experiments.settings import DesignSettings, LeaveOutSettings
 from bayespool.measures import Measure
 from bayespool.measures.errors import system_rank_error
+from bayespool.names import Estimand, PairTest
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
+from bayespool.scoring.settings import measures_of_rankings
 from bayespool.tables.files import records, variable_name
 from bayespool.tables.formatting import counted, level, number, percent
 from bayespool.tables.table import COLUMNS, Column, Table, View
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
+
+    from bayespool.posterior import PosteriorEstimator
 
 TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 
@@ -99,12 +107,12 @@ def result_fields(
     }
 
 
-def check_metadata(collection: Collection, settings: Any, **more: Any) -> dict[str, Any]:
+def check_metadata(collection: Collection, **settings: Any) -> dict[str, Any]:
     """Return metadata of a check: version, collection fingerprint, settings and their resolved values."""
-    return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings.describe(), **more}
+    return {"bayespool": __version__, "fingerprint": collection.fingerprint, **settings}
 
 
-def sre_star_note(test: Test) -> str:
+def sre_star_note(test: PairTest) -> str:
     """Return a sentence that explains SRE* and names its significance test."""
     tested = f"{TESTS[test]}, {level(SIGNIFICANCE_LEVEL)}"
     return f"SRE* counts only runs passed over that differ significantly in truth ({tested})."
@@ -415,9 +423,19 @@ def total_seconds(results: Sequence[PartResult]) -> dict[str, float]:
     return {stage: sum(result.rest["seconds"].get(stage, 0.0) for result in results) for stage in stages}
 
 
-@experiment(DesignSettings, Design)
 def run_design(
-    collection: Collection, design: Design, *, settings: DesignSettings, execution: ExecutionOptions
+    collection: Collection,
+    design: Design,
+    measures: object = "P@10",
+    *,
+    estimators: object = "all",
+    posterior: str | PosteriorEstimator | None = None,
+    estimand: Estimand = "pooled",
+    ci_prob: float | None = None,
+    random_seed: int = 1,
+    folder: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> DesignResult:
     """Run a user-defined experiment that compares estimates with concealed judgments.
 
@@ -427,8 +445,24 @@ def run_design(
         The truth.
     design : Design
         What is concealed, and which runs are estimated then.
-    {options}
-    {execution}
+    measures : measure or iterable of measures, default "P@10"
+    estimators : str, Estimator, sequence or mapping of them, default "all"
+        Names with settings in parentheses, or estimators by their labels.
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors among them: ``"draws=4000, engine=nuts"``.
+    estimand : {"complete", "pooled"}, default "pooled"
+        Whether unjudged documents below the pool depth are estimated (complete) or stay nonrelevant.
+    ci_prob : float, optional
+        Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
+        Coverage is also given at 50, 80 and 95 %.
+    random_seed : int, default 1
+        The same inputs and seed give the same bytes.
+    folder : path, optional
+        Folder for finished parts, from which a later call goes on.
+    n_jobs : int, optional
+        Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
+    progress : callable, optional
+        Called with the number of finished parts, stored ones included, and their total.
 
     Returns
     -------
@@ -438,11 +472,15 @@ def run_design(
     ------
     InputError
         Unknown measure, estimator or setting.
-    {errors}
+    OutputError
+        ``folder`` cannot be written.
+    WorkerError
+        A worker process died.
 
     Warns
     -----
-    {warnings}
+    BayespoolWarning
+        Those of `bayespool.leave_out`.
 
     Examples
     --------
@@ -465,11 +503,18 @@ def run_design(
        as-judged      16 0.0253
     interpolated      16 0.0165
     """
+    settings = DesignSettings(
+        measures=measures_of_rankings(measures),
+        estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
+        random_seed=random_seed,
+        estimand=estimand,
+        ci_prob=fill_ci_prob(ci_prob),
+    )
     parts = [
         part if part.measures else replace(part, measures=settings.measures)
         for part in design.parts(collection, settings)
     ]
-    results = design.run(collection, parts, settings, execution)
+    results = design.run(collection, parts, settings, folder=folder, n_jobs=n_jobs, progress=progress)
     order: RowOrder = {"part": [part.name for part in parts]}
     return DesignResult(
         **result_fields(collection, collection, settings, results),

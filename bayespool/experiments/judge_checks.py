@@ -4,42 +4,72 @@ and narrower intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise, product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bayespool.collection import Collection, Judge
 from bayespool.collection.own import check_own_judgments
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
-from bayespool.evidence import Estimand, GradeCounts, LabelConfusion, auc, kappas, label_lift
-from bayespool.evidence.bounds import unjudged_documents
-from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names
 from bayespool.experiments.design import contributors
 from bayespool.experiments.graded_runs import check_metadata, ordered_table, summarize_groups
-from bayespool.experiments.running import Columns, ExecutionOptions, Stored, Task, add_rows, experiment
-from bayespool.experiments.settings import JudgesSettings
+from bayespool.experiments.judge_rows import (
+    Confusions,
+    Row,
+    agreement_rows,
+    calibration_rows,
+    confusion_rows,
+    coverage_rows,
+    find_confusions,
+    organization_rows,
+    relevant_from,
+)
+from bayespool.experiments.running import Columns, Stored, Task, add_rows
 from bayespool.measures import Measure
+from bayespool.names import By, Estimand
+from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.notes import judge_problems
-from bayespool.posterior.preparation import DEPTHS
-from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
+from bayespool.scoring.estimators import parse_sole_posterior
 from bayespool.scoring.scoring import warn_of_unused_relevance
+from bayespool.scoring.settings import measures_of_rankings
 from bayespool.tables.files import records
 from bayespool.tables.formatting import level, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
+from bayespool.validation import check_count, described, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Row = dict[str, Any]
 ALL_JUDGES = "all judges"
 """Name for all judges combined."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgesSettings:
+    """What a check of judges was asked; a change invalidates stored intervals."""
+
+    measures: tuple[Measure, ...]
+    posterior: PosteriorEstimator
+    unpool: tuple[str, ...] = ()
+    unpool_by: By = "organization"
+    pool_depth: int | None = None
+    estimand: Estimand = "complete"
+    intervals: bool = False
+    ci_prob: float = 0.95
+    random_seed: int = 1
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings as JSON types."""
+        return described(**vars(self))
 
 
 class IntervalsWithLabels(Task):
@@ -96,125 +126,6 @@ def _mean_widths(rows: pd.DataFrame) -> Row:
         "saved": 1 - width / without if without else np.nan,
         "ci_prob": rows["ci_prob"].iloc[0],
     }
-
-
-Confusions = Mapping[tuple[Measure, str], LabelConfusion]
-"""Numbers of judged documents by label and relevance, for each measure and judge."""
-
-
-def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Confusions:
-    """Count judged documents by label and relevance for each measure and judge.
-
-    Measures with the same levels and depth share one object.
-    """
-
-    @cache
-    def confusion(judge: Judge, levels: tuple[int, ...], depth: int) -> LabelConfusion:
-        return LabelConfusion.of(collection, judge, levels, cutoff=depth)
-
-    levels = {m: tuple(threshold.rel for threshold in find_thresholds(collection, m)) for m in measures}
-    return {
-        (measure, judge.name): confusion(judge, levels[measure], max(measure.cutoff, DEPTHS["documents"]))
-        for measure, judge in product(measures, collection.judges)
-    }
-
-
-def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...]:
-    """Return the relevance thresholds used by a measure: its own, or every level if it is graded."""
-    return confusion.levels if measure.is_graded else confusion.levels[-1:]
-
-
-def confusion_rows(confusions: Confusions) -> Iterator[Row]:
-    """Yield rows of the table ``confusion`` in `bayespool.JudgeCheck`."""
-    for (measure, judge), confusion in confusions.items():
-        names, levels = (*grade_names(confusion.judge), "none"), (0, *confusion.levels)
-        for documents in KINDS_OF_DOCUMENTS:
-            yield {
-                "measure": str(measure),
-                "judge": judge,
-                "documents": documents,
-                "label": np.repeat(names, len(levels)),
-                "relevance_from": list(levels * len(names)),
-                "n": getattr(confusion, documents).ravel(),
-            }
-
-
-def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
-    """Yield rows of the table ``calibration``, with Wilson intervals."""
-    from statsmodels.stats.proportion import proportion_confint
-
-    for first, *both in _counted(confusions):
-        for documents, counted in zip(KINDS_OF_DOCUMENTS, both, strict=True):
-            n, n_relevant = counted.n.astype(int), counted.n_relevant.astype(int)
-            with np.errstate(invalid="ignore", divide="ignore"):  # NaN without documents
-                share = n_relevant / n
-                lower, upper = proportion_confint(n_relevant, n, alpha=1 - ci_prob, method="wilson")
-            columns = {"label": list(grade_names(counted.judge)), "n": n, "n_relevant": n_relevant}
-            columns |= {"share": share, "lower": lower, "upper": upper, "ci_prob": ci_prob}
-            yield first | {"documents": documents} | columns
-
-
-def agreement_rows(confusions: Confusions) -> Iterator[Row]:
-    """Yield rows of the table ``agreement``."""
-    for first, hidden, other in _counted(confusions):
-        reference = hidden if np.isnan(auc(other)) else other
-        has_cut = not np.isnan(auc(reference)) and len(kappas(reference)) > 0
-        cut = int(kappas(reference).argmax()) if has_cut else 0
-        for documents, counted in zip(KINDS_OF_DOCUMENTS, (hidden, other), strict=True):
-            yield first | {
-                "documents": documents,
-                "n": int(counted.n.sum()),
-                "n_relevant": int(counted.n_relevant.sum()),
-                "promised": float((counted.n * other.rate).sum()) if other.n.any() else np.nan,
-                "auc": auc(counted),
-                "kappa": float(kappas(counted)[cut]) if has_cut else np.nan,
-                "label_from": counted.judge.thresholds[cut] if has_cut else np.nan,
-            }
-
-
-def coverage_rows(
-    collection: Collection, run_ids: Sequence[str], confusions: Confusions, estimand: Estimand
-) -> Iterator[Row]:
-    """Yield rows of the table ``coverage``."""
-    for (measure, judge), confusion in confusions.items():
-        unjudged = np.zeros(0, dtype=np.int32)
-        if run_ids:
-            *_, pairs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
-            unjudged = np.unique(pairs)
-        is_labeled, judged = confusion.judge.is_labeled, collection.judged
-        n = np.array([judged.sum(), confusion.hidden.sum(), len(unjudged)], dtype=int)
-        n_labeled = [is_labeled[judged].sum(), confusion.hidden[:-1].sum(), is_labeled[unjudged].sum()]
-        with np.errstate(invalid="ignore"):  # NaN without documents
-            share = np.array(n_labeled, dtype=int) / n
-        first = {"measure": str(measure), "judge": judge, "documents": ["judged", "hidden", "unjudged"]}
-        yield first | {"n": n, "n_labeled": list(map(int, n_labeled)), "share": share}
-
-
-def organization_rows(collection: Collection, measures: Sequence[Measure]) -> Iterator[Row]:
-    """Yield rows of the table ``organizations``."""
-    for measure, judge in product(measures, collection.judges):
-        for threshold in find_thresholds(collection, measure):
-            lifts = label_lift(collection, judge, rel=threshold.rel, given=threshold.given)
-            o = np.flatnonzero(lifts.n)
-            yield {
-                "measure": str(measure),
-                "judge": judge.name,
-                "relevant_from": threshold.rel,
-                "given": threshold.given,
-                "organization": [collection.organizations[i] for i in o],
-                "n": lifts.n[o].astype(int),
-                "lift": lifts.lift[o],
-                "se": lifts.error[o],
-                "favored": lifts.is_favored[o],
-            }
-
-
-def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCounts]]:
-    """Yield the first cells of a row, with hidden and other documents counted by grade."""
-    for (measure, judge), confusion in confusions.items():
-        for rel in relevant_from(measure, confusion):
-            hidden, other = (confusion.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
-            yield {"measure": str(measure), "judge": judge, "relevant_from": rel}, hidden, other
 
 
 _SHARED = {
@@ -449,13 +360,22 @@ def _agreement_view(measures: list[Measure]) -> View:
     )
 
 
-@experiment(JudgesSettings, IntervalsWithLabels)
 def check_judges(
     collection: Collection,
+    measures: object = "P@10",
     *,
-    settings: JudgesSettings,
-    execution: ExecutionOptions,
+    posterior: str | PosteriorEstimator = "posterior-combined",
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    intervals: bool = False,
+    ci_prob: float | None = None,
+    random_seed: int = 1,
     run_ids: str | Iterable[str] | None = None,
+    folder: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> JudgeCheck:
     """Check the labels from a collection's second judges against its judgments.
 
@@ -463,10 +383,36 @@ def check_judges(
     ----------
     collection : Collection
         With judges (`bayespool.read_collection`, `bayespool.collection.add_judges`).
-    {options}
+    measures : measure or iterable of measures, default "P@10"
+        P@10, nDCG@10, P(rel=2)@10, AP@100, ….
+    posterior : str or PosteriorEstimator, default "posterior-combined"
+        The posterior of the intervals: settings, 'draws=4000', or a model with them, 'ratio(draws=4000)'.
+    unpool : str or iterable of str, optional
+        A run or organization to score as if it were new: it leaves the pool. A run leaves with all runs of
+        its organization, and it alone is scored. Of an organization all runs are scored.
+    unpool_by : {"organization", "run"}
+        What leaves the pool with a run that is named: its organization, or nothing.
+    pool_depth : int, optional
+        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
+    estimand : {"complete", "pooled"}
+        Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled). The two
+        coincide down to the pool depth.
+    intervals : bool, default False
+        Also how much narrower intervals are with the labels. Of the runs to score, or where there is none of
+        each organization left out. It takes a posterior for each judge, and one without.
+    ci_prob : float, optional
+        Probability of the intervals. They are equal-tailed.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
     run_ids : str or iterable of str, optional
         The runs to score, possibly none; default: as of `bayespool.score`.
-    {execution}
+    folder : path, optional
+        Finished scores are stored in its subfolder ``judges/``, and not worked out again by a later call.
+    n_jobs : int, optional
+        Processes; −1 for one per core. Default 1, or as set by a ``joblib.parallel_config`` around the call.
+        Results are the same to the byte for any number, and on a Dask cluster.
+    progress : callable, optional
+        Called with the number of finished scores, stored ones included, and their total.
 
     Returns
     -------
@@ -477,11 +423,15 @@ def check_judges(
     InputError
         No judge; unknown run or setting; intervals without a run to score or a second organization in the
         pool.
-    {errors}
+    OutputError
+        ``folder`` cannot be written.
+    WorkerError
+        A worker process died. With a folder the same call goes on from the stored scores.
 
     Warns
     -----
-    {warnings}
+    ExperimentChangedWarning
+        ``folder`` holds scores of other settings, or unreadable ones.
 
     Notes
     -----
@@ -510,7 +460,20 @@ def check_judges(
         raise InputError("the collection has no judge", hint="--judge FILE, or judges= of read_collection")
     import pandas as pd
 
-    parsed, estimand = settings.measures, settings.estimand
+    check_count("random_seed", random_seed, least=0)
+    check_count("pool_depth", pool_depth)
+    parsed = measures_of_rankings(measures)
+    settings = JudgesSettings(
+        measures=parsed,
+        posterior=parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed),
+        unpool=listed("unpool", unpool, may_be_empty=True),
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        estimand=estimand,
+        intervals=intervals,
+        ci_prob=fill_ci_prob(ci_prob),
+        random_seed=random_seed,
+    )
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     names = [judge.name for judge in collection.judges]
@@ -527,21 +490,23 @@ def check_judges(
         for row in rows:
             add_rows(columns, row)
         frames[table] = pd.DataFrame(columns)
-    if settings.intervals:
+    if intervals:
         work = IntervalsWithLabels()
-        results = work.run(collection, work.parts(collection, targets), settings, execution)
+        parts = work.parts(collection, targets)
+        results = work.run(collection, parts, settings, folder=folder, n_jobs=n_jobs, progress=progress)
         judge_order = {"judge": [*names, ALL_JUDGES]}
         runs = ordered_table(results, {"measure": list(map(str, parsed)), **judge_order})
         frames |= {"intervals": summarize_groups(runs, ("measure", "judge"), _mean_widths), "runs": runs}
     problems = judge_problems(collection, targets, parsed, estimand=estimand)
     resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.ignored_judgments)}
+    resolved |= {"problems": list(problems)}
     return JudgeCheck(
         judges=collection.judges,
         measures=parsed,
         run_ids=targets,
         confusions=confusions,
         problems=problems,
-        metadata=check_metadata(collection, settings, **resolved, problems=list(problems)),
+        metadata=check_metadata(collection, **settings.describe(), **resolved),
         _frames=frames,
     )
 

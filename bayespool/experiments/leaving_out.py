@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.collection.contents import some
-from bayespool.comparisons import paired_t
-from bayespool.comparisons.reliability import Reliability, reliability
-from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL, significant_pairs
 from bayespool.corrections.lipani import INDICATORS, AntiPrecision
-from bayespool.errors import InputError, known_names
+from bayespool.defaults import fill_ci_prob
+from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
 from bayespool.evidence.ideals import ideal_reach, values_on_fuller
@@ -26,307 +22,29 @@ from bayespool.experiments.design import (
     Part,
     Truth,
     contributors,
-    error_columns,
     whole_pool,
 )
 from bayespool.experiments.graded_runs import (
-    DesignResult,
-    WithReportedRuns,
-    best_runs_text,
     errors_by_type,
     result_fields,
     run_table,
-    sre_star_note,
-    table_by_type,
     total_seconds,
     with_types,
 )
-from bayespool.experiments.running import ExecutionOptions, experiment
-from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.measures import Measure, Normalized, Values, parse_measure
-from bayespool.measures.errors import system_rank_error
-from bayespool.report.result import Figure
-from bayespool.tables.formatting import counted
-from bayespool.tables.table import Column, IntervalColumn, Table, View
+from bayespool.experiments.leave_out_results import LeaveOutResult
+from bayespool.experiments.preparing import labeled_estimators
+from bayespool.experiments.settings import LeaveOutSettings, leave_out_estimand
+from bayespool.measures import Measure, Normalized, Values
+from bayespool.names import PairTest, Runs, Unseen
+from bayespool.scoring.settings import measures_of_rankings
+from bayespool.validation import listed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
-_CLUSTERS = {
-    "cluster": Column("cluster", "text", "Name of the cluster; the first is the largest."),
-    "n_runs": Column("runs", "count", "Number of runs of the cluster."),
-    "left_out": Column("left out", "flag", "Whether the cluster was left out of the pool."),
-    "stays": Column("why not", "text", "Why the cluster stays in the pool."),
-}
-_RELIABILITY = {
-    "n_topics": Column("topics", "count", "Number of topics that all the runs have."),
-    "generalizability": Column("Eρ²", "coefficient", "Reliability of differences between runs."),
-    "generalizability_lower": Column("from", "coefficient", "Lower end of the interval of Eρ²."),
-    "generalizability_upper": Column("to", "coefficient", "Upper end of the interval of Eρ²."),
-    "dependability": Column("Φ", "coefficient", "Reliability of the scores themselves."),
-    "dependability_lower": Column("from", "coefficient", "Lower end of the interval of Φ."),
-    "dependability_upper": Column("to", "coefficient", "Upper end of the interval of Φ."),
-}
-_RELIABILITY_VIEW = View(
-    title="reliability of the true scores",
-    names=("measure",),
-    columns=(
-        *("n_topics", "generalizability", IntervalColumn("generalizability_lower", "generalizability_upper")),
-        *("dependability", IntervalColumn("dependability_lower", "dependability_upper")),
-    ),
-)
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class LeaveOutResult(WithReportedRuns, DesignResult):
-    """Result from `leave_out`.
-
-    Its tables are ``runs``, a row per measure, estimator and run; ``summary``, a row per measure and
-    estimator over the reported runs; ``reliability`` of the true scores by measure; where clusters of runs
-    are left out, ``clusters``, a row per pooled run; and where types are, ``types``, a row per type, measure
-    and estimator, whose SRE ranks the runs of the type among all others.
-
-    Attributes
-    ----------
-    settings : LeaveOutSettings
-    n_pooled_runs : dict of str to int
-        Pooled runs by measure, before ``top`` is applied.
-    scores_in_truth : mapping of (str, str) to ndarray of float, shape (topic,)
-        True values by measure and run; NaN on topics that the run's score is not over.
-    clusters : tuple of RunCluster
-        Of all pooled runs, the largest first, also those that stay in the pool; else empty.
-    """
-
-    title = "Organizations left out of the pool"
-    settings: LeaveOutSettings
-    n_pooled_runs: Mapping[str, int]
-    scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
-    clusters: tuple[RunCluster, ...]
-    design: str = "leave-out"
-    _types: pd.DataFrame | None = None
-
-    _where = " left out of the pool"
-    _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
-
-    def tables(self) -> tuple[Table, ...]:
-        """Return ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
-        reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
-        tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
-        if self._types is not None:
-            return *tables, table_by_type(self._types)
-        if not self.clusters:
-            return tables
-        view = View(
-            title="clusters of runs",
-            names=("cluster",),
-            columns=("n_runs", "left_out", "stays"),
-            note=";\n".join(self._cluster_texts()),
-        )
-        return *tables, Table("clusters", "Clusters", self._cluster_frame(), _CLUSTERS, (view,))
-
-    def sentences(self) -> tuple[str, ...]:
-        """Return sentences on what was left out, and on bias and the best estimator for each measure."""
-        sentences = [self._scope()]
-        for measure, sentence in zip(map(str, self.settings.measures), super().sentences(), strict=True):
-            if min(len(self.true_scores(measure)), self.n_shared_topics(measure)) < 2:
-                missing = "– (it needs two runs and two topics that all of them have)"
-                sentences.append(f"{measure}: reliability of the true scores: {missing}")
-            sentences.append(sentence)
-        return tuple(sentences)
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return figures ``mae`` and ``sre``; for each measure ``truth`` and, for posterior estimators,
-        ``pit``.
-        """
-        from bayespool.plots.experiments import draw_mae
-
-        kinds: dict[Literal["mae", "sre"], str] = {"mae": "Mean absolute error", "sre": "System rank error"}
-        figures = []
-        for error, name in kinds.items():
-            draw = partial(draw_mae, self, error=error)
-            figures.append(Figure(error, f"{name} of every estimator", draw))
-        return (*figures, *super().figures())
-
-    def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
-        n_shared, n_topics = self.n_shared_topics(measure), len(self.query_ids)
-        statistics = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
-        shared = f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have"
-        return (*([shared] if n_shared < n_topics else []), *super()._measure_notes(measure))
-
-    def _scope(self) -> str:
-        settings = self.settings
-        who: str = settings.by
-        if who == "organization" and (self._rows["organization"] == self._rows["run_id"]).all():
-            who = "run, of an organization of its own,"
-        groups = f"of {len(self.clusters)} clusters of runs that retrieve alike"
-        who = {"cluster": groups, "type": f"type of runs ({', '.join(settings.types)})"}.get(who, who)
-        over_qrels = settings.denominator == "qrels"
-        over = counted(len(self.query_ids), "topic") if over_qrels else "the topics of each run"
-        parts = [f"Each {who} left out in turn, mean over {over}"]
-        if settings.pool_depth is not None:
-            parts.append(f"re-pooled to depth {settings.pool_depth}")
-        if settings.top_pool == "kept":
-            parts.append(f"pools of the best {settings.top:g} % of the runs alone")
-        repooled = settings.truth == "repooled"
-        parts.append(f"truth: {'the run back in the pool alone' if repooled else 'all judgments'}")
-        unseen = "nonrelevant in the estimates, too"
-        if settings.unseen == "estimated":
-            unseen = "nonrelevant there, and estimated, as the papers do"
-        parts.append(f"documents that the truth does not judge are {unseen}")
-        if any(note.startswith("the pool is in doubt") for note in self.pool_notes):
-            parts.append(
-                "the pool is in doubt: its runs are here because they are judged, and say nothing of others"
-            )
-        return "; ".join(parts)
-
-    def _legend(self) -> str:
-        return f"{super()._legend()} {sre_star_note(self.settings.test)}"
-
-    def _runs_clause(self, measure: str, n_runs: int) -> str:
-        """Return a clause on the runs that a table summarizes."""
-        n_pooled = self.n_pooled_runs[measure]
-        if self.settings.by in ("cluster", "type"):
-            which = best_runs_text(n_runs, self._rows["run_id"].nunique())
-            return f"{which} runs left out, of {counted(n_pooled, 'pooled run')}"
-        return f"{best_runs_text(n_runs, n_pooled)} pooled runs"
-
-    def _cluster_texts(self) -> Iterator[str]:
-        """Yield a text with the organizations and first runs of each cluster."""
-        for cluster in self.clusters:
-            others = {name for other in self.clusters if other is not cluster for name in other.organizations}
-            names = set(cluster.organizations)
-            n_both = len(names & others)
-            text = f"runs of {len(names)} organization{'s' * (len(names) > 1)}"
-            if n_both and not cluster.stays:
-                text += f" ({n_both} with other runs in the pool)"
-            yield f"{cluster.name}: {text}: {some(cluster.run_ids, 6)}"
-
-    def _cluster_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        rows = [
-            (cluster.name, run, organization, len(cluster.run_ids), not cluster.stays, cluster.stays)
-            for cluster in self.clusters
-            for run, organization in zip(cluster.run_ids, cluster.organizations, strict=True)
-        ]
-        return pd.DataFrame(
-            rows, columns=["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
-        )
-
-    def significant(self, measure: object) -> npt.NDArray[np.bool_]:
-        """Return a mask of reported run pairs whose true scores differ significantly at 5 %, shape (run,
-        run).
-
-        Topics without a score (``denominator="run"``) of any run are left out of Tukey's test, those without
-        one of the pair out of the paired t test.
-        """
-        scores = self.true_scores(measure)
-        if self.settings.test == "tukey-hsd":
-            return significant_pairs(_complete_topics(scores), "tukey-hsd")
-        p = paired_t(scores) if scores.shape[1] > 1 else np.full((len(scores), len(scores)), np.nan)
-        for u in np.flatnonzero(np.isnan(scores).any(axis=1)).tolist():
-            for v in range(len(scores)):
-                pair = _complete_topics(scores[np.array([u, v])])
-                if u != v and pair.shape[1] > 1:
-                    p[u, v] = p[v, u] = paired_t(pair)[0, 1]
-        with np.errstate(invalid="ignore"):
-            return np.asarray(p < SIGNIFICANCE_LEVEL)
-
-    def n_shared_topics(self, measure: object) -> int:
-        """Return the number of topics shared by all reported runs, used in Tukey's test and `reliability`."""
-        return int(_complete_topics(self.true_scores(measure)).shape[1])
-
-    def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
-        """Return true scores of the reported runs, shape (run, topic); NaN for topics without a score."""
-        name = self._measure(measure)
-        rows = self._reported
-        rows = rows[(rows["measure"] == name) & (rows["estimator"] == self.settings.labels[0])]
-        return np.array([self.scores_in_truth[name, run] for run in rows["run_id"]])
-
-    def mae_change(self, measure: object, estimator: str, *, reference: str = "as-judged") -> float:
-        """Return the change in MAE from a reference to an estimator in %; NaN if the first MAE is 0."""
-        name = self._measure(measure)
-        mae = self._summary.set_index(["measure", "estimator"])["mae"]
-        if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
-            raise InputError(
-                f"the experiment has no {unknown[0]!r}",
-                hint=known_names(unknown[0], self.settings.labels, before="it has "),
-            )
-        before = float(mae[name, reference])
-        return 100 * (float(mae[name, estimator]) / before - 1) if before > 0 else float("nan")
-
-    def reliability(self, measure: object) -> Reliability:
-        """Return Eρ² and Φ for the true scores of the reported runs on their shared topics."""
-        return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
-
-    def errors_by_cutoff(self) -> pd.DataFrame:
-        """Return MAE and SRE by cutoff, for measures that differ only in their cutoff.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``family`` (the measure without its cutoff: ``P(rel=2)``), ``estimator``, ``measure``, ``cutoff``,
-            ``mae``, ``sre``: families in the order of the measures, within them estimators in the order of
-            the settings, and cutoffs ascending.
-        """
-        import pandas as pd
-
-        families: dict[str, list[Measure]] = {}
-        for measure in self.settings.measures:
-            families.setdefault(str(measure).partition("@")[0], []).append(measure)
-        summary = self._summary.set_index(["estimator", "measure"])
-        rows = [
-            (family, label, str(m), m.cutoff, *(float(summary[e][label, str(m)]) for e in ("mae", "sre")))
-            for family, members in families.items()
-            for label in self.settings.labels
-            for m in sorted(members, key=lambda m: m.cutoff)
-        ]
-        return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae", "sre"])
-
-    def _reliability_frame(self) -> pd.DataFrame:
-        """Return `Reliability` by measure, for measures with at least two runs and two topics."""
-        import pandas as pd
-
-        rows = []
-        columns = ["measure", "n_runs", *(f.name for f in fields(Reliability))]
-        for measure in self.settings.measures:
-            scores = self.true_scores(measure)
-            if min(_complete_topics(scores).shape) > 1:
-                coefficients = asdict(self.reliability(measure))
-                rows.append({"measure": str(measure), "n_runs": len(scores)} | coefficients)
-        return pd.DataFrame(rows, columns=columns)
-
-    def _measure(self, measure: object) -> str:
-        parsed = parse_measure(measure)
-        if parsed not in self.settings.measures:
-            names = ", ".join(map(str, self.settings.measures))
-            raise InputError(f"the experiment has no {parsed}", hint=f"it has {names}")
-        return str(parsed)
-
-    @cached_property
-    def _significant(self) -> dict[str, npt.NDArray[np.bool_] | None]:
-        """Result of `significant` for each measure; None if no two runs can be tested."""
-        return {str(m): self.significant(m) if self._is_testable(m) else None for m in self.settings.measures}
-
-    def _is_testable(self, measure: object) -> bool:
-        scores = self.true_scores(measure)
-        if self.settings.test == "tukey-hsd":
-            return bool(min(_complete_topics(scores).shape) > 1)
-        scored = (~np.isnan(scores)).astype(int)
-        n_topics = scored @ scored.T  # of each pair
-        np.fill_diagonal(n_topics, 0)
-        return bool(n_topics.max() > 1)
-
-    def _rank_errors(self, rows: pd.DataFrame) -> dict[str, float]:
-        truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
-        significant = self._significant[rows["measure"].iloc[0]]
-        star = np.nan if significant is None else system_rank_error(truth, value, significant)
-        return {**error_columns(rows, "sre"), "sre_star": star, **error_columns(rows, "kendall_tau_b")}
-
-
-def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the scores on topics without a missing score, shape (run, topic)."""
-    return scores[:, ~np.isnan(scores).any(axis=0)]
+    from bayespool.posterior import PosteriorEstimator
 
 
 @dataclass(frozen=True)
@@ -347,14 +65,16 @@ class RunsLeftOut(Design):
         for measure in settings.measures:
             candidates = collection.pooled_run_ids
             if settings.top_pool == "kept":
-                candidates = best_runs(collection, measure, settings)
+                candidates = best_runs(
+                    collection, measure, top=settings.top, denominator=settings.denominator
+                )
             pools.setdefault(candidates, []).append(measure)
         folds = []
         for pooled_run_ids, measures in pools.items():
             units = self._units(collection, pooled_run_ids, settings)
             if settings.top_pool == "all":
                 n_best(sum(map(len, units.values())), settings.top)
-            if not scored_topics(collection, pooled_run_ids, settings).any(axis=1).all():
+            if not scored_topics(collection, pooled_run_ids, settings.denominator).any(axis=1).all():
                 raise InputError("a pooled run has no topic of the qrels", hint='take denominator="qrels"')
             folds += [
                 Part(
@@ -392,7 +112,7 @@ class RunsLeftOut(Design):
 
     def topics(self, collection: Collection, part: Part, settings: LeaveOutSettings) -> npt.NDArray[np.bool_]:
         """Return a mask of all topics, or of the topics for which the run retrieved documents."""
-        return scored_topics(collection, part.run_ids, settings)
+        return scored_topics(collection, part.run_ids, settings.denominator)
 
     def judged_in_truth(
         self, collection: Collection, part: Part, settings: LeaveOutSettings
@@ -443,9 +163,29 @@ class RunsLeftOut(Design):
         return rows
 
 
-@experiment(LeaveOutSettings, RunsLeftOut)
 def leave_out(
-    collection: Collection, *, settings: LeaveOutSettings, execution: ExecutionOptions
+    collection: Collection,
+    measures: object = "P@10",
+    *,
+    estimators: object = "all",
+    posterior: str | PosteriorEstimator | None = None,
+    by: Literal["organization", "run", "cluster", "type"] = "organization",
+    n_clusters: int | None = None,
+    run_types: Mapping[str, str] | None = None,
+    types: str | Iterable[str] | None = None,
+    runs: Runs = "pooled",
+    top: float = 100,
+    top_pool: Literal["all", "kept"] = "all",
+    truth: Literal["repooled", "full"] = "repooled",
+    unseen: Unseen = "nonrelevant",
+    denominator: Literal["qrels", "run"] = "qrels",
+    pool_depth: int | None = None,
+    test: PairTest = "tukey-hsd",
+    ci_prob: float | None = None,
+    random_seed: int = 1,
+    folder: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> LeaveOutResult:
     """Leave each organization (run, cluster, type of runs) out of the pool and compare estimates with the
     truth.
@@ -454,8 +194,62 @@ def leave_out(
     ----------
     collection : Collection
         With a known pool. Its pooled runs are left out and estimated.
-    {options}
-    {execution}
+    measures : measure or iterable of measures, default "P@10"
+        P@10, nDCG@10, P(rel=2)@10, AP@100, ….
+    estimators : str, Estimator, sequence or mapping of them, default "all"
+        'default', 'all', 'pairs', or names with settings in parentheses: background(e=0.05). The first three
+        are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
+        `bayespool.scoring.PAIRED_ESTIMATORS`; a mapping is of labels to estimators.
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors among them: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
+    by : {"organization", "run", "cluster", "type"}, default "organization"
+        What is left out of the pool at a time. An organization's runs resemble each other, so that leaving
+        out one run alone understates the bias that the run of a new organization would suffer. A cluster is
+        of runs that retrieve alike, of any organizations: left out, they are unlike the pool. A type is of
+        runs that were made alike, such as manual ones.
+    n_clusters : int, optional
+        Number of clusters, where they are left out: by default 5; fewer where joins are tied.
+    run_types : mapping of str to str, optional
+        Type of each run that takes part, as `bayespool.collection.read_run_types` reads it of a CSV file.
+    types : str or iterable of str, optional
+        Types to leave out, in turn; default: all.
+    runs : {"pooled", "all"}, default "pooled"
+        The pooled runs take part, or all: what is unjudged in truth is then not relevant. The second is the
+        rule of Webber & Park.
+    top : float, default 100
+        Report on this percentage of the runs left out, the best by true score. They are chosen measure by
+        measure, their number rounded half up, the earlier of equal ones taken; buggy runs are then left
+        aside, as in earlier work. The others still make the pool.
+    top_pool : {"all", "kept"}, default "all"
+        Whether the other runs' contributions stay in the pool, or the best make it alone (kept). With kept,
+        as the published tool has it, runs are chosen by their scores on all judgments, and estimated only
+        where they are among the best.
+    truth : {"repooled", "full"}, default "repooled"
+        What is true: a run's score with it alone back in the pool, or on all judgments (full). The two differ
+        only below the pool depth, where full counts documents that other runs of the organization brought. A
+        document that the truth judges is estimated.
+    unseen : {"nonrelevant", "estimated"}, default "nonrelevant"
+        Whether documents that the truth does not judge are nonrelevant in estimates, too, or estimated. The
+        papers estimate them, so that an estimate is of something else than the truth.
+    denominator : {"qrels", "run"}, default "qrels"
+        Scores are means over the topics of the qrels, or over those that the run has documents for. The
+        second is what the published tool does.
+    pool_depth : int, optional
+        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
+    test : {"tukey-hsd", "paired-t"}, default "tukey-hsd"
+        Significance test of a pair. It says what is significant in SRE*.
+    ci_prob : float, optional
+        Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
+        Coverage is also given at 50, 80 and 95 %.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
+    folder : path, optional
+        Folder for finished folds, from which a later call goes on: they are in its subfolder ``folds/``.
+    n_jobs : int, optional
+        Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
+        Results are the same to the byte for any number, and on a Dask cluster.
+    progress : callable, optional
+        Called with the number of finished folds, stored ones included, and their total.
 
     Returns
     -------
@@ -466,11 +260,19 @@ def leave_out(
     InputError
         Unknown measure, estimator, setting or type; no pool; a pool of one organization (run, type), or none
         of whose clusters can be left out; a run without a type.
-    {errors}
+    OutputError
+        ``folder`` cannot be written.
+    WorkerError
+        A worker process died. With a folder the same call goes on from the stored folds.
 
     Warns
     -----
-    {warnings}
+    ExperimentChangedWarning
+        ``folder`` holds folds of other settings, or unreadable ones.
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
@@ -493,8 +295,41 @@ def leave_out(
        as-judged 0.0233 -0.0233 35.0
     interpolated 0.0166  0.0147 23.0
     """
+    estimand = leave_out_estimand(truth, unseen)
+    settings = LeaveOutSettings(
+        measures=measures_of_rankings(measures),
+        estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
+        by=by,
+        n_clusters=n_clusters,
+        run_types=tuple((run_types or {}).items()),
+        types=listed("types", types),
+        runs=runs,
+        top=top,
+        top_pool=top_pool,
+        truth=truth,
+        unseen=unseen,
+        denominator=denominator,
+        pool_depth=pool_depth,
+        test=test,
+        ci_prob=fill_ci_prob(ci_prob),
+        random_seed=random_seed,
+    )
+    return leave_out_resolved(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)
+
+
+def leave_out_resolved(
+    collection: Collection,
+    settings: LeaveOutSettings,
+    *,
+    folder: str | Path | None,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> LeaveOutResult:
+    """Run `leave_out` with parsed settings."""
     pooled, settings, design, folds = resolve_design(collection, settings)
-    results = design.run(pooled, folds, settings, execution, given=collection)
+    results = design.run(
+        pooled, folds, settings, folder=folder, n_jobs=n_jobs, progress=progress, given=collection
+    )
     rows = _with_reported(run_table(pooled, settings, results), settings)
     return LeaveOutResult(
         **result_fields(collection, pooled, settings, results),
@@ -542,12 +377,14 @@ def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFr
     return frame
 
 
-def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettings) -> tuple[str, ...]:
+def best_runs(
+    collection: Collection, measure: Measure, *, top: float, denominator: str = "qrels"
+) -> tuple[str, ...]:
     """Return the best ``top`` % of pooled runs by their score on all judgments, in pool order."""
     runs = collection.pooled_run_ids
-    n_topics = scored_topics(collection, runs, settings).sum(axis=1)
+    n_topics = scored_topics(collection, runs, denominator).sum(axis=1)
     score = score_bounds(collection, runs, measure).low.means(n_topics)
-    return tuple(runs[i] for i in best_positions(score, settings.top))
+    return tuple(runs[i] for i in best_positions(score, top))
 
 
 def best_positions(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
@@ -566,10 +403,10 @@ def n_best(n_runs: int, top: float) -> int:
 
 
 def scored_topics(
-    collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
+    collection: Collection, run_ids: tuple[str, ...], denominator: str
 ) -> npt.NDArray[np.bool_]:
     """Return a mask of the topics in each run's mean score, shape (run, topic)."""
     index = collection.run_index(run_ids)
-    if settings.denominator == "qrels":
+    if denominator == "qrels":
         return np.ones((len(index), len(collection.query_ids)), dtype=bool)
     return np.asarray(collection.length[index] > 0)

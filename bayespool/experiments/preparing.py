@@ -15,11 +15,13 @@ from bayespool.evidence import PREDICTORS
 from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
 from bayespool.models import MODELS, own_models
-from bayespool.names import COMBINED_MODELS, leading_name
-from bayespool.options import options_of
+from bayespool.names import COMBINED_MODELS, Estimand, leading_name
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.estimator import shared_settings
 from bayespool.posterior.preparation import prior_names
 from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
 from bayespool.scoring.estimators import refuse_idle_priors
+from bayespool.validation import listed
 
 
 def user_code_versions(
@@ -69,27 +71,47 @@ def _is_built_in(defined: type | Callable[..., Any]) -> bool:
 
 
 def labeled_estimators(
-    given: Sequence[str | Estimator | tuple[str, str | Estimator]], settings: Any
+    given: object,
+    posterior: str | PosteriorEstimator | None = None,
+    *,
+    estimand: Estimand = "pooled",
+    random_seed: int,
+    may_be_empty: bool = False,
 ) -> tuple[tuple[str, Estimator], ...]:
     """Return an experiment's estimators with distinct labels.
 
     Labels are those given with them, else their names, or the texts given where two share a name.
+
+    Parameters
+    ----------
+    given : str, Estimator, sequence or mapping of them
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors among them.
+    estimand : {"complete", "pooled"}
+        That of all of them.
+    random_seed : int
+    may_be_empty : bool, default False
 
     Raises
     ------
     InputError
         Unknown name or setting, none, two of one label, or a prior that none of them has.
     """
-    pairs = [e for e in given if isinstance(e, tuple)]
-    listed = named_estimators(e for e in given if not isinstance(e, tuple))
-    parsed = [_parsed(e, settings) for e in (*(e for _, e in pairs), *listed)]
-    if not parsed and options_of(type(settings))["estimators"][1] is not None:
+    shared = shared_settings(posterior)
+    entries = given.items() if isinstance(given, Mapping) else listed("estimators", given, may_be_empty=True)
+    pairs = [e for e in entries if isinstance(e, tuple)]
+    texts = named_estimators(e for e in entries if not isinstance(e, tuple))
+    parsed = [
+        changed(_parsed(e, {"random_seed": random_seed} | shared), "estimand", estimand)
+        for e in (*(e for _, e in pairs), *texts)
+    ]
+    if not parsed and not may_be_empty:
         raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
-    refuse_idle_priors(parsed, settings.posterior_overrides().get("priors", {}))
+    refuse_idle_priors(parsed, shared.get("priors", {}))
     names = [e.name for e in parsed]
     labels = [label for label, _ in pairs] + [
         e.name if names.count(e.name) == 1 or not isinstance(text, str) else text
-        for text, e in zip(listed, parsed[len(pairs) :], strict=True)
+        for text, e in zip(texts, parsed[len(pairs) :], strict=True)
     ]
     if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:
         raise InputError(
@@ -109,16 +131,15 @@ def parts_description(settings: Any, design: object) -> dict[str, Any]:
     return {**described, **versions, **vars(design)}
 
 
-def _parsed(estimator: str | Estimator, settings: Any) -> Estimator:
-    """Return the parsed estimator with the experiment's estimand, if it has that setting."""
+def _parsed(estimator: str | Estimator, settings: Mapping[str, Any]) -> Estimator:
+    """Return the parsed estimator, or raise `InputError` for one that no experiment has topics for."""
     name = leading_name(estimator) if isinstance(estimator, str) else ""
     if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
         raise InputError(
             "topics-adjustment needs topics on which a run outside the pool is judged; here there are none",
             hint="bayespool common-topics is the experiment for it",
         )
-    parsed = parse_estimator(estimator, random_seed=settings.random_seed, **settings.posterior_overrides())
-    return changed(parsed, "estimand", settings.estimand_of_estimators)
+    return parse_estimator(estimator, **settings)
 
 
 def changed(estimator: Estimator, name: str, value: object) -> Estimator:
@@ -147,8 +168,8 @@ def parse_models(models: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str]) -> None:
-    """Raise `InputError` for priors that no model has. Without models, all models count."""
-    names = {prior for model in models or MODELS for prior in prior_names(model)}
+    """Raise `InputError` for priors that no model has."""
+    names = {prior for model in models for prior in prior_names(model)}
     for name in priors:
         if name not in names:
             hint = known_names(name, sorted(names), before="these models have ")

@@ -155,7 +155,7 @@ def _result_fields(
     """Run a design and return the fields of its result, with sorted rows."""
     whole = whole_pool(collection, settings.runs, settings.pool_depth)
     resolved = settings_for_collection(settings, whole)
-    results = design.run(whole, design.parts(whole, resolved), resolved, execution, given=collection)
+    results = design.run(whole, design.parts(whole, resolved), resolved, **vars(execution), given=collection)
     by_pool: RowOrder = {"measure": list(map(str, settings.measures)), "pool_width": None}
     by_pool = {**by_pool, "estimator": settings.labels, **(order or {}), "sample": None}
     n_contributors = len(pool_contributors(whole, resolved))

@@ -481,8 +481,10 @@ class Task:
         collection: Collection,
         parts: Sequence[Any],
         settings: Any,
-        execution: ExecutionOptions,
         *,
+        folder: str | Path | None = None,
+        n_jobs: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
         given: Collection | None = None,
     ) -> list[PartResult]:
         """Return the results of all parts in order, loaded from the folder or computed and stored.
@@ -490,25 +492,24 @@ class Task:
         Their description names the collection as it was `given`.
         """
         self.prepare(given or collection, settings)
-        store, progress = None, execution.progress or (lambda done, n: None)
-        if execution.folder is not None:
+        store, show = None, progress or (lambda done, n: None)
+        if folder is not None:
             description = describe_experiment(self.name, given or collection, self.describe(settings))
-            folder = Path(execution.folder) / (self.folder or self.name)
-            store = PartStore(folder, description)
+            store = PartStore(Path(folder) / (self.folder or self.name), description)
         results: dict[Any, PartResult] = {}
         with nullcontext() if store is None else closing(store):
             for part in parts:
                 stored = None if store is None else store.load(*self.identity(part, settings))
                 if stored is not None:
                     results[part] = PartResult(part, *stored)
-            progress(len(results), len(parts))
+            show(len(results), len(parts))
             remaining = [part for part in parts if part not in results]
             work = partial(self.work, settings=settings)
-            for result in completed(work, collection, remaining, n_jobs=execution.n_jobs):
+            for result in completed(work, collection, remaining, n_jobs=n_jobs):
                 if store is not None:
                     store.save(*self.identity(result.part, settings), result.rows, result.rest)
                 results[result.part] = result
-                progress(len(results), len(parts))
+                show(len(results), len(parts))
         in_order = [results[part] for part in parts]
         self.warn(in_order)
         return in_order

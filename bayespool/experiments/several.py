@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
-from bayespool.experiments.leaving_out import LeaveOutResult, RunsLeftOut, leave_out, resolve_design
-from bayespool.experiments.running import ExecutionOptions, experiment
-from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.experiments.leave_out_results import LeaveOutResult
+from bayespool.experiments.leaving_out import leave_out_resolved, resolve_design
+from bayespool.experiments.preparing import labeled_estimators
+from bayespool.experiments.settings import LeaveOutSettings, leave_out_estimand
+from bayespool.names import PairTest, Runs, Unseen
 from bayespool.pooling.loading import check_collection_names
 from bayespool.report.result import Result
+from bayespool.scoring.settings import measures_of_rankings
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.table import Column, Table, View
+from bayespool.validation import listed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayespool.posterior import PosteriorEstimator
 
 _REFERENCE = "as-judged"
 _ROUNDING = 1e-12
@@ -183,9 +190,29 @@ def over_collections(errors: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[A
     }
 
 
-@experiment(LeaveOutSettings, RunsLeftOut)
 def leave_out_several(
-    collections: Mapping[str, Collection], *, settings: LeaveOutSettings, execution: ExecutionOptions
+    collections: Mapping[str, Collection],
+    measures: object = "P@10",
+    *,
+    estimators: object = "all",
+    posterior: str | PosteriorEstimator | None = None,
+    by: Literal["organization", "run", "cluster", "type"] = "organization",
+    n_clusters: int | None = None,
+    run_types: Mapping[str, str] | None = None,
+    types: str | Iterable[str] | None = None,
+    runs: Runs = "pooled",
+    top: float = 100,
+    top_pool: Literal["all", "kept"] = "all",
+    truth: Literal["repooled", "full"] = "repooled",
+    unseen: Unseen = "nonrelevant",
+    denominator: Literal["qrels", "run"] = "qrels",
+    pool_depth: int | None = None,
+    test: PairTest = "tukey-hsd",
+    ci_prob: float | None = None,
+    random_seed: int = 1,
+    folder: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> LeaveOutSeveralResult:
     """Leave organizations (runs, clusters of runs) out of the pools in several collections.
 
@@ -196,7 +223,9 @@ def leave_out_several(
     ----------
     collections : mapping of str to Collection
         By name, such as `bayespool.read_collections` gives them.
-    {options}
+    measures, estimators, posterior, by, n_clusters, run_types, types, runs, top, top_pool, truth, unseen, \
+denominator, pool_depth, test, ci_prob, random_seed : optional
+        As in `bayespool.leave_out`.
     folder : path, optional
         Finished folds are stored in its subfolders, one for each collection, and not worked out again by a
         later call.
@@ -243,6 +272,25 @@ def leave_out_several(
        depth 5  as-judged 0.0567      0.0000
        depth 5 background 0.0496    -12.5294
     """
+    estimand = leave_out_estimand(truth, unseen)
+    settings = LeaveOutSettings(
+        measures=measures_of_rankings(measures),
+        estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
+        by=by,
+        n_clusters=n_clusters,
+        run_types=tuple((run_types or {}).items()),
+        types=listed("types", types),
+        runs=runs,
+        top=top,
+        top_pool=top_pool,
+        truth=truth,
+        unseen=unseen,
+        denominator=denominator,
+        pool_depth=pool_depth,
+        test=test,
+        ci_prob=fill_ci_prob(ci_prob),
+        random_seed=random_seed,
+    )
     check_collection_names(collections)
     if not collections:
         raise InputError("no collection", hint="give a mapping of names to collections")
@@ -255,13 +303,14 @@ def leave_out_several(
         n_before = sum(n_folds[former] for former in results)
 
         def show(n_done: int, _: int, n_before: int = n_before) -> None:
-            if execution.progress is not None:
-                execution.progress(n_before + n_done, sum(n_folds.values()))
+            if progress is not None:
+                progress(n_before + n_done, sum(n_folds.values()))
 
         with _named(name):
-            folder = None if execution.folder is None else Path(execution.folder) / name
-            options = replace(execution, folder=folder, progress=show)
-            results[name] = leave_out(collection, settings=settings, **vars(options))
+            place = None if folder is None else Path(folder) / name
+            results[name] = leave_out_resolved(
+                collection, settings, folder=place, n_jobs=n_jobs, progress=show
+            )
     return LeaveOutSeveralResult(settings=settings, results=results)
 
 

@@ -40,7 +40,7 @@ from .loading import (
     read_collections as read_collections,
     read_contributors as read_contributors,
 )
-from .plans import PoolPlan as PoolPlan, Shares as Shares
+from .plans import PoolPlan as PoolPlan
 from .pools import StrategyPool as StrategyPool, pool_of_strategy as pool_of_strategy
 from .rank_biased import RBPA as RBPA, RBPB as RBPB, RBPC as RBPC
 from .registry import (

@@ -15,7 +15,8 @@ from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelA
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.rankings import within
 from bayespool.errors import InputError
-from bayespool.pooling.plans import PoolPlan, Shares
+from bayespool.names import Shares
+from bayespool.pooling.plans import PoolPlan
 from bayespool.pooling.registry import StoppingRule, stops_at
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import FixedOrder, Strategy, TopicRankings, retrieved_by
@@ -31,27 +32,22 @@ class PoolSelection:
 
     Attributes
     ----------
-    strategy : Strategy
-    budget : int or None
-        Documents requested; None where the strategy decides.
+    plan : PoolPlan
+        Strategy, budget and other settings.
     pair : ndarray of int32, shape (document,)
         Pair codes, topic by topic, in the order of judging.
     start : ndarray of int, shape (topic + 1,)
         Documents of topic t are ``start[t]`` to ``start[t + 1]``.
     inclusion : ndarray of float, shape (document,)
         Inclusion probability of each document: `Sampling.inclusion` of a sample, else 1.
-    stop : StoppingRule or None
-        Rule that ended topics before the budget did.
     n_documents : ndarray of int, shape (topic,)
         Documents that could be judged.
     """
 
-    strategy: Strategy
-    budget: int | None
+    plan: PoolPlan
     pair: IntArray
     start: IndexArray
     inclusion: FloatArray
-    stop: StoppingRule | None
     n_documents: IndexArray
 
     def __len__(self) -> int:
@@ -224,10 +220,22 @@ def choose(
     ----------
     collection : Collection
     strategy : str, Strategy or PoolPlan
-        A strategy, also with the settings that follow: ``"take(budget=5000, depth=100)"``.
-    budget, depth, shares, rel, random_seed, stop
-        As for `PoolPlan`, whose ``run_depth`` is ``depth``; in place of what ``strategy`` says. Default:
-        equal shares, relevance from 1, seed 1.
+        Which documents are judged: a strategy, with settings in parentheses: "take(budget=5000, depth=100)".
+        Among the settings may be the arguments that follow (`PoolPlan`), which replace them.
+    budget : int, optional
+        Documents to judge, over all topics; a strategy with a size of its own, such as depth, needs none.
+    depth : int, optional
+        Ranks of a run that may be judged at most; default: all.
+    shares : {"equal", "global"}, optional
+        How topics share a budget: as evenly as they have documents, or by the values of documents (global).
+    rel : int, optional
+        Smallest relevance that counts as relevant for adaptive strategies, and in counts of documents.
+    random_seed : int, optional
+        Random seed; the same inputs and seed give the same bytes.
+    stop : str or StoppingRule, optional
+        Rule that may end a topic before the budget: nonrelevant(n=50), recall(target=0.9), yield(share=0.05).
+        A topic ends after so many nonrelevant documents in a row; when the estimated recall is reached; when
+        fewer of the last 50 documents are relevant.
     run_index : ndarray of int, optional
         The contributing runs; default: the pooled ones.
     labels : ndarray of int16, shape (pair,), optional
@@ -273,15 +281,7 @@ def choose(
         for topic, p in zip(topics, pairs, strict=True)
     ]
     start = np.append(0, np.cumsum([len(p) for p in pairs]))
-    return PoolSelection(
-        plan.strategy,
-        plan.budget,
-        np.concatenate(pairs),
-        start,
-        np.concatenate(inclusion),
-        plan.stop,
-        n_documents,
-    )
+    return PoolSelection(plan, np.concatenate(pairs), start, np.concatenate(inclusion), n_documents)
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,9 +351,7 @@ class Membership:
         )
 
 
-def count_contributions(
-    collection: Collection, chosen: PoolSelection, *, depth: int | None = None
-) -> Contributions:
+def count_contributions(collection: Collection, chosen: PoolSelection) -> Contributions:
     """Count the chosen documents that each organization retrieves, in order of organization name.
 
     Parameters
@@ -361,8 +359,6 @@ def count_contributions(
     collection : Collection
     chosen : PoolSelection
         By `choose`, from all pooled runs.
-    depth : int, optional
-        The depth of that choice.
 
     Examples
     --------
@@ -378,7 +374,7 @@ def count_contributions(
     index = np.flatnonzero(collection.pooled)
     names = [collection.organizations[o] for o in collection.organization[index]]
     by_name = np.argsort(np.array(names), kind="stable")
-    members = Membership.of(collection, index[by_name], [names[i] for i in by_name], depth)
+    members = Membership.of(collection, index[by_name], [names[i] for i in by_name], chosen.plan.run_depth)
     return members.contributions(collection, pooled)
 
 

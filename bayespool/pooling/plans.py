@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 
 from bayespool.errors import InputError, known_names
-from bayespool.names import split_list
+from bayespool.names import Shares, split_list
 from bayespool.pooling.registry import (
     STRATEGIES,
     StoppingRule,
     parse_stopping_rule,
     parse_strategy,
+    stopping_text,
     strategy_text,
 )
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import Strategy
 from bayespool.validation import check_choice, check_count
-
-Shares = Literal["equal", "global"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +113,18 @@ class PoolPlan:
             "stop": None if stop is None else parse_stopping_rule(stop),
         }
         return cls(**settings | {name: value for name, value in given.items() if value is not None})
+
+    def describe(self) -> dict[str, Any]:
+        """Return the arguments of `bayespool.pooling.choose` that the plan stands for, as JSON types."""
+        return {
+            "strategy": strategy_text(self.strategy),
+            "budget": self.budget,
+            "depth": self.run_depth,
+            "shares": self.shares,
+            "rel": self.rel,
+            "stop": self.stop and stopping_text(self.stop),
+            "random_seed": self.random_seed,
+        }
 
     def __str__(self) -> str:
         """Return the strategy and all non-default settings as text."""

@@ -359,15 +359,13 @@ class DocumentsToJudge(ListForAssessors):
         The runs, with the judgments that there are.
     chosen : PoolSelection
         Made by `bayespool.pooling.choose`.
-    settings : mapping of str to object
-        Arguments of `choose`, such as ``depth`` and ``rel``.
 
     Examples
     --------
     >>> from bayespool import load_example
     >>> from bayespool.pooling import choose
     >>> example = load_example()
-    >>> documents = DocumentsToJudge(example, choose(example, "take", 200), {})
+    >>> documents = DocumentsToJudge(example, choose(example, "take", 200))
     >>> documents
     <DocumentsToJudge: 200 documents of 20 topics by take>
     >>> print(documents.sentences()[1])
@@ -376,7 +374,6 @@ class DocumentsToJudge(ListForAssessors):
 
     collection: Collection
     chosen: PoolSelection
-    settings: Mapping[str, Any]
 
     command = "pool"
     title = "Documents to judge"
@@ -392,12 +389,12 @@ class DocumentsToJudge(ListForAssessors):
     @property
     def strategy(self) -> str:
         """Name of the strategy, with non-default settings."""
-        return strategy_text(self.chosen.strategy)
+        return strategy_text(self.chosen.plan.strategy)
 
     @cached_property
     def contributions(self) -> Contributions:
         """Numbers of documents contributed by each organization."""
-        return count_contributions(self.collection, self.chosen, depth=self.settings.get("depth"))
+        return count_contributions(self.collection, self.chosen)
 
     @property
     def metadata(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -405,7 +402,7 @@ class DocumentsToJudge(ListForAssessors):
         return {
             "bayespool": __version__,
             "fingerprint": self.collection.fingerprint,
-            "settings": {**self.settings, "strategy": self.strategy},
+            "settings": self.chosen.plan.describe(),
         }
 
     def qrels(self) -> Qrels:
@@ -416,7 +413,7 @@ class DocumentsToJudge(ListForAssessors):
         """Return tables with the documents (and ``relevance`` if judged) and with their contributors."""
         frame = selection_frame(self.collection, self.chosen, relevance=bool(self.collection.judged.any()))
         documents = Table("documents", "Documents to judge", frame, _DOCUMENTS)
-        stopped = (self._topics(),) if self.chosen.stop is not None else ()
+        stopped = (self._topics(),) if self.chosen.plan.stop is not None else ()
         return (documents, self._contributors(), *stopped)
 
     def _topics(self) -> Table:
@@ -426,7 +423,7 @@ class DocumentsToJudge(ListForAssessors):
         rows = []
         for topic, query_id in enumerate(self.collection.query_ids):
             pair = self.chosen.pair[self.chosen.start[topic] : self.chosen.start[topic + 1]]
-            relevant = self.collection.relevance[pair] >= self.settings.get("rel", 1)
+            relevant = self.collection.relevance[pair] >= self.chosen.plan.rel
             n_there, is_known = int(self.chosen.n_documents[topic]), self.collection.judged[pair].all()
             recall = estimated_recall(relevant, n_there)[-1] if len(pair) and is_known else float("nan")
             rows.append((query_id, n_there, len(pair), int(relevant.sum()), recall))
@@ -455,7 +452,7 @@ class DocumentsToJudge(ListForAssessors):
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on the stopping rule, or on a budget larger than the number of documents."""
-        stop, budget = self.chosen.stop, self.chosen.budget
+        stop, budget = self.chosen.plan.stop, self.chosen.plan.budget
         if stop is not None:
             of = "" if budget is None else f"; the budget was {budget}"
             return (f"topics end by {stopping_text(stop)}{of}",)
@@ -471,7 +468,7 @@ class DocumentsToJudge(ListForAssessors):
         ]
         judged = restrict_judgments(self.collection, self.chosen)
         if n_judged := int(judged.judged.sum()):
-            n_relevant = n_relevant_documents(judged, self.settings.get("rel", 1))
+            n_relevant = n_relevant_documents(judged, self.chosen.plan.rel)
             sentences.append(
                 f"judged already: {n_judged}, {n_relevant} of them relevant; to judge: {len(self) - n_judged}"
             )
@@ -479,7 +476,7 @@ class DocumentsToJudge(ListForAssessors):
 
     def citations(self) -> tuple[Citation, ...]:
         """Return citations for the strategy and bayespool itself."""
-        return cite(["bayespool", *STRATEGIES[self.chosen.strategy.name].citations])
+        return cite(["bayespool", *STRATEGIES[self.chosen.plan.strategy.name].citations])
 
 
 _DOCUMENTS = {

@@ -17,8 +17,8 @@ from published_methods import PaperSystemsAdjustment, ToolAntiPrecision, ToolSys
 from bayespool import leave_out, read_collection
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
-from bayespool.experiments import LeaveOutResult, LeaveOutSettings, best_runs
-from bayespool.measures import Estimator, mean_absolute_error, overtaken_runs
+from bayespool.experiments import LeaveOutResult, best_runs
+from bayespool.measures import Estimator, mean_absolute_error, overtaken_runs, parse_measures
 
 CUTOFFS = (5, 10, 20, 30, 100)
 MEASURES = [f"P@{n}" for n in CUTOFFS]
@@ -183,11 +183,12 @@ def kept_runs(
     collection: Collection, experiment: Experiment, measures: Sequence[str] = MEASURES
 ) -> dict[int, tuple[str, ...]]:
     """The best runs, which make the pool, by cutoff."""
-    settings = LeaveOutSettings.of(
-        measures=measures, estimators="as-judged", random_seed=1, top=experiment.top, **experiment.settings
-    )
     pooled = collection.truncate_pool(collection.pool_depth)
-    return {measure.cutoff: best_runs(pooled, measure, settings) for measure in settings.measures}
+    denominator = experiment.settings.get("denominator", "qrels")
+    return {
+        measure.cutoff: best_runs(pooled, measure, top=experiment.top, denominator=denominator)
+        for measure in parse_measures(measures)
+    }
 
 
 def as_then(

@@ -479,10 +479,11 @@ def test_what_cannot_be_checked_is_refused() -> None:
         ({"n_folds": 1}, "n_folds cannot be 1"),
         ({"models": ("ratio", "linear")}, "no model 'linear'"),
         ({"models": ("combined",)}, "where all of its models are: ratio, rankings"),
-        ({"models": ()}, "models cannot be empty"),
+        ({"models": ()}, "no model to check"),
         ({"posterior": "gamma=Normal(0, 1)"}, "no prior 'gamma'"),
         ({"posterior": "engine=advi"}, "no engine 'advi'"),
-        ({"posterior": "draws=0"}, "draws cannot be 0"),
+        ({"posterior": "draws=0"}, "draws"),
+        ({"posterior": "ratio(draws=50)"}, "posterior names the model 'ratio'; name it among the models"),
     ]
     for arguments, message in refused:
         with pytest.raises(InputError, match=message):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
-from left_out import LEVELS, POINTS, RANKINGS, column, shapes, tables
+from left_out import LEVELS, POINTS, RANKINGS, asked_settings, column, shapes, tables
 from real import read_real
 from rich.console import Console
 from small import small
@@ -24,7 +24,6 @@ from bayespool.errors import InputError
 from bayespool.evidence import RunCluster, cluster_runs, judgment_counts
 from bayespool.experiments import (
     LeaveOutResult,
-    LeaveOutSettings,
     SimulationSettings,
     leave_out,
     load_example,
@@ -196,8 +195,8 @@ def test_estimates_do_not_depend_on_what_is_hidden(n_posteriors: int) -> None:
     assert hidden.sum() > 20
     turned = np.where(hidden, np.where(original.relevance > 0, 0, 1), original.relevance).astype(np.int16)
     names = [name for name in ESTIMATOR_NAMES if name.startswith("posterior")][:n_posteriors]
-    asked = {"measures": "P@10", "estimators": [*POINTS, *names], "random_seed": 1, "posterior": "draws=50"}
-    settings = LeaveOutSettings.of(**asked)
+    asked = {"measures": "P@10", "estimators": [*POINTS, *names], "posterior": "draws=50"}
+    settings = asked_settings(**asked)
     (fold,) = (f for f in RunsLeftOut().parts(original, settings) if f.run_ids[0].startswith(organization))
     one, other = (
         RunsLeftOut().work(collection, fold, settings)

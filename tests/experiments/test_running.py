@@ -128,9 +128,9 @@ def test_experiments_keep_their_work_apart(tmp_path: Path) -> None:
 
 def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
     """A changed declaration under the same name must not go on from parts of the former."""
-    from bayespool.experiments import JudgesSettings
-    from bayespool.experiments.judge_checks import IntervalsWithLabels
+    from bayespool.experiments.judge_checks import IntervalsWithLabels, JudgesSettings
     from bayespool.models import MODELS, model_named
+    from bayespool.posterior import PosteriorEstimator
     from bayespool.scoring import ESTIMATORS, register_model
 
     spec = dataclasses.replace(model_named("background"), name="mine", description="mine")
@@ -138,7 +138,8 @@ def test_a_model_of_ones_own_is_part_of_what_a_check_stores() -> None:
     try:
         for scale in (1.0, 2.0):
             register_model(dataclasses.replace(spec, source=f"version {scale}"))
-            described.append(IntervalsWithLabels().describe(JudgesSettings.of(posterior="mine")))
+            asked = JudgesSettings(measures=(), posterior=PosteriorEstimator(model="mine"))
+            described.append(IntervalsWithLabels().describe(asked))
     finally:
         MODELS.pop("mine", None)
         ESTIMATORS.pop("posterior-mine", None)

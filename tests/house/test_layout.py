@@ -44,6 +44,8 @@ TESTED_IN = {
     "experiments/design": "experiments/test_leaving_out experiments/test_random_pools",
     "experiments/graded_runs": "experiments/test_leaving_out experiments/test_random_pools",
     "experiments/hidden": "experiments/test_checks",
+    "experiments/judge_rows": "experiments/test_judge_checks",
+    "experiments/leave_out_results": "experiments/test_leaving_out",
     "experiments/predictions": "experiments/test_checks",
     "experiments/preparing": "experiments/test_own_estimators",
     "experiments/settings": "experiments/test_own_estimators test_options cli/test_pooling",

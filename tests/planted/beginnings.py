@@ -120,6 +120,22 @@ FAULTS = (
         "a text where a number belongs ends in a traceback, or is taken",
     ),
     Fault(
+        "an end that belongs to the range",
+        "validation.py",
+        '("below", below, operator.lt)',
+        '("below", below, operator.le)',
+        "measures/test_values.py",
+        "an interval of probability 1 is taken",
+    ),
+    Fault(
+        "defaults that stay",
+        "defaults.py",
+        "rcParams.update(before)",
+        "rcParams.update(values)",
+        "test_defaults.py",
+        "what is set for a block holds after it",
+    ),
+    Fault(
         "names that run together",
         "randomness.py",
         'text = "\\0".join(map(str, names))',

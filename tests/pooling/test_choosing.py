@@ -246,14 +246,14 @@ def test_what_is_no_rule_is_refused() -> None:
 def test_a_list_says_where_topics_ended() -> None:
     example = load_example()
     chosen = choose(example, "take", 900, depth=10, stop="recall(target=0.5)")
-    documents = DocumentsToJudge(example, chosen, {"depth": 10})
+    documents = DocumentsToJudge(example, chosen)
     assert documents.notes() == ("topics end by recall(target=0.5, window=50); the budget was 900",)
     topics = documents.to_frame("topics").set_index("query_id")
     pair = chosen.pair[: chosen.start[1]]
     assert topics.loc["701", "n_documents"] == len(pair)
     assert topics.loc["701", "n_relevant"] == (example.relevance[pair] > 0).sum()
     assert topics["n_documents"].sum() == len(chosen)
-    plain = DocumentsToJudge(example, choose(example, "take", 100), {})
+    plain = DocumentsToJudge(example, choose(example, "take", 100))
     assert "topics" not in [table.name for table in plain.tables()]
 
 

@@ -506,7 +506,7 @@ def test_what_is_refused() -> None:
 
 def test_the_list_is_a_qrels_file_under_each_of_its_names(tmp_path: Path) -> None:
     example = load_example()
-    found = DocumentsToJudge(example, choose(example, "take", 200), {})
+    found = DocumentsToJudge(example, choose(example, "take", 200))
     for name in ("list", "list.txt", "list.qrels", "list.txt.gz"):
         found.save(tmp_path / name)
         assert read_qrels(tmp_path / name).doc_id.equals(found.qrels().doc_id)

@@ -113,7 +113,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", posterior="ratio(draws=20)"),
-    "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60), {}),
+    "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60)),
 }
 
 

@@ -101,7 +101,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
         judge_next(small(), "new-b", "P@5", budget=2, posterior="ratio(draws=50)")
     ),
     "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, posterior="ratio(draws=50)")),
-    "pool": lambda: DocumentsToJudge(small(), choose(small(), "take", 100_000), {"depth": 100}),
+    "pool": lambda: DocumentsToJudge(small(), choose(small(), "take", 100_000, depth=100)),
     "leave-out": lambda: with_rows(leave_out(small(), "P@5", **POINT)),
     "pool-width": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
     "budgets": lambda: planted(compare_budgets(small(), "P@5", strategies=["take"], budgets=[100])),

@@ -1,0 +1,311 @@
+"""Results of the leave-out experiment: errors over the reported runs, reliability, clusters and types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection.contents import some
+from bayespool.comparisons import paired_t
+from bayespool.comparisons.reliability import Reliability, reliability
+from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL, significant_pairs
+from bayespool.errors import InputError, known_names
+from bayespool.evidence.composition import RunCluster
+from bayespool.experiments.design import error_columns
+from bayespool.experiments.graded_runs import (
+    DesignResult,
+    WithReportedRuns,
+    best_runs_text,
+    sre_star_note,
+    table_by_type,
+)
+from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.measures import Measure, parse_measure
+from bayespool.measures.errors import system_rank_error
+from bayespool.report.result import Figure
+from bayespool.tables.formatting import counted
+from bayespool.tables.table import Column, IntervalColumn, Table, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CLUSTERS = {
+    "cluster": Column("cluster", "text", "Name of the cluster; the first is the largest."),
+    "n_runs": Column("runs", "count", "Number of runs of the cluster."),
+    "left_out": Column("left out", "flag", "Whether the cluster was left out of the pool."),
+    "stays": Column("why not", "text", "Why the cluster stays in the pool."),
+}
+_RELIABILITY = {
+    "n_topics": Column("topics", "count", "Number of topics that all the runs have."),
+    "generalizability": Column("Eρ²", "coefficient", "Reliability of differences between runs."),
+    "generalizability_lower": Column("from", "coefficient", "Lower end of the interval of Eρ²."),
+    "generalizability_upper": Column("to", "coefficient", "Upper end of the interval of Eρ²."),
+    "dependability": Column("Φ", "coefficient", "Reliability of the scores themselves."),
+    "dependability_lower": Column("from", "coefficient", "Lower end of the interval of Φ."),
+    "dependability_upper": Column("to", "coefficient", "Upper end of the interval of Φ."),
+}
+_RELIABILITY_VIEW = View(
+    title="reliability of the true scores",
+    names=("measure",),
+    columns=(
+        *("n_topics", "generalizability", IntervalColumn("generalizability_lower", "generalizability_upper")),
+        *("dependability", IntervalColumn("dependability_lower", "dependability_upper")),
+    ),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LeaveOutResult(WithReportedRuns, DesignResult):
+    """Result from `leave_out`.
+
+    Its tables are ``runs``, a row per measure, estimator and run; ``summary``, a row per measure and
+    estimator over the reported runs; ``reliability`` of the true scores by measure; where clusters of runs
+    are left out, ``clusters``, a row per pooled run; and where types are, ``types``, a row per type, measure
+    and estimator, whose SRE ranks the runs of the type among all others.
+
+    Attributes
+    ----------
+    settings : LeaveOutSettings
+    n_pooled_runs : dict of str to int
+        Pooled runs by measure, before ``top`` is applied.
+    scores_in_truth : mapping of (str, str) to ndarray of float, shape (topic,)
+        True values by measure and run; NaN on topics that the run's score is not over.
+    clusters : tuple of RunCluster
+        Of all pooled runs, the largest first, also those that stay in the pool; else empty.
+    """
+
+    title = "Organizations left out of the pool"
+    settings: LeaveOutSettings
+    n_pooled_runs: Mapping[str, int]
+    scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
+    clusters: tuple[RunCluster, ...]
+    design: str = "leave-out"
+    _types: pd.DataFrame | None = None
+
+    _where = " left out of the pool"
+    _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
+        reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
+        tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
+        if self._types is not None:
+            return *tables, table_by_type(self._types)
+        if not self.clusters:
+            return tables
+        view = View(
+            title="clusters of runs",
+            names=("cluster",),
+            columns=("n_runs", "left_out", "stays"),
+            note=";\n".join(self._cluster_texts()),
+        )
+        return *tables, Table("clusters", "Clusters", self._cluster_frame(), _CLUSTERS, (view,))
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return sentences on what was left out, and on bias and the best estimator for each measure."""
+        sentences = [self._scope()]
+        for measure, sentence in zip(map(str, self.settings.measures), super().sentences(), strict=True):
+            if min(len(self.true_scores(measure)), self.n_shared_topics(measure)) < 2:
+                missing = "– (it needs two runs and two topics that all of them have)"
+                sentences.append(f"{measure}: reliability of the true scores: {missing}")
+            sentences.append(sentence)
+        return tuple(sentences)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return figures ``mae`` and ``sre``; for each measure ``truth`` and, for posterior estimators,
+        ``pit``.
+        """
+        from bayespool.plots.experiments import draw_mae
+
+        kinds: dict[Literal["mae", "sre"], str] = {"mae": "Mean absolute error", "sre": "System rank error"}
+        figures = []
+        for error, name in kinds.items():
+            draw = partial(draw_mae, self, error=error)
+            figures.append(Figure(error, f"{name} of every estimator", draw))
+        return (*figures, *super().figures())
+
+    def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
+        n_shared, n_topics = self.n_shared_topics(measure), len(self.query_ids)
+        statistics = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
+        shared = f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have"
+        return (*([shared] if n_shared < n_topics else []), *super()._measure_notes(measure))
+
+    def _scope(self) -> str:
+        settings = self.settings
+        who: str = settings.by
+        if who == "organization" and (self._rows["organization"] == self._rows["run_id"]).all():
+            who = "run, of an organization of its own,"
+        groups = f"of {len(self.clusters)} clusters of runs that retrieve alike"
+        who = {"cluster": groups, "type": f"type of runs ({', '.join(settings.types)})"}.get(who, who)
+        over_qrels = settings.denominator == "qrels"
+        over = counted(len(self.query_ids), "topic") if over_qrels else "the topics of each run"
+        parts = [f"Each {who} left out in turn, mean over {over}"]
+        if settings.pool_depth is not None:
+            parts.append(f"re-pooled to depth {settings.pool_depth}")
+        if settings.top_pool == "kept":
+            parts.append(f"pools of the best {settings.top:g} % of the runs alone")
+        repooled = settings.truth == "repooled"
+        parts.append(f"truth: {'the run back in the pool alone' if repooled else 'all judgments'}")
+        unseen = "nonrelevant in the estimates, too"
+        if settings.unseen == "estimated":
+            unseen = "nonrelevant there, and estimated, as the papers do"
+        parts.append(f"documents that the truth does not judge are {unseen}")
+        if any(note.startswith("the pool is in doubt") for note in self.pool_notes):
+            parts.append(
+                "the pool is in doubt: its runs are here because they are judged, and say nothing of others"
+            )
+        return "; ".join(parts)
+
+    def _legend(self) -> str:
+        return f"{super()._legend()} {sre_star_note(self.settings.test)}"
+
+    def _runs_clause(self, measure: str, n_runs: int) -> str:
+        """Return a clause on the runs that a table summarizes."""
+        n_pooled = self.n_pooled_runs[measure]
+        if self.settings.by in ("cluster", "type"):
+            which = best_runs_text(n_runs, self._rows["run_id"].nunique())
+            return f"{which} runs left out, of {counted(n_pooled, 'pooled run')}"
+        return f"{best_runs_text(n_runs, n_pooled)} pooled runs"
+
+    def _cluster_texts(self) -> Iterator[str]:
+        """Yield a text with the organizations and first runs of each cluster."""
+        for cluster in self.clusters:
+            others = {name for other in self.clusters if other is not cluster for name in other.organizations}
+            names = set(cluster.organizations)
+            n_both = len(names & others)
+            text = f"runs of {len(names)} organization{'s' * (len(names) > 1)}"
+            if n_both and not cluster.stays:
+                text += f" ({n_both} with other runs in the pool)"
+            yield f"{cluster.name}: {text}: {some(cluster.run_ids, 6)}"
+
+    def _cluster_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = [
+            (cluster.name, run, organization, len(cluster.run_ids), not cluster.stays, cluster.stays)
+            for cluster in self.clusters
+            for run, organization in zip(cluster.run_ids, cluster.organizations, strict=True)
+        ]
+        return pd.DataFrame(
+            rows, columns=["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
+        )
+
+    def significant(self, measure: object) -> npt.NDArray[np.bool_]:
+        """Return a mask of reported run pairs whose true scores differ significantly at 5 %, shape (run,
+        run).
+
+        Topics without a score (``denominator="run"``) of any run are left out of Tukey's test, those without
+        one of the pair out of the paired t test.
+        """
+        scores = self.true_scores(measure)
+        if self.settings.test == "tukey-hsd":
+            return significant_pairs(_complete_topics(scores), "tukey-hsd")
+        p = paired_t(scores) if scores.shape[1] > 1 else np.full((len(scores), len(scores)), np.nan)
+        for u in np.flatnonzero(np.isnan(scores).any(axis=1)).tolist():
+            for v in range(len(scores)):
+                pair = _complete_topics(scores[np.array([u, v])])
+                if u != v and pair.shape[1] > 1:
+                    p[u, v] = p[v, u] = paired_t(pair)[0, 1]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(p < SIGNIFICANCE_LEVEL)
+
+    def n_shared_topics(self, measure: object) -> int:
+        """Return the number of topics shared by all reported runs, used in Tukey's test and `reliability`."""
+        return int(_complete_topics(self.true_scores(measure)).shape[1])
+
+    def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
+        """Return true scores of the reported runs, shape (run, topic); NaN for topics without a score."""
+        name = self._measure(measure)
+        rows = self._reported
+        rows = rows[(rows["measure"] == name) & (rows["estimator"] == self.settings.labels[0])]
+        return np.array([self.scores_in_truth[name, run] for run in rows["run_id"]])
+
+    def mae_change(self, measure: object, estimator: str, *, reference: str = "as-judged") -> float:
+        """Return the change in MAE from a reference to an estimator in %; NaN if the first MAE is 0."""
+        name = self._measure(measure)
+        mae = self._summary.set_index(["measure", "estimator"])["mae"]
+        if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
+            raise InputError(
+                f"the experiment has no {unknown[0]!r}",
+                hint=known_names(unknown[0], self.settings.labels, before="it has "),
+            )
+        before = float(mae[name, reference])
+        return 100 * (float(mae[name, estimator]) / before - 1) if before > 0 else float("nan")
+
+    def reliability(self, measure: object) -> Reliability:
+        """Return Eρ² and Φ for the true scores of the reported runs on their shared topics."""
+        return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
+
+    def errors_by_cutoff(self) -> pd.DataFrame:
+        """Return MAE and SRE by cutoff, for measures that differ only in their cutoff.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``family`` (the measure without its cutoff: ``P(rel=2)``), ``estimator``, ``measure``, ``cutoff``,
+            ``mae``, ``sre``: families in the order of the measures, within them estimators in the order of
+            the settings, and cutoffs ascending.
+        """
+        import pandas as pd
+
+        families: dict[str, list[Measure]] = {}
+        for measure in self.settings.measures:
+            families.setdefault(str(measure).partition("@")[0], []).append(measure)
+        summary = self._summary.set_index(["estimator", "measure"])
+        rows = [
+            (family, label, str(m), m.cutoff, *(float(summary[e][label, str(m)]) for e in ("mae", "sre")))
+            for family, members in families.items()
+            for label in self.settings.labels
+            for m in sorted(members, key=lambda m: m.cutoff)
+        ]
+        return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae", "sre"])
+
+    def _reliability_frame(self) -> pd.DataFrame:
+        """Return `Reliability` by measure, for measures with at least two runs and two topics."""
+        import pandas as pd
+
+        rows = []
+        columns = ["measure", "n_runs", *(f.name for f in fields(Reliability))]
+        for measure in self.settings.measures:
+            scores = self.true_scores(measure)
+            if min(_complete_topics(scores).shape) > 1:
+                coefficients = asdict(self.reliability(measure))
+                rows.append({"measure": str(measure), "n_runs": len(scores)} | coefficients)
+        return pd.DataFrame(rows, columns=columns)
+
+    def _measure(self, measure: object) -> str:
+        parsed = parse_measure(measure)
+        if parsed not in self.settings.measures:
+            names = ", ".join(map(str, self.settings.measures))
+            raise InputError(f"the experiment has no {parsed}", hint=f"it has {names}")
+        return str(parsed)
+
+    @cached_property
+    def _significant(self) -> dict[str, npt.NDArray[np.bool_] | None]:
+        """Result of `significant` for each measure; None if no two runs can be tested."""
+        return {str(m): self.significant(m) if self._is_testable(m) else None for m in self.settings.measures}
+
+    def _is_testable(self, measure: object) -> bool:
+        scores = self.true_scores(measure)
+        if self.settings.test == "tukey-hsd":
+            return bool(min(_complete_topics(scores).shape) > 1)
+        scored = (~np.isnan(scores)).astype(int)
+        n_topics = scored @ scored.T  # of each pair
+        np.fill_diagonal(n_topics, 0)
+        return bool(n_topics.max() > 1)
+
+    def _rank_errors(self, rows: pd.DataFrame) -> dict[str, float]:
+        truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
+        significant = self._significant[rows["measure"].iloc[0]]
+        star = np.nan if significant is None else system_rank_error(truth, value, significant)
+        return {**error_columns(rows, "sre"), "sre_star": star, **error_columns(rows, "kendall_tau_b")}
+
+
+def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the scores on topics without a missing score, shape (run, topic)."""
+    return scores[:, ~np.isnan(scores).any(axis=0)]
