@@ -302,11 +302,7 @@ def compare(
     """
     expect_collection(collection)
     parsed = parse_measures(measures)
-    scoped, asked, against = (
-        listed("scopes", scopes),
-        listed("tests", tests),
-        tuple(listed("baseline", baseline)),
-    )
+    scoped, asked, against = listed("scopes", scopes), listed("tests", tests), listed("baseline", baseline)
     for scope in scoped:
         check_choice("scopes", scope, Scope)
     for test in asked:

@@ -13,7 +13,7 @@ from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import population_draws
-from bayespool.scoring.settings import Scope
+from bayespool.names import Scope
 
 _DECIMALS = 12
 _NO_DIFFERENCE = 10.0**-_DECIMALS

@@ -35,8 +35,8 @@ def dunnett_sf(t: npt.ArrayLike, n_differences: int, degrees: int) -> FloatArray
     -----
     Any two differences correlate by 1/2, because both have the baseline. With :math:`z` the baseline's error
     and :math:`s^2` a :math:`\chi^2_\nu / \nu`, the chance that all :math:`k` statistics are below :math:`t`
-    is the mean of :math:`(\Phi(z + \sqrt 2 t s) - \Phi(z - \sqrt 2 t s))^k`. Both integrals are sums over even
-    grids, of :math:`z` and of :math:`\log s`.
+    is the mean of :math:`(\Phi(z + \sqrt 2 t s) - \Phi(z - \sqrt 2 t s))^k`. Both integrals are sums over
+    even grids, of :math:`z` and of :math:`\log s`.
 
     Examples
     --------

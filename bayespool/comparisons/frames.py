@@ -118,18 +118,19 @@ class ComparisonFrames:
         return len(self.pair_places[0])
 
     def differences(self) -> pd.DataFrame:
-        """Return score differences for all pairs of runs, or those with a baseline, with the probability of each order.
+        """Return score differences for the pairs of runs, with the probability of each order.
 
         Returns
         -------
         pandas.DataFrame
-            One row per measure, method, scope and pair: ``measure``, ``method``, ``scope``, ``run_a``,
-            ``run_b``, ``difference`` (a minus b), ``lower`` and ``upper`` (ends of its interval),
-            ``ci_prob``, ``prob_greater``, ``prob_equal``, ``prob_less`` (a greater than, equal to, less than
-            b; ``(prob_greater + prob_less) + prob_equal`` is 1 to the bit), ``rope``, ``prob_equivalent``
-            (the difference is no more than ``rope``), ``as_judged`` (difference as judged, a minus b), ``p``
-            (adjusted, of the first test as judged) and ``risk`` (of a reversal, by the first test as in
-            `significance`). A method without draws has only the difference on these topics.
+            One row per measure, method, scope and pair (of all runs, or of another run and a baseline):
+            ``measure``, ``method``, ``scope``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``lower``
+            and ``upper`` (ends of its interval), ``ci_prob``, ``prob_greater``, ``prob_equal``, ``prob_less``
+            (a greater than, equal to, less than b; ``(prob_greater + prob_less) + prob_equal`` is 1 to the
+            bit), ``rope``, ``prob_equivalent`` (the difference is no more than ``rope``), ``as_judged``
+            (difference as judged, a minus b), ``p`` (adjusted, of the first test as judged) and ``risk`` (of
+            a reversal, by the first test as in `significance`). A method without draws has only the
+            difference on these topics.
         """
         import pandas as pd
 

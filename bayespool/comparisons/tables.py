@@ -14,7 +14,7 @@ from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.score_tables import pool_condition
 from bayespool.tables import Citation, cite
-from bayespool.tables.formatting import counted, level
+from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View, WithSuperscripts
 
@@ -450,7 +450,8 @@ def _pairs_caption(
     n = comparison.n_pairs
     which = f"{counted(n, 'pair')}" if n_shown == n else f"{n_shown} of {n} pairs"
     topics = counted(len(comparison.scores.query_ids), "topic")
-    sentences = [f"Differences in {measure} of {which} of runs on {topics}."]
+    of = f"to {some_of(comparison.baseline, 3)}" if comparison.baseline else f"of {which} of runs"
+    sentences = [f"Differences in {measure} {of} on {topics}."]
     if "as-judged" in names:
         sentences.append("As judged: unjudged documents are nonrelevant.")
     if "chance" in names:
