@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -45,7 +44,6 @@ from bayespool.errors import (
     warn_caller,
 )
 from bayespool.pooling import parse_strategy
-from bayespool.scoring import ScoreSettings
 
 LEVEL = "P(rel=9)@10"  # no document has it
 POINT = "as-judged"
@@ -129,7 +127,6 @@ def test_warning_of_another_experiment_in_the_folder_names_the_file_of_the_call(
     assert found == [(__file__, "ExperimentChangedWarning")]
 
 
-ANY: Any = score
 
 
 def test_near_name_is_asked_for() -> None:
@@ -150,13 +147,12 @@ def test_near_name_is_asked_for() -> None:
 MEANT: dict[str, Callable[[], object]] = {
     "posterior-combined": lambda: score(EXAMPLE, estimators="posterior-combind"),
     "draws": lambda: score(EXAMPLE, posterior="drawz=3", estimators="posterior-ratio"),
-    "ci_prob": lambda: ANY(EXAMPLE, ci_probb=0.9),
     "chains": lambda: leave_out(EXAMPLE, posterior="chain=3"),
     "estimand": lambda: score(EXAMPLE, estimators="interpolated(estimate=1)"),
     "sigma_topic": lambda: score(
         EXAMPLE, posterior="sigma_topics=HalfNormal(1)", estimators="posterior-ratio"
     ),
-    "complete": lambda: ScoreSettings(estimand="complet"),  # type: ignore[arg-type]
+    "complete": lambda: score(EXAMPLE, estimand="complet"),  # type: ignore[arg-type]
     "laplace": lambda: score(EXAMPLE, posterior="engine=laplas", estimators="posterior-ratio"),
     "nDCG": lambda: score(EXAMPLE, measures="ndgc@10"),
     "ratio": lambda: check_models(EXAMPLE, models="ratios"),

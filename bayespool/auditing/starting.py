@@ -13,7 +13,6 @@ from bayespool.auditing.differences import URN_COLUMNS, URN_NUMBERS
 from bayespool.auditing.settings import AuditSettings
 from bayespool.auditing.urns import Urn, find_urns
 from bayespool.collection import Collection
-from bayespool.collection.contents import warn_of_no_pool
 from bayespool.errors import InputError
 from bayespool.measures.normalized import with_ideal
 from bayespool.options import describe_estimator, takes
@@ -73,10 +72,11 @@ def audit(
     (5, (0.35, 0.57))
     """
     expect_collection(collection)
-    warn_of_no_pool(collection, rel=settings.measures.rel)
     (measure,) = with_ideal([settings.measures], settings.ideal or "own")
     whole = collection
-    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, (measure,), settings.estimand)
+    collection, targets, unpooled = resolve_targets(
+        whole, run_ids, (measure,), estimand=settings.estimand, **settings.pool_keywords()
+    )
     if len(targets) > 1 and not settings.ideal:
         (measure,) = with_ideal([measure], "shared")
     say = report or (lambda line: None)

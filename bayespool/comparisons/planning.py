@@ -448,7 +448,11 @@ def plan_comparison(
     check_number("difference", difference, above=0)
     check_share("power", power)
     check_share("level", level)
-    prices = {"price_topic": price_topic, "price_judgment": price_judgment, "price_label": price_label}
+    prices: dict[str, Any] = {
+        "price_topic": price_topic,
+        "price_judgment": price_judgment,
+        "price_label": price_label,
+    }
     for name, price in prices.items():
         check_number(name, price, least=0)
     check_choice("estimand", estimand, Estimand)
@@ -497,7 +501,7 @@ def plan_comparison(
         )
     if collection is None:
         raise InputError("no collection", hint="give one, or the topics at hand and the standard deviation")
-    leaving = {"unpool": unpool, "unpool_by": unpool_by, "pool_depth": pool_depth}
+    leaving: dict[str, Any] = {"unpool": unpool, "unpool_by": unpool_by, "pool_depth": pool_depth}
     pool, targets, _ = find_targets(collection, run_ids, **leaving)
     if len(targets) < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")

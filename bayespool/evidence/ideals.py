@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,8 @@ from bayespool.errors import InputError, known_names
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.base import MISSING_RANK
 from bayespool.measures.normalized import n_relevant
+from bayespool.names import Estimand as Estimand
 
-Estimand = Literal["complete", "pooled"]
 NONRELEVANT, RELEVANT, UNJUDGED_STATE, MISSING, BELOW = range(5)
 
 

@@ -25,6 +25,7 @@ from bayespool.evidence.predictors import evidence_predictors
 from bayespool.inference import Engine, Fit
 from bayespool.inference.engines import is_independent
 from bayespool.measures import Measure, Normalized, Tally, Values
+from bayespool.measures.parsing import refuse_judgment_measures
 from bayespool.models import Evidence, LinearEvidence
 from bayespool.posterior import (
     PreparedModel,
@@ -36,7 +37,6 @@ from bayespool.posterior import (
 )
 from bayespool.posterior.drawing import count_levels, make_gain_adder
 from bayespool.posterior.thresholds import find_thresholds, threshold_levels
-from bayespool.scoring.settings import refuse_of_judgments
 
 _MAX_RANDOM_NUMBERS = 2**23  # held at a time
 
@@ -107,7 +107,7 @@ class HiddenDocuments:
     of: Measure | None = None
 
     def __post_init__(self) -> None:
-        refuse_of_judgments([self.measure])
+        refuse_judgment_measures([self.measure])
 
     @property
     def thresholds(self) -> tuple[Threshold, ...]:

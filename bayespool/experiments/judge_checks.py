@@ -520,4 +520,4 @@ def _targets(
     if not candidates and not settings.unpool:
         depth = settings.pool_depth
         return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
-    return find_targets(collection, run_ids, settings)[:2]
+    return find_targets(collection, run_ids, **settings.pool_keywords())[:2]

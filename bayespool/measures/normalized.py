@@ -6,7 +6,7 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.base import Measure, Tally
 from bayespool.measures.values import Values
-
-Ideal = Literal["own", "shared", "judged"]
+from bayespool.names import Ideal as Ideal
 
 
 @dataclass(frozen=True, order=True)

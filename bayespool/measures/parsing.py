@@ -148,6 +148,31 @@ def parse_measures(measures: object) -> tuple[Measure, ...]:
     return parsed
 
 
+def refuse_judgment_measures(measures: Iterable[Measure]) -> None:
+    """Raise `InputError` for a measure that describes the judgments, not rankings."""
+    for measure in measures:
+        if measure.describes_judgments:
+            raise InputError(
+                f"{measure} describes the judgments, and there is nothing to estimate",
+                hint="score shows it; here name measures of the rankings",
+            )
+
+
+def parse_ranking_measures(measures: object) -> tuple[Measure, ...]:
+    """Parse measures, or raise `InputError` for one that describes the judgments."""
+    parsed = parse_measures(measures)
+    refuse_judgment_measures(parsed)
+    return parsed
+
+
+def parse_sole_measure(measures: object) -> Measure:
+    """Parse a single measure of rankings, or raise `InputError` for several."""
+    parsed = parse_ranking_measures(measures)
+    if len(parsed) != 1:
+        raise InputError(f"{len(parsed)} measures", hint="choose one")
+    return parsed[0]
+
+
 def split_measures(text: str) -> list[str]:
     """Split a string at blanks and commas outside parentheses, unless it is a single measure.
 

@@ -23,6 +23,5 @@ from .scoring import (
 from .settings import (
     ImputeSettings as ImputeSettings,
     JudgeNextSettings as JudgeNextSettings,
-    ScoreSettings as ScoreSettings,
     TargetSettings as TargetSettings,
 )

@@ -267,7 +267,7 @@ def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
 
 
 def with_common_topics(
-    estimators: Iterable[str | Estimator], topics: tuple[str, ...], **settings: Any
+    estimators: str | Estimator | Iterable[str | Estimator], topics: tuple[str, ...], **settings: Any
 ) -> tuple[str | Estimator, ...]:
     """Add the topics adjustment based on the given topics, after the corrections unless it is named. Its
     settings are the defaults.

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection, Qrels, qrels_from_frame
-from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError
@@ -274,9 +273,10 @@ def impute(
                 hint="leave ideal='judged' out",
             )
     expect_collection(collection)
-    warn_of_no_pool(collection, rel=min(measure.rel for measure in parsed))
     whole = collection
-    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, parsed, posterior.estimand)
+    collection, targets, unpooled = resolve_targets(
+        whole, run_ids, parsed, estimand=posterior.estimand, **settings.pool_keywords()
+    )
     if report is not None:
         report(f"completing: {posterior.name}")
     posterior = dataclasses.replace(posterior, joint=True)

@@ -15,7 +15,6 @@ import pyarrow as pa
 from bayespool import __version__
 from bayespool.arrays import BoolArray, FloatArray, IntArray
 from bayespool.collection import Collection, Qrels
-from bayespool.collection.contents import warn_of_no_pool
 from bayespool.errors import renamed_attributes
 from bayespool.measures import Measure
 from bayespool.measures.normalized import with_ideal
@@ -328,9 +327,10 @@ def judge_next(
     (measure,) = with_ideal([settings.measures], kind_of_ideal)
     posterior = settings.posterior
     expect_collection(collection)
-    warn_of_no_pool(collection, rel=settings.measures.rel)
     whole = collection
-    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, (measure,), settings.estimand)
+    collection, targets, unpooled = resolve_targets(
+        whole, run_ids, (measure,), estimand=settings.estimand, **settings.pool_keywords()
+    )
     check_goal(goal, len(targets))
     is_own = collection.is_own
     afterwards = None

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import n_relevant_documents
 from bayespool.measures import Additive, Measure, Normalized, Values
+from bayespool.names import Goal as Goal
 from bayespool.pooling import (
     STRATEGIES,
     Contributions,
@@ -226,9 +227,6 @@ class Belief:
         self.own = np.maximum(self.own - row**2, 0)
         self.own[document] = 0
         self.covariance[:, document] = 0
-
-
-Goal = Literal["interval", "comparison", "ranking"]
 
 
 @dataclass(frozen=True, eq=False)

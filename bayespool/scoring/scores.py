@@ -45,8 +45,8 @@ from bayespool.tables.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayespool.names import Scope
     from bayespool.report.result import FigureFormat
-    from bayespool.scoring.settings import Scope
 
 _GROUP = "scores"  # of a container: the JSON document of the scores
 _TEXT = {"run_id", "query_id", "measure", "estimator", "note"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,23 +17,32 @@ from bayespool.collection.rankings import tie_notes
 from bayespool.collection.reading_keys import parse_reading
 from bayespool.collection.sources import Organizations, Runs, gather_runs
 from bayespool.corrections import TopicsAdjustment
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
-from bayespool.measures import Estimates, Measure, Normalized
+from bayespool.measures import Estimates, Estimator, Measure, Normalized
 from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
+from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.models.confusion import parse_confusion
-from bayespool.options import MAX_FILE_SIZE, describe_estimator, refuse_unknown, takes
+from bayespool.names import By, Ideal, Scope, describe_estimator
+from bayespool.options import MAX_FILE_SIZE, refuse_unknown
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.pooling.discovery import unpool_runs
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
+from bayespool.posterior.estimator import shared_settings
 from bayespool.posterior.notes import warn_of_judges
-from bayespool.scoring.estimators import estimator_labels, refuse_too_many_draws
+from bayespool.scoring.estimators import (
+    estimator_labels,
+    parse_estimators,
+    refuse_too_many_draws,
+    with_common_topics,
+)
 from bayespool.scoring.scores import Scores
-from bayespool.scoring.settings import PyTerrierSettings, ScoreSettings, ScoringSettings, TargetSettings
 from bayespool.tables.formatting import counted
+from bayespool.validation import check_choice, check_count, described, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,28 +78,28 @@ def expect_collection(collection: object) -> None:
         raise InputError(f"a {type(collection).__name__} where a Collection is expected", hint=hint)
 
 
+class Targets(NamedTuple):
+    """Runs to score, and the collection with the pool that they are scored by.
+
+    ``collection`` is pooled to the depth asked for, has no judgments that only the unpooled runs contributed,
+    and has one's own judgments of documents that are then unjudged. ``unpooled`` has the unpooled runs, each
+    with what left the pool because of it (`bayespool.pooling.unpool_runs`).
+    """
+
+    collection: Collection
+    run_ids: tuple[str, ...]
+    unpooled: dict[str, str]
+
+
 def find_targets(
-    collection: Collection, run_ids: str | Iterable[str] | None, settings: TargetSettings
-) -> tuple[Collection, tuple[str, ...], dict[str, str]]:
-    """Return the collection with its pool for scoring, the runs to score and those taken out of the pool.
-
-    Parameters
-    ----------
-    collection : Collection
-    run_ids : str or iterable of str, optional
-        As in `score`.
-    settings : TargetSettings
-        What leaves the pool, and how deep it is.
-
-    Returns
-    -------
-    Collection
-        Pooled to ``pool_depth``, without judgments that only the unpooled runs contributed, and with one's
-        own judgments of documents that are then unjudged.
-    tuple of str
-        The runs to score.
-    dict of str to str
-        The unpooled runs, each with what left the pool because of it (`bayespool.pooling.unpool_runs`).
+    collection: Collection,
+    run_ids: str | Iterable[str] | None,
+    *,
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+) -> Targets:
+    """Return the runs to score and the collection with its pool for scoring, with parameters as in `score`.
 
     Raises
     ------
@@ -104,11 +113,13 @@ def find_targets(
         Judgments of one's own that are ignored (`bayespool.collection.check_own_judgments`).
     """
     expect_collection(collection)
-    if settings.pool_depth is not None:
-        collection = collection.truncate_pool(settings.pool_depth)
+    check_choice("unpool_by", unpool_by, By)
+    if pool_depth is not None:
+        check_count("pool_depth", pool_depth)
+        collection = collection.truncate_pool(pool_depth)
     unpooled: dict[str, str] = {}
-    if settings.unpool:
-        collection, unpooled = unpool_runs(collection, settings.unpool, by=settings.unpool_by)
+    if leaving := listed("unpool", unpool, may_be_empty=True):
+        collection, unpooled = unpool_runs(collection, leaving, by=unpool_by)
     collection = check_own_judgments(collection)
     if run_ids is None:
         run_ids = collection.given_run_ids
@@ -118,24 +129,31 @@ def find_targets(
         targets = tuple(dict.fromkeys((*named_runs, *unpooled)))
     if not targets:
         raise InputError("no run to score")
-    return collection, targets, unpooled
+    return Targets(collection, targets, unpooled)
 
 
 def resolve_targets(
     collection: Collection,
     run_ids: str | Iterable[str] | None,
-    settings: TargetSettings,
-    measures: tuple[Measure, ...],
+    measures: Sequence[Measure],
+    *,
     estimand: Estimand,
-) -> tuple[Collection, tuple[str, ...], dict[str, str]]:
-    """Find the runs to score as in `find_targets`, and warn about unused relevance levels and judges.
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    has_posterior: bool = True,
+) -> Targets:
+    """Find the runs to score as `find_targets` does, and warn of what does not suit the measures.
 
-    Warn of measures and second judges that do not suit the collection.
+    Warn of a collection without a pool if there is a posterior, of relevance that no document has, and of
+    second judges.
     """
-    collection, targets, unpooled = find_targets(collection, run_ids, settings)
-    warn_of_unused_relevance(collection, measures)
-    warn_of_judges(collection, targets, measures, estimand=estimand)
-    return collection, targets, unpooled
+    targets = find_targets(collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth)
+    if has_posterior:
+        warn_of_no_pool(collection, rel=min(measure.rel for measure in measures))
+    warn_of_unused_relevance(targets.collection, measures)
+    warn_of_judges(targets.collection, targets.run_ids, measures, estimand=estimand)
+    return targets
 
 
 def pool_metadata(
@@ -152,12 +170,23 @@ def pool_metadata(
     return {"pool": fields, "pool_notes": notes}
 
 
-@takes(ScoreSettings)
 def score(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
+    measures: object = "P@10",
     *,
-    settings: ScoringSettings,
+    estimators: str | Estimator | Iterable[str | Estimator] = "default",
+    posterior: str | PosteriorEstimator | None = None,
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    ideal: Ideal = "own",
+    scope: Scope = "these-topics",
+    confusion: str | None = None,
+    common_topics: str | Iterable[str] = (),
+    ci_prob: float | None = None,
+    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Scores:
     """Score runs with bounds, published corrections and posterior intervals.
@@ -169,7 +198,46 @@ def score(
     run_ids : str or iterable of str, optional
         Runs of the collection. Default: the runs to score that the collection was read with
         (``given_run_ids``), else those that were not pooled; with ``unpool`` only those named there.
-    {options}
+    measures : measure or iterable of measures, default "P@10"
+        P@10, nDCG@10, P(rel=2)@10, AP@100, ….
+    estimators : str, Estimator or iterable of them, default "default"
+        "default", "all", "pairs", or names with settings in parentheses: background(e=0.05),smoothed.
+        The three stand for `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
+        `bayespool.scoring.PAIRED_ESTIMATORS`, in which each published correction is followed by the
+        posterior of its hierarchical form.
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors: "draws=4000, engine=nuts, mu=Normal(-2,1)".
+    unpool : str or iterable of str, optional
+        A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
+        leaves with all runs of its organization, and it alone is scored. Of an organization all runs are
+        scored.
+    unpool_by : {"organization", "run"}, default "organization"
+        What leaves the pool with a run that is named: its organization, or nothing.
+    pool_depth : int, optional
+        Re-pool to this depth first. Judgments of documents that no pooled run has down to it go.
+    estimand : {"complete", "pooled"}, default "complete"
+        Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
+        The two coincide down to the pool depth.
+    ideal : {"own", "shared", "judged"}, default "own"
+        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or the judged ones alone.
+        Besides the judged documents, completed ones are in it that are in reach of the run itself (own) or
+        of any run scored (shared). It holds for measures whose text names no other, such as ``nDCG@10``.
+    scope : {"these-topics", "population", "another-assessor"}, default "these-topics"
+        What is uncertain: unjudged documents, topics too (population), or the assessor's judgments.
+        With ``population`` these topics are a sample; ``another-assessor`` is the score that another
+        assessor of the same kind would have given.
+    confusion : str, optional
+        How often another assessor changes a level, where few documents are judged twice: "95 5; 30 70".
+        They are documents by level of the first assessor (rows) and of the other, ascending, and count as
+        much as documents judged twice. For the scope ``another-assessor``.
+    common_topics : str or iterable of str, optional
+        Topics on which the runs are fully judged. They add the topics adjustment, and posteriors learn from
+        the judgments there as from the runs' own.
+    ci_prob : float, optional
+        Probability of the intervals; default: 0.95. They are equal-tailed, and `bayespool.rcParams` has the
+        default.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
     report : callable, optional
         Called with a line on each stage of the work as it begins.
 
@@ -215,25 +283,107 @@ def score(
     run_id  bound_lower  bound_upper
        run         0.25         0.75
     """
+    check_choice("scope", scope, Scope)
+    check_count("random_seed", random_seed, least=0)
+    ci_prob = fill_ci_prob(ci_prob)
+    parsed, leaving = parse_measures(measures), listed("unpool", unpool, may_be_empty=True)
+    topics = listed("common_topics", common_topics, may_be_empty=True)
+    defaults: dict[str, Any] = {"estimand": estimand, "random_seed": random_seed}
+    requested = with_common_topics(estimators, topics, **defaults)
+    parsed_estimators = parse_estimators(requested, shared_settings(posterior), by_settings=True, **defaults)
+    return score_parsed(
+        collection,
+        run_ids,
+        parsed,
+        parsed_estimators,
+        by_another=scope == "another-assessor",
+        unpool=leaving,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        estimand=estimand,
+        ideal=ideal,
+        scope=scope,
+        confusion=confusion,
+        ci_prob=ci_prob,
+        settings=described(
+            measures=parsed,
+            estimators=parsed_estimators,
+            unpool=leaving,
+            unpool_by=unpool_by,
+            pool_depth=pool_depth,
+            estimand=estimand,
+            ideal=ideal,
+            scope=scope,
+            confusion=confusion,
+            common_topics=topics,
+            ci_prob=ci_prob,
+            random_seed=random_seed,
+            posterior=posterior,
+        ),
+        report=report,
+    )
+
+
+def score_parsed(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None,
+    measures: tuple[Measure, ...],
+    estimators: tuple[Estimator, ...],
+    *,
+    by_another: bool,
+    settings: Mapping[str, Any],
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    ideal: Ideal = "own",
+    scope: Scope = "these-topics",
+    confusion: str | None = None,
+    ci_prob: float = 0.95,
+    report: Callable[[str], None] | None = None,
+) -> Scores:
+    """Score runs as `score` does, with measures and estimators parsed.
+
+    Parameters
+    ----------
+    by_another : bool
+        Whether scores from another assessor are wanted, too.
+    settings : mapping of str to object
+        Settings as the metadata have them.
+    """
     expect_collection(collection)
-    collection = _with_assessors(collection, settings)
-    whole, estimand = collection, settings.estimand
-    parsed, estimators = with_ideal(settings.measures, settings.ideal), settings.estimators
-    collection, targets, unpooled = resolve_targets(whole, run_ids, settings, parsed, estimand)
-    n_values = len(parsed) * (1 + settings.asks_another_assessor)
+    has_posterior = any(isinstance(e, PosteriorEstimator) for e in estimators)
+    if by_another and not has_posterior:
+        raise InputError(
+            "no posterior among the estimators, and corrections have no scores by another assessor",
+            hint="add one, such as posterior-combined",
+        )
+    whole = _with_assessors(collection, confusion, by_another=by_another)
+    parsed = with_ideal(measures, ideal)
+    collection, targets, unpooled = resolve_targets(
+        whole,
+        run_ids,
+        parsed,
+        estimand=estimand,
+        unpool=unpool,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        has_posterior=has_posterior,
+    )
     refuse_too_many_draws(
-        estimators, n_measures=n_values, n_runs=len(targets), n_topics=len(collection.query_ids)
+        estimators,
+        n_measures=len(parsed) * (1 + by_another),
+        n_runs=len(targets),
+        n_topics=len(collection.query_ids),
     )
     for e in estimators:
         if isinstance(e, TopicsAdjustment):
             e.is_common(collection)  # refuses unknown topics before others are at work
     bounds = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
     _warn_of_judged_runs(collection, targets, bounds)
-    if any(isinstance(e, PosteriorEstimator) for e in estimators):
-        warn_of_no_pool(whole, rel=min(measure.rel for measure in parsed))
     if common := [q for e in estimators if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
         collection = adopt_judgments(collection, targets, common)
-    if settings.scope == "population":
+    if scope == "population":
         refuse_one_topic(len(collection.query_ids))
     is_of_the_user = collection.organization[collection.run_index(targets)] == collection.user_organization
     results = []
@@ -248,11 +398,11 @@ def score(
         measures=parsed,
         bounds=bounds,
         estimates=tuple(group[i] for i in range(len(parsed)) for group in results),
-        ci_prob=settings.ci_prob,
-        scope=settings.scope,
+        ci_prob=ci_prob,
+        scope=scope,
         metadata={
             "bayespool": __version__,
-            "settings": settings.describe(),
+            "settings": dict(settings),
             "fingerprint": collection.fingerprint,
             "estimand": estimand,
             "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalized)},
@@ -272,12 +422,16 @@ def score(
     )
 
 
-def _with_assessors(collection: Collection, settings: ScoringSettings) -> Collection:
-    """Return the collection with the second assessors' data if the settings ask for another assessor."""
-    if not settings.asks_another_assessor:
+def _with_assessors(collection: Collection, confusion: str | None, *, by_another: bool) -> Collection:
+    """Return the collection with second assessors if another assessor is asked for, else without them."""
+    if not by_another:
+        if confusion is not None and parse_confusion(confusion):
+            raise InputError(
+                "a confusion is for the scope another-assessor alone", hint="add --scope another-assessor"
+            )
         return collection if collection.second is None else dataclasses.replace(collection, second=None)
-    if settings.confusion is not None:
-        collection = set_confusion(collection, parse_confusion(settings.confusion))
+    if confusion is not None:
+        collection = set_confusion(collection, parse_confusion(confusion))
     if collection.second is None:
         raise InputError(
             "nothing says what another assessor would judge",
@@ -314,10 +468,14 @@ Quantity = Literal["mean", "lower", "upper"]
 _SYSTEM = "(this system)"
 
 
-@takes(PyTerrierSettings, positional="measure")
 def pyterrier_measure(
+    measure: object,
     *,
-    settings: PyTerrierSettings,
+    quantity: Quantity = "mean",
+    estimator: str | Estimator = "posterior-combined",
+    posterior: str | PosteriorEstimator | None = None,
+    ci_prob: float | None = None,
+    random_seed: int = 1,
     pool: Runs | None = None,
     organizations: Organizations | None = None,
     reading: str | Mapping[str, Any] = "",
@@ -328,7 +486,18 @@ def pyterrier_measure(
 
     Parameters
     ----------
-    {options}
+    measure : measure
+        P@10, nDCG@10, ….
+    quantity : {"mean", "lower", "upper"}, default "mean"
+        The estimate, or an end of its interval.
+    estimator : str or Estimator, default "posterior-combined"
+        A posterior, or with ``mean`` any estimator.
+    posterior : str or PosteriorEstimator, optional
+        Settings of a posterior: "draws=4000, engine=nuts, mu=Normal(-2,1)".
+    ci_prob : float, optional
+        Probability of the interval; default: 0.95.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
     pool, organizations
         As for `bayespool.read_collection`. The pool is read once.
     reading : str or mapping of str to object
@@ -372,7 +541,8 @@ def pyterrier_measure(
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
     keywords = parse_reading(reading) if isinstance(reading, str) else dict(reading)
     refuse_unknown(keywords, inspect.signature(read_collection).parameters, "reading is for read_collection")
-    parsed, quantity, ci_prob = settings.measure, settings.quantity, settings.ci_prob
+    check_choice("quantity", quantity, Quantity)
+    parsed, ci_prob = parse_sole_measure(measure), fill_ci_prob(ci_prob)
     if pool is not None:
         way = Reading(
             id_from=keywords.get("run_id", "file"),
@@ -381,12 +551,18 @@ def pyterrier_measure(
             max_file_size=keywords.get("max_file_size", MAX_FILE_SIZE),
         )
         (pool,) = gather_runs(pool, names=("pool",), reading=way)
-    scoring = settings.score_settings()
 
     def evaluate(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
         runs = {_SYSTEM: run[["query_id", "doc_id", "score"]]}
         collection = read_collection(qrels, runs, pool=pool, organizations=organizations, **keywords)
-        scores = score(collection, collection.given_run_ids, settings=scoring)
+        scores = score(
+            collection,
+            collection.given_run_ids,
+            parsed,
+            estimators=estimator,
+            posterior=posterior,
+            random_seed=random_seed,
+        )
         (estimates,) = scores.estimates
         off = 0.0
         if quantity != "mean":

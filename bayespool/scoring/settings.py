@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
+from bayespool.measures.parsing import parse_measures, parse_ranking_measures, parse_sole_measure
+from bayespool.names import Estimand as Estimand, Ideal as Ideal, Scope as Scope, Unseen as Unseen
 from bayespool.options import SEED, Option, PosteriorSettings, option
 
 if TYPE_CHECKING:
@@ -16,56 +18,24 @@ if TYPE_CHECKING:
     from bayespool.measures import Estimator, Measure
     from bayespool.posterior import PosteriorEstimator
 
-Estimand = Literal["complete", "pooled"]
-Ideal = Literal["own", "shared", "judged"]
-Scope = Literal["these-topics", "population", "another-assessor"]
-
-
-def _parse(measures: object) -> tuple[Measure, ...]:
-    from bayespool.measures import parse_measures
-
-    return parse_measures(measures)
-
-
-def refuse_of_judgments(measures: Iterable[Measure]) -> None:
-    """Raise `InputError` for a measure that describes the judgments, not rankings."""
-    for measure in measures:
-        if measure.describes_judgments:
-            raise InputError(
-                f"{measure} describes the judgments, and there is nothing to estimate",
-                hint="score shows it; here name measures of the rankings",
-            )
-
-
-def measures_of_rankings(measures: object) -> tuple[Measure, ...]:
-    """Parse measures, or raise `InputError` for one that describes the judgments."""
-    parsed = _parse(measures)
-    refuse_of_judgments(parsed)
-    return parsed
-
-
-def sole_measure(measures: object) -> Measure:
-    """Parse a single measure on rankings, or raise `InputError` for several."""
-    parsed = measures_of_rankings(measures)
-    if len(parsed) != 1:
-        raise InputError(f"{len(parsed)} measures", hint="choose one")
-    return parsed[0]
-
-
-MEASURES = Option(
+measures_of_rankings = parse_ranking_measures
+MEASURES: Option = Option(
     help="P@10, nDCG@10, P(rel=2)@10, AP@100, …; may be repeated.",
     multiple="repeated",
     docstring_type="measure or iterable of measures",
     flag="--measure -m",
     group="Estimation",
     names="measures",
-    parse=_parse,
+    parse=parse_measures,
 )
-MEASURES_OF_RANKINGS = dataclasses.replace(MEASURES, parse=measures_of_rankings)
-ONE_MEASURE = dataclasses.replace(
-    MEASURES, help="P@10, nDCG@10, AP@100, …; one of them.", docstring_type="measure", parse=sole_measure
+MEASURES_OF_RANKINGS: Option = dataclasses.replace(MEASURES, parse=parse_ranking_measures)
+ONE_MEASURE: Option = dataclasses.replace(
+    MEASURES,
+    help="P@10, nDCG@10, AP@100, …; one of them.",
+    docstring_type="measure",
+    parse=parse_sole_measure,
 )
-ESTIMATORS = Option(
+ESTIMATORS: Option = Option(
     help="'default', 'all', 'pairs', or comma-separated names with settings in parentheses: "
     "background(e=0.05),posterior-smoothed.",
     details="In Python a name, a sequence of names and estimators, or a mapping of labels to them; "
@@ -78,38 +48,37 @@ ESTIMATORS = Option(
     names="estimators",
     may_be_empty=True,
 )
-POSTERIOR = Option(
+POSTERIOR: Option = Option(
     help="The posterior that says what is uncertain: settings, 'draws=4000, engine=nuts', or a model with "
     "them, 'ratio(draws=4000)'.",
     docstring_type="str or PosteriorEstimator",
     group="Estimation",
     names="posteriors",
 )
-POOL_DEPTH = Option(
+POOL_DEPTH: Option = Option(
     help="Re-pool to this depth first: judgments of documents that no pooled run has down to it go.",
     least=1,
     group="Pool",
 )
-ESTIMAND = Option(
+ESTIMAND: Option = Option(
     help="Whether unjudged documents below the pool depth are estimated (complete) or stay nonrelevant "
     "(pooled).",
     details="The two coincide down to the pool depth.",
     group="Estimation",
 )
-Unseen = Literal["nonrelevant", "estimated"]
-UNSEEN = Option(
+UNSEEN: Option = Option(
     help="Whether documents that the truth does not judge either are nonrelevant in estimates, as in the "
     "truth, or estimated.",
     details="The papers estimate them, so that an estimate is of something else than the truth.",
     group="Design",
 )
-IDEAL = Option(
+IDEAL: Option = Option(
     help="Ideal ranking of nDCG, AP and R: of the judged documents and the completed ones in reach of the "
     "run itself (own), of any run scored (shared), or of the judged documents alone (judged).",
     details="It holds for measures whose text names no other, such as ``nDCG@10``.",
     group="Estimation",
 )
-CI_PROB = Option(
+CI_PROB: Option = Option(
     help="Probability of the intervals; default: 0.95.",
     details="They are equal-tailed. `bayespool.rcParams` has the default.",
     parse=fill_ci_prob,
@@ -117,7 +86,7 @@ CI_PROB = Option(
 )
 
 
-CONFUSION = Option(
+CONFUSION: Option = Option(
     help="How often another assessor changes a level, where few documents are judged twice: '95 5; 30 70' "
     "are documents by level of the first assessor (rows) and of the other, ascending.",
     details="They count as much as documents judged twice. For the scope ``another-assessor``.",
@@ -149,6 +118,10 @@ class TargetSettings(PosteriorSettings):
     estimand: Estimand = option("complete", ESTIMAND)
     random_seed: int = option(1, SEED)
 
+    def pool_keywords(self) -> dict[str, Any]:
+        """Return keywords of `find_targets`."""
+        return {"unpool": self.unpool, "unpool_by": self.unpool_by, "pool_depth": self.pool_depth}
+
     def target_settings(self) -> dict[str, Any]:
         """Return the settings passed on to estimators."""
         return {"estimand": self.estimand, "random_seed": self.random_seed}
@@ -166,26 +139,20 @@ class ScoringSettings(TargetSettings):
     scope: Scope = "these-topics"  # of scores; `compare` has several
 
     def __post_init__(self) -> None:
-        from bayespool.models.confusion import parse_confusion
-        from bayespool.posterior import PosteriorEstimator
         from bayespool.scoring.estimators import parse_estimators
 
         super().__post_init__()
-        is_by_another = self.asks_another_assessor
-        if self.confusion is not None and parse_confusion(self.confusion) and not is_by_another:
-            raise InputError(
-                "a confusion is for the scope another-assessor alone", hint="add --scope another-assessor"
-            )
         requested, defaults = self._requested_estimators(), self.target_settings()
         self._hold(
             "estimators",
             parse_estimators(requested, self.posterior_overrides(), by_settings=True, **defaults),
         )
-        if is_by_another and not any(isinstance(e, PosteriorEstimator) for e in self.estimators):
-            raise InputError(
-                "no posterior among the estimators, and corrections have no scores by another assessor",
-                hint="add one, such as posterior-combined",
-            )
+
+    def score_keywords(self) -> dict[str, Any]:
+        """Return keywords of `score_parsed`."""
+        names = ("measures", "estimators", "ideal", "estimand", "confusion", "ci_prob")
+        values = {name: getattr(self, name) for name in names} | self.pool_keywords()
+        return values | {"by_another": self.asks_another_assessor, "settings": self.describe()}
 
     @property
     def asks_another_assessor(self) -> bool:
@@ -288,28 +255,3 @@ class JudgeNextSettings(TargetSettings):
 
         super().__post_init__()
         self._hold("posterior", parse_sole_posterior(self.posterior, **self.target_settings()))
-
-
-@dataclass(frozen=True, kw_only=True)
-class PyTerrierSettings(PosteriorSettings):
-    """Settings for `bayespool.pyterrier_measure`."""
-
-    measure: Measure = option(..., ONE_MEASURE, help="P@10, nDCG@10, ….")
-    quantity: Literal["mean", "lower", "upper"] = option("mean", "The estimate, or an end of its interval.")
-    estimator: str | Estimator = option(
-        "posterior-combined",
-        "A posterior, or with ``mean`` any estimator.",
-        docstring_type="str or Estimator",
-    )
-    ci_prob: float = option(None, CI_PROB)
-    random_seed: int = option(1, SEED)
-
-    def score_settings(self) -> ScoreSettings:
-        """Return settings for `bayespool.score`."""
-        return ScoreSettings(
-            measures=(self.measure,),
-            estimators=self.estimator,  # type: ignore[arg-type]  # settings make it a tuple
-            ci_prob=self.ci_prob,
-            random_seed=self.random_seed,
-            posterior=self.posterior,
-        )

@@ -14,7 +14,7 @@ import ir_measures
 import pandas as pd
 import pyarrow as pa
 import pytest
-from small import small, small_simulation
+from small import small_simulation
 from wide import wide
 
 from bayespool import (
@@ -298,7 +298,6 @@ def test_what_cannot_be_meant_is_refused(folder: Path) -> None:
         (partial(read, judges=["llm.txt", "more/llm.txt"]), (ONE, RUN), "two judges are called 'llm'"),
         (partial(in_pool, organizations=twice), (ONE, RUN), "run 'a' belongs to 'y' here and to 'x'"),
         (score, (run,), "a Run where a Collection is expected"),
-        (partial(score, pool=[run]), (small(),), "unknown settings ['pool']"),
     ):
         with pytest.raises(InputError) as refused:
             call(*arguments)  # type: ignore[operator]
