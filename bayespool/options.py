@@ -23,11 +23,8 @@ from bayespool.names import describe_estimator as describe_estimator, type_hints
 __all__ = [
     "MAX_FILE_SIZE",
     "SEED",
-    "FilesSettings",
     "Option",
     "PosteriorSettings",
-    "ReadingRunsSettings",
-    "ReadingSettings",
     "Settings",
     "describe_estimator",
     "option",
@@ -392,99 +389,7 @@ SEED = Option(
     group="Sampling",
 )
 MAX_FILE_SIZE = 512  # MiB: some ten million lines
-_input_option = functools.partial(option, group="Input")
-_pool_option = functools.partial(option, group="Pool")
 _sampling_option = functools.partial(option, group="Sampling")
-
-
-@dataclass(frozen=True, kw_only=True)
-class FilesSettings(Settings):
-    """Settings for reading files, shared by all commands that read files."""
-
-    organizations: tuple[Path, ...] | None = _input_option(
-        None,
-        "Who submitted which run: CSV with run_id,organization, or XML; may be repeated.",
-        multiple="repeated",
-    )
-    order: Literal["score", "single-precision", "rank"] = _input_option(
-        "score",
-        "By score as trec_eval 10 orders, by score in single precision as trec_eval 9 and pytrec_eval do, or "
-        "by the ranks of the files.",
-    )
-    negative: Literal["listed", "sampled", "unjudged", "nonrelevant"] = _input_option(
-        "listed",
-        "Meaning of negative relevance. listed: -1 is pooled but unjudged, lower values are nonrelevant; "
-        "sampled: the same, and -1 was left out by lot; unjudged, nonrelevant: all negative values alike.",
-    )
-    exclude: tuple[str, ...] | None = _input_option(
-        None,
-        "Documents taken out of runs and judgments before anything is scored: 'query', the one with its "
-        "topic's id; a FILE of topics and documents; or qrels, such as an earlier round's; may be repeated.",
-        multiple="repeated",
-        docstring_type='"query", path, judgments or mapping',
-    )
-    topics: str = _input_option(
-        "qrels",
-        "Topics whose mean is a score: those of the qrels, of the run, or a FILE with one on each line.",
-        docstring_type='{"qrels", "run"}, path or iterable of str',
-    )
-    run_id: Literal["file", "tag"] = _input_option("file", "Name runs by their files or by their tags.")
-    strict: bool = _input_option(
-        True, "Skip unusable lines, and report them, instead of stopping.", flag="--lenient"
-    )
-    max_file_size: int = _input_option(
-        MAX_FILE_SIZE, "Largest decompressed size of one file, in MiB.", least=1
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadingSettings(FilesSettings):
-    """Settings for reading files and discovering the pool, as in `read_collection`."""
-
-    judges: tuple[tuple[str, str], ...] | None = _input_option(
-        None,
-        "Labels of a second judge, such as a language model, as qrels with any numbers: FILE or NAME=FILE; "
-        "may be repeated. They are evidence, never judgments.",
-        multiple="repeated",
-        docstring_type="path, sequence of paths, or mapping of str to path",
-        flag="--judge",
-    )
-    known_depth: int | None = _pool_option(
-        None, "Depth to which the pool was judged, if known; else discovered.", least=1
-    )
-    max_holes: float | None = _pool_option(
-        None,
-        "Unjudged documents tolerated in a pooled run: a fraction if below 1, else a number per topic; "
-        "default: the fraction that explains most.",
-        least=0,
-    )
-    pooled_run_ids: tuple[str, ...] | None = _pool_option(
-        None,
-        "Comma-separated ids of the pooled runs, or 'all', if known; else discovered.",
-        flag="--pooled-runs",
-    )
-    pool_rule: Literal["leading", "skipping"] = _pool_option(
-        "leading",
-        "How pooled runs are found; 'skipping' is the rule of 2015, for reproductions.",
-        python_only=True,
-    )
-    pool_strategy: str | None = _pool_option(
-        None,
-        "The strategy that made the pool, in parentheses its budget and other settings: 'take(budget=5000, "
-        "run_depth=100, shares=global, rel=2, random_seed=3)'; else a depth is discovered.",
-        docstring_type="str, Strategy or PoolPlan",
-        names="strategy",
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadingRunsSettings(ReadingSettings):
-    """Settings for reading a campaign and further runs to score."""
-
-    each_its_own: bool = _input_option(
-        False,
-        "Give each run to score that the list does not name its own organization, instead of one for all.",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,14 +13,12 @@ TABLES = {
     "leave-out": experiments.LeaveOutSettings,
     "pool-width": experiments.PoolWidthSettings,
     "common-topics": experiments.CommonTopicsSettings,
-    "pool": experiments.StrategySettings,
     "budgets": experiments.BudgetSettings,
     "plan": PlanSettings,
     "judge-next": scoring.JudgeNextSettings,
     "audit": auditing.AuditSettings,
     "judges": experiments.JudgesSettings,
     "posteriors": options.SamplingSettings,
-    "reading": options.ReadingSettings,
     "score": scoring.ScoreSettings,
 }
 

@@ -25,7 +25,6 @@ from bayespool.experiments import (
     CheckingSettings,
     CommonTopicsSettings,
     JudgesSettings,
-    LeaveOutSettings,
     PoolWidthSettings,
 )
 from bayespool.options import (
@@ -45,7 +44,7 @@ from bayespool.scoring.settings import PyTerrierSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTIONS: dict[type, Callable[..., Any]] = {
-    LeaveOutSettings: bayespool.leave_out, PoolWidthSettings: experiments.vary_pool_width,
+    PoolWidthSettings: experiments.vary_pool_width,
     CommonTopicsSettings: experiments.vary_common_topics, BudgetSettings: bayespool.compare_budgets,
     ScoreSettings: bayespool.score, ImputeSettings: bayespool.impute, JudgeNextSettings: bayespool.judge_next,
     AuditSettings: bayespool.audit, ComparingSettings: bayespool.compare,

@@ -253,7 +253,7 @@ class Collection(ReadOnlyArrays):
         return (
             f"ranks and scores disagree, beyond ties, in {n} of {counted(len(self.run_ids), 'run')}"
             f"{', most in' if n > 1 else ','} {most.run_id} ({most.n_top_places:,} of {most.n_top:,} places "
-            "of the top 10); scores decide, as in trec_eval, unless --order rank (order='rank') is given"
+            "of the top 10); scores decide, as in trec_eval, unless order=rank (--reading) is given"
         )
 
     @property

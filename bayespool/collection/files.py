@@ -264,7 +264,7 @@ def _decompressed(data: bytes, kind: str, path: Path, max_size: int) -> bytes:
 
 
 def _too_large(path: Path, max_size: int) -> InputError:
-    hint = "allow more with max_file_size (--max-file-size), if it is what you take it for"
+    hint = "allow more with max_file_size (--reading max_file_size=…), if it is what you take it for"
     return InputError(f"holds more than {max_size:,} MiB of text", path=path, hint=hint)
 
 

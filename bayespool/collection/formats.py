@@ -65,7 +65,7 @@ def parse_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: int)
         metadata = pq.read_metadata(pa.BufferReader(data))
         groups = (metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
         if sum(groups) > max_size << 20:
-            hint = "allow more with max_file_size (--max-file-size), if it is what you take it for"
+            hint = "allow more with max_file_size (--reading max_file_size=…), if it is what you take it for"
             raise InputError(f"holds more than {max_size:,} MiB", path=path, hint=hint)
         names = [name for name in metadata.schema.to_arrow_schema().names if name in _NAMES]
         table = pq.read_table(pa.BufferReader(data), columns=names)
@@ -84,7 +84,7 @@ def _columns(source: Any, path: Path, layout: FileLayout) -> Lines:
         if layout.real == "score":
             run = run_from_frame(source, path.name)
             if layout.needs_integer and run.rank is None:
-                raise InputError("has no ranks to order by", hint="order by scores (--order score)")
+                raise InputError("has no ranks to order by", hint="order by scores (--reading order=score)")
             return Lines(run.query_id, run.doc_id, run.score, run.rank, ())
         if layout.real == "label":
             labels = labels_from_frame(source)
@@ -451,7 +451,9 @@ def _format_layout(form: Format, layout: FileLayout, path: Path) -> FileLayout:
     integer = layout.integer if layout.integer in columns else None
     real = layout.real if layout.real in columns else None
     if layout.integer == "rank" and layout.needs_integer and integer is None:
-        raise InputError("has no ranks to order by", path=path, hint="order by scores (--order score)")
+        raise InputError(
+            "has no ranks to order by", path=path, hint="order by scores (--reading order=score)"
+        )
     is_ranked = real is None and integer == "rank"
     return dataclasses.replace(
         layout,

@@ -242,7 +242,7 @@ def tie_notes(collection: Collection, run_ids: Sequence[str], cutoffs: Iterable[
         (f"ranks of equal {kind}, which document ids order, descending", tied),
         (
             "ranks of scores that are equal in single precision alone, so that trec_eval 9 and pytrec_eval "
-            "may order them otherwise (--order single-precision)",
+            "may order them otherwise (--reading order=single-precision)",
             rounded,
         ),
     )
@@ -265,5 +265,5 @@ def equal_rank_note(ties: Sequence[Ties], n_runs: int) -> str:
         f"ranks are equal on a topic in {len(n)} of {counted(n_runs, 'run')}"
         f"{', most often in' if len(n) > 1 else ','} {most} ({counted(n[most], 'place')} of the top "
         f"{_TOP_RANKS}); such documents are in the order of their ids, descending, unless scores order runs "
-        "(--order score, order='score')"
+        "(--reading order=score, order='score')"
     )

@@ -193,7 +193,7 @@ def read_batches(paths: Sequence[Path], reading: Reading) -> Iterator[list[Run]]
             for run in readers.map(partial(_read_run, reading=reading), files):
                 if run.run_id in path_of:
                     by_tag = reading.id_from == "tag"
-                    hint = "rename one" if by_tag else "name runs by their tags (--run-id tag)"
+                    hint = "rename one" if by_tag else "name runs by their tags (--reading run_id=tag)"
                     hint = f"{hint}, or leave one out"
                     reason = f"holds a run named {run.run_id!r}, as does {path_of[run.run_id]}"
                     raise InputError(reason, path=run.path, hint=hint)

@@ -181,7 +181,7 @@ def _run_topics(runs: Runs | None, judged: Mapping[str, None], reading: Reading)
             raise InputError(
                 f"runs {read[0].run_id!r} and {run.run_id!r} have other topics ({some_of(other, _N_NAMED)}), "
                 "so that their means would be over other topics",
-                hint="give the topics to compare them on in a file (--topics FILE, topics=[…])",
+                hint="give the topics to compare them on in a file (--reading topics=FILE, topics=[…])",
             )
     if shared := [q for q in topic_sets[0] if q in judged]:
         return dict.fromkeys(shared)

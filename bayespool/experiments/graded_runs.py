@@ -449,7 +449,7 @@ def run_design(
     estimators : str, Estimator, sequence or mapping of them, default "all"
         Names with settings in parentheses, or estimators by their labels.
     posterior : str or PosteriorEstimator, optional
-        Settings of the posteriors among them: ``"draws=4000, engine=nuts"``.
+        Settings of the posteriors: ``"draws=4000, engine=nuts"``.
     estimand : {"complete", "pooled"}, default "pooled"
         Whether unjudged documents below the pool depth are estimated (complete) or stay nonrelevant.
     ci_prob : float, optional

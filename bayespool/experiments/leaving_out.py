@@ -201,7 +201,7 @@ def leave_out(
         are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
         `bayespool.scoring.PAIRED_ESTIMATORS`; a mapping is of labels to estimators.
     posterior : str or PosteriorEstimator, optional
-        Settings of the posteriors among them: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
+        Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
     by : {"organization", "run", "cluster", "type"}, default "organization"
         What is left out of the pool at a time. An organization's runs resemble each other, so that leaving
         out one run alone understates the bias that the run of a new organization would suffer. A cluster is
@@ -210,7 +210,8 @@ def leave_out(
     n_clusters : int, optional
         Number of clusters, where they are left out: by default 5; fewer where joins are tied.
     run_types : mapping of str to str, optional
-        Type of each run that takes part, as `bayespool.collection.read_run_types` reads it of a CSV file.
+        Type of each run that takes part; a file is CSV with run_id,type, which
+        `bayespool.collection.read_run_types` reads.
     types : str or iterable of str, optional
         Types to leave out, in turn; default: all.
     runs : {"pooled", "all"}, default "pooled"

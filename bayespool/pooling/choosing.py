@@ -84,11 +84,6 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> IndexArra
     return shares
 
 
-def check_budget(strategy: Strategy, budget: int | None, stop: StoppingRule | None = None) -> None:
-    """Raise `InputError` as `PoolPlan` does."""
-    PoolPlan(strategy=strategy, budget=budget, stop=stop)
-
-
 def _global_shares(
     strategy: Strategy, topics: list[TopicRankings], n_documents: npt.NDArray[np.integer], budget: int
 ) -> IndexArray:

@@ -368,7 +368,7 @@ def _option_text(pool: CandidatePool, collection: Collection) -> str:
     n_judged = int((~missing_pairs(collection)[:-1]).sum())
     return (
         f"{pool} explain {percent(pool.n_explained / n_judged)} of the judgments: "
-        f"--known-depth {pool.depth} --max-holes {pool.share:g}"
+        f"--known-depth {pool.depth} --reading max_holes={pool.share:g}"
     )
 
 

@@ -33,7 +33,7 @@ from bayespool.collection.contents import some, warn_of_no_pool
 from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
-from bayespool.collection.reading_keys import FILES, READING_KEYS, ReadingKey, read_key
+from bayespool.collection.reading_keys import FILES, READING_KEYS, ReadingKey, parse_reading, read_key
 from bayespool.collection.scope import Exclude, Topics, read_exclusion, select_topics
 from bayespool.collection.sources import Judges, gather_judges, gather_organizations, gather_runs, irds_name
 from bayespool.errors import (
@@ -356,7 +356,8 @@ def _read_organizations(
         which = counted(len(missing), "run") + " of the pool"
         problem = f"{which} {'has' if len(missing) == 1 else 'have'} no organization, {missing[0]!r} for one"
         if reading.strict:
-            raise InputError(problem, path=path, hint="add them, or allow it with strict=False (--lenient)")
+            hint = "add them, or allow it with strict=False (--reading lenient)"
+            raise InputError(problem, path=path, hint=hint)
         warn_caller(f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning)
     return organization_of
 
@@ -395,9 +396,8 @@ _NAME = re.compile(r"\w[\w ()+-]*")
 def read_collections(
     paths: PathLike | Iterable[PathLike],
     *,
-    reading: Mapping[str, Any] | None = None,
+    reading: str | Mapping[str, Any] = "",
     progress: Callable[[int, int], None] | None = None,
-    settings: Any = None,  # of commands
 ) -> dict[str, Collection]:
     """Read the collections described by TOML files, one per file.
 
@@ -407,8 +407,9 @@ def read_collections(
         The keys of a file are arguments of `bayespool.read_collection`: ``qrels`` and ``pool``, and where
         needed those of `bayespool.collection.parse_reading`. Its paths are relative to it. ``name`` is by
         default the name of the file without its ending.
-    reading : mapping of str to object, optional
-        Arguments of `bayespool.read_collection` for all collections, where a file has no other value.
+    reading : str or mapping of str to object
+        How all collections are read, where a file has no other value: ``"order=rank, lenient"``
+        (`bayespool.collection.parse_reading`), or other arguments of `bayespool.read_collection` by name.
     progress : callable, optional
         Called with the number of run files of a collection that are read, and their total.
 
@@ -444,9 +445,10 @@ def read_collections(
     {'example': 21}
     """
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    described = [_read_description(Path(path)) for path in files]
+    described = [read_description(Path(path)) for path in files]
     check_collection_names(name for name, _ in described)
-    shared, collections = dict(reading or {}) if settings is None else settings.keywords(), {}
+    shared = parse_reading(reading) if isinstance(reading, str) else dict(reading)
+    collections = {}
     for path, (name, arguments) in zip(files, described, strict=True):
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -475,7 +477,7 @@ def check_collection_names(names: Iterable[str]) -> None:
         known.add(name.casefold())
 
 
-def _read_description(path: Path) -> tuple[str, dict[str, Any]]:
+def read_description(path: Path) -> tuple[str, dict[str, Any]]:
     """Return the collection name and the `read_collection` arguments from a TOML file."""
     given, line_of = read_toml(path)
     for key, example in _NEEDED.items():

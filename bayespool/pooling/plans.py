@@ -40,8 +40,7 @@ class PoolPlan:
         Smallest relevance that counts, for an adaptive strategy.
     random_seed : int, default 1
     stop : StoppingRule, optional
-        Rule that may end a topic before the budget does (`bayespool.pooling.STOPPING_RULES`). What it leaves
-        of the budget is not spent. A topic whose judgments end before the rule is fulfilled goes on.
+        Rule that may end a topic before the budget does (`bayespool.pooling.STOPPING_RULES`).
 
     Raises
     ------

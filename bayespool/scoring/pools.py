@@ -113,7 +113,7 @@ class CandidatePools(Result):
 
 _COLUMNS = {
     "depth": Column("depth", "count", "Rank down to which the documents of each run were judged."),
-    "holes": Column("holes", "share", "Share of a run's documents that may be unjudged (--max-holes)."),
+    "holes": Column("holes", "share", "Share of a run's documents that may be unjudged (max_holes)."),
     "n_runs": Column("runs", "count", "Runs that keep to that."),
     "explained": Column("judgments\nexplained", "share", "Share of the judgments that these runs brought."),
     "n_holes": Column("unjudged", "count", "Documents of these runs down to the depth without a judgment."),

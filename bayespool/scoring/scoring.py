@@ -435,8 +435,8 @@ def _with_assessors(collection: Collection, confusion: str | None, *, by_another
     if collection.second is None:
         raise InputError(
             "nothing says what another assessor would judge",
-            hint="give judgments of second assessors (--second-assessors FILE, or second_assessors= of "
-            "read_collection), or state how often levels change (--confusion '95 5; 30 70')",
+            hint="give judgments of second assessors (second_assessors= of read_collection, or --reading "
+            "second_assessors=FILE), or state how often levels change (confusion='95 5; 30 70')",
         )
     return collection
 

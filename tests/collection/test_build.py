@@ -228,7 +228,7 @@ def test_ties_are_counted_by_rank_and_told_within_the_cutoff() -> None:
     assert ties.n_if_rounded.tolist() == [0, 0, 1, 1]
     equal, rounded = tie_notes(collection, ["tied", "plain"], [2, 10, 2])
     assert equal.endswith("descending: top 2: tied 3 of 4; top 10: tied 5 of 9")
-    assert rounded.endswith("(--order single-precision): top 10: tied 2 of 9")
+    assert rounded.endswith("(--reading order=single-precision): top 10: tied 2 of 9")
     assert tie_notes(collection, ["plain"], [10]) == ()
 
 

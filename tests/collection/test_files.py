@@ -191,7 +191,7 @@ def test_reading_stops_at_the_limit_and_not_before(tmp_path: Path) -> None:
         path.write_bytes(compress(line + b"\n" * (MIB - len(line) + 1)))
         error = refused(trec.read_run, path, max_file_size=1)
         assert (error.path, error.reason) == (path, "holds more than 1 MiB of text"), kind
-        assert "--max-file-size" in str(error.hint), kind
+        assert "--reading max_file_size=" in str(error.hint), kind
         assert len(trec.read_run(path, max_file_size=2).doc_id) == 1, kind
 
 
@@ -229,7 +229,7 @@ def test_bomb_under_three_gib_ends_in_a_message(kind: str, tmp_path: Path) -> No
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 def test_bomb_that_is_allowed_ends_in_a_message_too(tmp_path: Path) -> None:
     bomb(tmp_path, "zstd")
-    done = limited(tmp_path, "--max-file-size", "4000")
+    done = limited(tmp_path, "--reading", "max_file_size=4000")
     told = f"error: {tmp_path}/runs/a: there is not enough memory to read it"
     assert done.stderr.splitlines()[-1].startswith(told), done.stderr
     assert (done.returncode, done.stdout) == (1, "")

@@ -81,7 +81,7 @@ def test_runs_of_other_topics_have_no_common_mean() -> None:
     fold = {"q3": {"e": 1.0}}
     with pytest.raises(InputError, match="other topics") as error:
         read_collection(QRELS, {"mine": RUN, "fold": fold}, topics="run")
-    assert "--topics" in (error.value.hint or "")
+    assert "--reading topics=FILE" in (error.value.hint or "")
     with pytest.raises(InputError, match="no run to score"):
         read_collection(QRELS, pool={"a": RUN}, topics="run")
     both = {"mine": RUN, "other": {**RUN, "q7": {"x": 1.0}}}  # q7 is not judged and makes no difference

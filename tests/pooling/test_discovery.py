@@ -211,7 +211,7 @@ def test_another_pool_that_is_nearly_as_good_is_told() -> None:
     assert (report.n_pooled_runs, report.n_holes, report.n_judged) == (10, 12, 848)
     assert report.alternative == (
         "8 runs to depth 10 with no document unjudged explain 94.3 % of the judgments: "
-        "--known-depth 10 --max-holes 0"
+        "--known-depth 10 --reading max_holes=0"
     )
     assert report.notes == (f"another pool explains the judgments nearly as well: {report.alternative}",)
     again = discover_pool(collection, depth=10, max_holes=0)

@@ -43,6 +43,8 @@ leave_out(example, "P@10", posterior="draws=3").settings.labels
 score(example).runs_ids  # attr-defined
 impute(example, draws=20).qrels("0")  # arg-type
 judge_next(example, "new-a").settings  # attr-defined
+leave_out(example, "P@10", drawz=3)  # call-arg
+leave_out(example, "P@10", by="topic")  # arg-type
 read_collection("qrels.txt", pool_dept=10)  # call-arg
 build_collection(frame, frame, pool_dept=10)  # call-arg
 """.lstrip()
@@ -77,7 +79,6 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         "draws cannot be 'many'; a whole number",
     ),
     "collection": (lambda: bayespool.score(3, "qrels.txt"), "a int where a Collection is expected"),
-    "experiment": (lambda: bayespool.leave_out(EXAMPLE, "P@10", drawz=3), "unknown settings ['drawz']"),
     "number": (
         lambda: bayespool.impute(EXAMPLE, draws=20, posterior="target_accept=0.9"),
         "target_accept cannot be '0.9'; a number",
