@@ -41,6 +41,7 @@ both = build_collection({"a": frame, "b": frame}, frame)
 compare(both, ["a", "b"], joint=False, posterior="draws=100").differences()
 leave_out(example, "P@10", posterior="draws=3").settings.labels
 score(example).runs_ids  # attr-defined
+score(example, estimator="background")  # call-arg
 impute(example, draws=20).qrels("0")  # arg-type
 judge_next(example, "new-a").settings  # attr-defined
 leave_out(example, "P@10", drawz=3)  # call-arg
@@ -70,10 +71,6 @@ def test_right_calls_pass_and_wrong_ones_fail_on_their_lines(tmp_path: Path) -> 
 
 
 SLIPS: dict[str, tuple[Callable[[], object], str]] = {
-    "unknown": (
-        lambda: bayespool.score(EXAMPLE, posteriors="draws=3"),
-        "unknown settings ['posteriors']; did you mean 'posterior'?",
-    ),
     "type": (
         lambda: bayespool.score(EXAMPLE, posterior="draws=many"),
         "draws cannot be 'many'; a whole number",
