@@ -7,14 +7,12 @@ from typing import Any
 from bayespool import auditing, cli, experiments, options, scoring
 from bayespool.cli.help import option_group
 from bayespool.cli.parameters import GROUPS, Argument
-from bayespool.comparisons.settings import PlanSettings
 
 TABLES = {
     "leave-out": experiments.LeaveOutSettings,
     "pool-width": experiments.PoolWidthSettings,
     "common-topics": experiments.CommonTopicsSettings,
     "budgets": experiments.BudgetSettings,
-    "plan": PlanSettings,
     "judge-next": scoring.JudgeNextSettings,
     "audit": auditing.AuditSettings,
     "judges": experiments.JudgesSettings,

@@ -18,7 +18,6 @@ import bayespool
 from bayespool import experiments, posterior, scoring
 from bayespool.auditing import AuditSettings
 from bayespool.cli.parameters import settings_option
-from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.experiments import (
     BudgetSettings,
@@ -47,8 +46,8 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     PoolWidthSettings: experiments.vary_pool_width,
     CommonTopicsSettings: experiments.vary_common_topics, BudgetSettings: bayespool.compare_budgets,
     ScoreSettings: bayespool.score, ImputeSettings: bayespool.impute, JudgeNextSettings: bayespool.judge_next,
-    AuditSettings: bayespool.audit, ComparingSettings: bayespool.compare,
-    ReversalSettings: bayespool.count_reversals, CheckingSettings: bayespool.check_models,
+    AuditSettings: bayespool.audit,
+    CheckingSettings: bayespool.check_models,
     JudgesSettings: bayespool.check_judges, CompletionSettings: posterior.complete,
     PyTerrierSettings: scoring.pyterrier_measure, ReadingRunsSettings: bayespool.read_collection,
 }  # fmt: skip

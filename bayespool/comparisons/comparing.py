@@ -13,7 +13,7 @@ from bayespool.collection.contents import Systems, group_systems, parse_systems
 from bayespool.comparisons.draws import (
     DrawComparison,
     compare_runs_by_draws,
-    estimates_in_scope,
+    draws_in_scope,
     is_compared_across,
 )
 from bayespool.comparisons.frames import ComparisonFrames, TestKey, compared_pairs
@@ -29,13 +29,11 @@ from bayespool.comparisons.significance import (
 from bayespool.comparisons.tables import citations_with_tests, comparison_tables
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, known_names
-from bayespool.measures import Estimates, Estimator, Measure
+from bayespool.measures import Estimator, Measure
 from bayespool.measures.parsing import parse_measures
-from bayespool.measures.populations import population_draws
 from bayespool.names import AS_JUDGED, By, Control, Estimand, Ideal, Scope, SignificanceTest
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import shared_settings
-from bayespool.randomness import key_of
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
@@ -302,7 +300,8 @@ def compare(
     """
     expect_collection(collection)
     parsed = parse_measures(measures)
-    scoped, asked, against = listed("scopes", scopes), listed("tests", tests), listed("baseline", baseline)
+    scoped, asked = listed("scopes", scopes), listed("tests", tests)
+    against = tuple(dict.fromkeys(listed("baseline", baseline)))
     for scope in scoped:
         check_choice("scopes", scope, Scope)
     for test in asked:
@@ -450,8 +449,9 @@ def compare_scores(
             for scope in scopes:
                 if scope == "another-assessor" and e.by_another is None:
                     continue  # of a correction
-                draws[e.measure, e.method, scope] = _compare_over_draws(
-                    e, scope, scores.ci_prob, rope, random_seed
+                values, unit = draws_in_scope(e, scope, random_seed)
+                draws[e.measure, e.method, scope] = compare_runs_by_draws(
+                    values, ci_prob=scores.ci_prob, rope=rope, unit=unit
                 )
     return Comparison(
         scores=scores,
@@ -476,14 +476,3 @@ def compare_scores(
             "random_seed": random_seed,
         },
     )
-
-
-def _compare_over_draws(
-    e: Estimates, scope: Scope, ci_prob: float, rope: float, random_seed: int
-) -> DrawComparison:
-    e = estimates_in_scope(e, scope)
-    assert e.draws is not None
-    if scope != "population":
-        return compare_runs_by_draws(e.draws.totals(), ci_prob=ci_prob, rope=rope, unit=e.draws.per_mean())
-    values = population_draws(e.draws.amount, random_seed=key_of(random_seed, e.measure))
-    return compare_runs_by_draws(values, ci_prob=ci_prob, rope=rope, unit=e.draws.unit)

@@ -86,11 +86,11 @@ def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[st
         method = next((name for of, name, _ in comparison.draws if of == measure), None)
         if method is not None and (draws := comparison.draws.get((measure, method, "these-topics"))):
             line += f"; {method} {difference(draws.difference[a, b], 3)} ({level(comparison.ci_prob)} "
-            line += f"{_ends(draws, a, b)}), chance above 0: {_chance(draws.prob_greater[a, b])}"
+            line += f"{_ends(draws, a, b)}), chance above 0: {chance_text(draws.prob_greater[a, b])}"
             significant = comparison.significant.get((measure, method, test))
             if significant is not None and p <= comparison.level:
                 risk = significant.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
-                line += f", risk of reversal: {_chance(risk)}"
+                line += f", risk of reversal: {chance_text(risk)}"
         yield line
 
 
@@ -160,7 +160,7 @@ def _baseline_sentence(comparison: ComparisonFrames, measure: Measure, method: s
     return (
         f"{text} The highest of them by {method} is {comparison.run_ids[first]}: difference "
         f"{difference(draws.difference[first, place], 3)} ({level(comparison.ci_prob)} interval "
-        f"{_ends(draws, first, place)}; chance above 0: {_chance(draws.prob_greater[first, place])})."
+        f"{_ends(draws, first, place)}; chance above 0: {chance_text(draws.prob_greater[first, place])})."
     )
 
 
@@ -195,11 +195,11 @@ def _pair_sentence(
         condition = pool_condition(comparison.scores.metadata)
         text += f"{is_higher} ({level(comparison.ci_prob)} interval {_ends(draws, a, b)} over what the "
         text += f"unjudged documents may be, {method}{f'; {condition}' * bool(condition)}; chance that it is "
-        text += f"{way} {_chance(draws.prob_greater[a, b])}"
-        text += f", equal {_chance(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
+        text += f"{way} {chance_text(draws.prob_greater[a, b])}"
+        text += f", equal {chance_text(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
     for scope, sentence in _OTHER_SCOPES.items():
         if (d := comparison.draws.get((measure, method, scope))) is not None:
-            amount, chance = _amount(d.difference[a, b]), _chance(d.prob_greater[a, b])
+            amount, chance = _amount(d.difference[a, b]), chance_text(d.prob_greater[a, b])
             text += sentence.format(amount=amount, ends=_ends(d, a, b), chance=chance, way=way)
     return text + _significance_clause(comparison, measure, method, test, a, b, is_certain=is_certain)
 
@@ -229,10 +229,10 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
     *first, last = (f"on {name}" for name in str(row["measures"]).split(", "))
     text = (
         f"{_on_topics(n_topics)} {a} is higher than {b} {', '.join(first)} and {last} with a chance of "
-        f"{_chance(up)} ({row['method']}). The chance that it is lower on all of them is {_chance(down)}, "
-        f"that the measures disagree {_chance(float(row['prob_disagree']))}"
+        f"{chance_text(up)} ({row['method']}). The chance that it is lower on all of them is "
+        f"{chance_text(down)}, that the measures disagree {chance_text(float(row['prob_disagree']))}"
     )
-    return f"{text}, that they tie {_chance(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
+    return f"{text}, that they tie {chance_text(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
 
 
 def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> str:
@@ -261,7 +261,7 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
         text = f"{where} {first} has the highest {measure} of {len(rows)} runs, and "
         number_of = counted(len(others), "run")
         text += f"{number_of} cannot be distinguished from the best {at_once}: {some_of(others)}."
-    text += f" The chance that {first} is the best is {_chance(best['prob_best'])}"
+    text += f" The chance that {first} is the best is {chance_text(best['prob_best'])}"
     if not like_these:
         return f"{text}."
     expected, value = number(best["expected"], 3), number(best["value"], 3)
@@ -336,10 +336,10 @@ def _significance_clause(
     if draws is None or is_certain:
         return text + "."
     if not significant:
-        chance = _chance(float(draws.prob_significant[a, b]))
+        chance = chance_text(float(draws.prob_significant[a, b]))
         return f"{text}; with all documents judged it would be with a chance of {chance}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
-    return text + f"; the chance that judging the unjudged documents takes it back is {_chance(risk)}."
+    return text + f"; the chance that judging the unjudged documents takes it back is {chance_text(risk)}."
 
 
 def _places(comparison: ComparisonFrames, run_a: str, run_b: str) -> tuple[int, int]:
@@ -369,6 +369,7 @@ def _amount(x: float) -> str:
     return {"0.000": "under 0.001", "-0.000": "above -0.001"}.get(written, written) if x else written
 
 
-def _chance(x: float) -> str:
+def chance_text(x: float) -> str:
+    """Return a chance with three decimals, or as ``under 0.001`` or ``over 0.999``."""
     written = f"{x:.3f}"
     return {"0.000": "under 0.001", "1.000": "over 0.999"}.get(written, written)
