@@ -15,17 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 import bayespool
-from bayespool import experiments, posterior, scoring
+from bayespool import posterior, scoring
 from bayespool.auditing import AuditSettings
 from bayespool.cli.parameters import settings_option
 from bayespool.errors import InputError
-from bayespool.experiments import (
-    BudgetSettings,
-    CheckingSettings,
-    CommonTopicsSettings,
-    JudgesSettings,
-    PoolWidthSettings,
-)
 from bayespool.options import (
     Option,
     PosteriorSettings,
@@ -43,12 +36,9 @@ from bayespool.scoring.settings import PyTerrierSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTIONS: dict[type, Callable[..., Any]] = {
-    PoolWidthSettings: experiments.vary_pool_width,
-    CommonTopicsSettings: experiments.vary_common_topics, BudgetSettings: bayespool.compare_budgets,
     ScoreSettings: bayespool.score, ImputeSettings: bayespool.impute, JudgeNextSettings: bayespool.judge_next,
     AuditSettings: bayespool.audit,
-    CheckingSettings: bayespool.check_models,
-    JudgesSettings: bayespool.check_judges, CompletionSettings: posterior.complete,
+    CompletionSettings: posterior.complete,
     PyTerrierSettings: scoring.pyterrier_measure, ReadingRunsSettings: bayespool.read_collection,
 }  # fmt: skip
 NOT_OPTIONS = {

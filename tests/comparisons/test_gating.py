@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from bayespool import Gate, build_collection, gate, load_example, rc_context
-from bayespool.collection import Collection
+from bayespool import Gate, gate, load_example, rc_context
 from bayespool.comparisons import compare
 from bayespool.errors import InputError
 
@@ -61,16 +60,6 @@ def test_everything_judged_the_chance_is_that_of_the_t_test() -> None:
         found = gate(load_example(), pair, "P@10", posterior="ratio(draws=2000)", margin=margin)
         assert found.prob_not_worse == pytest.approx(p, abs=0.02)
         assert found.status == (0 if p > 0.97 else 1 if p < 0.03 else 2 if 0.07 < p < 0.93 else found.status)
-
-
-def by_hand(n_better: int) -> Collection:
-    """Of two fully judged runs the second has one relevant document more on the first topics, else one less."""
-    judged = {f"q{i}": {"good": 1, "bad": 0} for i in range(10)}
-    runs = {
-        name: {q: {("good" if (i < n_better) == (name == "b") else "bad"): 1.0} for i, q in enumerate(judged)}
-        for name in ("a", "b")
-    }
-    return build_collection(judged, runs, pooled=["a", "b"])
 
 
 def test_the_margin_and_the_probability_decide() -> None:
