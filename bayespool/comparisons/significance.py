@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, OrderArray
-from bayespool.comparisons.dunnett import dunnett_critical, dunnett_sf
+from bayespool.comparisons.dunnett_distribution import dunnett_critical, dunnett_sf
 from bayespool.errors import InputError, known_names
 from bayespool.names import Control, PairControl, SignificanceTest as SignificanceTest
 

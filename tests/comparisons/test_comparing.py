@@ -149,7 +149,7 @@ def test_dunnett_is_for_one_baseline() -> None:
 
 
 def test_sentences_are_against_the_baseline() -> None:
-    said = against("north-2").summary().sentences
+    said = against("north-2").sentences()
     assert said[0].startswith("Against north-2, ")
     assert "of 3 runs have a significantly higher P@10 as judged" in said[0]
     assert "(paired t test, Holm over 3 pairs)" in said[0]
@@ -158,7 +158,7 @@ def test_sentences_are_against_the_baseline() -> None:
         way = "higher" if value[place] > value[2] else "lower"
         assert sentence.startswith(f"Against north-2, on these 20 topics the P@10 of {run} is {way} by 0.")
     with pytest.raises(InputError, match="new-a and new-b are not compared; only with north-2"):
-        against("north-2").summary("new-a", "new-b")
+        against("north-2").sentences("new-a", "new-b")
     assert "Differences in P@10 to north-2 on 20 topics" in against("north-2").to_latex()
 
 

