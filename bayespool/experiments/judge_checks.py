@@ -520,5 +520,5 @@ def _targets(
     if not candidates and not settings.unpool:
         depth = settings.pool_depth
         return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
-    pool = {name: getattr(settings, name) for name in ("unpool", "unpool_by", "pool_depth")}
-    return find_targets(collection, run_ids, **pool)[:2]
+    unpool, by, depth = settings.unpool, settings.unpool_by, settings.pool_depth
+    return find_targets(collection, run_ids, unpool=unpool, unpool_by=by, pool_depth=depth)[:2]
