@@ -145,19 +145,11 @@ FAULTS = (
     ),
     Fault(
         "large seeds",
-        "options.py",
-        'abs(item) > _MAX_INTEGER and not name.endswith("seed"):',
-        "abs(item) > _MAX_INTEGER:",
-        "test_options.py",
+        "validation.py",
+        'most is None and not name.endswith("seed"):',
+        "most is None:",
+        "test_validation.py",
         "a seed of more than 31 bits is refused",
-    ),
-    Fault(
-        "settings beside settings",
-        "options.py",
-        "            if settings is not None and given:\n",
-        "            if settings is not None and unknown:\n",
-        "test_options.py",
-        "an option that is given beside settings is passed over without a word",
     ),
     Fault(
         "settings that the name stands for",
