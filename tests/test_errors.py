@@ -127,8 +127,6 @@ def test_warning_of_another_experiment_in_the_folder_names_the_file_of_the_call(
     assert found == [(__file__, "ExperimentChangedWarning")]
 
 
-
-
 def test_near_name_is_asked_for() -> None:
     for name, known, meant in [
         ("drawz", ["draws", "tune"], "draws"),

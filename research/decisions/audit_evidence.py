@@ -21,7 +21,6 @@ from audit_collections import EPS, WHERE
 from shared import contributors, read
 
 from bayespool import Collection, PosteriorEstimator, audit, parse_measure
-from bayespool.auditing import AuditSettings
 from bayespool.measures import Measure
 from bayespool.randomness import seed_of
 
@@ -57,9 +56,7 @@ def audited(smaller: Collection, run: str, measure: Measure, n: int, draws: int)
     if not len(urn):
         return []
     # the chance of relevance of each document of the urn in each draw
-    completion = AuditSettings(
-        measures=measure, posterior=PosteriorEstimator(draws=draws)
-    ).posterior.complete(smaller, (run,), measure)
+    completion = PosteriorEstimator(draws=draws).complete(smaller, (run,), measure)
     worth, place, by_topic = np.array([0.0, *np.ones(len(completion.levels) - 1)]), {}, []
     for t, query_id in enumerate(smaller.query_ids):
         place |= {(query_id, doc): len(place) + i for i, doc in enumerate(completion.unknowns.doc_ids(t))}
