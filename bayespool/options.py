@@ -21,7 +21,6 @@ from bayespool.errors import InputError, did_you_mean, known_names
 from bayespool.names import describe_estimator as describe_estimator, type_hints
 
 __all__ = [
-    "MAX_FILE_SIZE",
     "SEED",
     "Option",
     "PosteriorSettings",
@@ -388,7 +387,6 @@ SEED = Option(
     flag="--seed",
     group="Sampling",
 )
-MAX_FILE_SIZE = 512  # MiB: some ten million lines
 _sampling_option = functools.partial(option, group="Sampling")
 
 

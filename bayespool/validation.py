@@ -9,6 +9,8 @@ from typing import Any, get_args
 from bayespool.errors import InputError, known_names
 from bayespool.names import describe_estimator
 
+__all__ = ["check_choice", "check_count", "check_number", "check_share", "described", "listed"]
+
 _MAX_INTEGER = 2**31 - 1  # of any number but a seed
 
 

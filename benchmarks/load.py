@@ -74,7 +74,7 @@ def measured(size: dict[str, int], measure: str) -> tuple[float, float, float]:
         files = ["--qrels", folder / "qrels.txt", "--pool", folder / "runs"]
         files += ["--organizations", folder / "organizations.csv", "--known-depth", min(100, size["depth"])]
         new = sorted((folder / "new").iterdir())[: size["targets"]]
-        options = ["-m", measure, "--draws", size["draws"], *files, *new]
+        options = ["-m", measure, "--posterior", f"draws={size['draws']}", *files, *new]
         command = [sys.executable, "-m", "bayespool", "score", *map(str, options)]
         start = time.perf_counter()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

@@ -38,7 +38,7 @@ def arguments(folder: Path) -> list[str]:
     """Score the new runs of the example's files, as the example in memory has it, whose truth the list
     leaves out.
     """
-    return ["score", str(folder / "new"), *campaign(folder), "--each-its-own"]
+    return ["score", str(folder / "new"), *campaign(folder), "--reading", "each_its_own"]
 
 
 def everything_in(folder: Path) -> dict[str, bytes]:

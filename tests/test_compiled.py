@@ -92,8 +92,8 @@ main()
 def test_command_without_a_place_says_so_once(run: Callable[..., Outcome], tmp_path: Path) -> None:
     """In two workers: one line, and the tables of one process that keeps what it compiles."""
     small_simulation().write(tmp_path)
-    asked = ["--qrels", tmp_path / "qrels.txt", "--pool", tmp_path / "pool", "--figures", "none"]
-    asked += ["--estimators", "posterior-background", "--draws", "20"]
+    asked = ["--qrels", tmp_path / "qrels.txt", "--pool", tmp_path / "pool"]
+    asked += ["--estimators", "posterior-background", "--posterior", "draws=20"]
     nowhere = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null", "NUMBA_CACHE_DIR": "/dev/null/x"}
     done = subprocess.run(
         [sys.executable, "-c", READ_ONLY, Path(__file__).parents[1], *asked, "--jobs", "2"],

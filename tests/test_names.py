@@ -60,8 +60,9 @@ def test_what_a_text_cannot_say() -> None:
     for text, make, message in (
         ("rrf(q=1)", RRF, "there is no setting 'q'; rrf has k"),
         ("take(k=1)", Take, "there is no setting 'k'; take has none"),
-        ("rrf(k=abc)", RRF, "k cannot be abc; write a number, a text in quotes, True"),
-        ("precise(sample=judged)", Precise, "sample cannot be judged; write 'hidden', 'judged'"),
+        ("rrf(k=abc)", RRF, "k must be a whole number"),
+        ("rrf(k=a.b)", RRF, "k cannot be a.b; write a number, a text in quotes, True"),
+        ("precise(sample=a.b)", Precise, "sample cannot be a.b; write 'hidden', 'judged'"),
         ("rrf(k=10", RRF, "the parenthesis is not closed; write rrf(k=60)"),
         ("rrf(k=)", RRF, "cannot be read; write rrf(k=60)"),
         ("rrf(10)", RRF, "write settings as name=value; write rrf(k=60)"),
@@ -72,6 +73,7 @@ def test_what_a_text_cannot_say() -> None:
     ):
         said = str(refused(settings_in, text, "strategy", make))
         assert f": {message}" in said, text
+    assert settings_in("precise(sample=judged)", "estimator", Precise) == {"sample": "judged"}
     text = "stratified(depths=(3, 9), rates=(1.0, 2, 3))"
     assert settings_in(text, "strategy", Stratified) == {"depths": (3, 9), "rates": (1.0, 2, 3)}
 

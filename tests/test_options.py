@@ -15,18 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 import bayespool
-from bayespool import experiments, posterior, scoring
+from bayespool import posterior, scoring
 from bayespool.auditing import AuditSettings
 from bayespool.cli.parameters import settings_option
 from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
-from bayespool.experiments import (
-    BudgetSettings,
-    CheckingSettings,
-    CommonTopicsSettings,
-    JudgesSettings,
-    PoolWidthSettings,
-)
 from bayespool.options import (
     Option,
     PosteriorSettings,
@@ -44,12 +37,10 @@ from bayespool.scoring.settings import PyTerrierSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTIONS: dict[type, Callable[..., Any]] = {
-    PoolWidthSettings: experiments.vary_pool_width,
-    CommonTopicsSettings: experiments.vary_common_topics, BudgetSettings: bayespool.compare_budgets,
     ScoreSettings: bayespool.score, ImputeSettings: bayespool.impute, JudgeNextSettings: bayespool.judge_next,
     AuditSettings: bayespool.audit, ComparingSettings: bayespool.compare,
-    ReversalSettings: bayespool.count_reversals, CheckingSettings: bayespool.check_models,
-    JudgesSettings: bayespool.check_judges, CompletionSettings: posterior.complete,
+    ReversalSettings: bayespool.count_reversals,
+    CompletionSettings: posterior.complete,
     PyTerrierSettings: scoring.pyterrier_measure, ReadingRunsSettings: bayespool.read_collection,
 }  # fmt: skip
 NOT_OPTIONS = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -37,12 +38,29 @@ _HELP_ALL = functools.partial(
 )
 
 
-class Command(click.Command):
-    """Command whose options are made when they are needed, of which each with one value may be given once."""
+@contextlib.contextmanager
+def _name_former_options() -> Iterator[None]:
+    """Raise `InputError` with what to write for an option that an earlier version had."""
+    try:
+        yield
+    except click.NoSuchOption as error:
+        if error.option_name in FORMER_OPTIONS:
+            hint = f"write {FORMER_OPTIONS[error.option_name]}"
+            raise InputError(f"there is no {error.option_name} any more", hint=hint) from None
+        raise
 
-    def __init__(self, name: str, make: Callable[[], Sequence[click.Parameter]], **attributes: Any) -> None:
+
+class Command(click.Command):
+    """Command whose options are made when they are needed, of which each with one value may be given once.
+
+    ``function`` is the place of the function whose parameters it has (`parameters_of`).
+    """
+
+    def __init__(
+        self, name: str, make: Callable[[], Sequence[click.Parameter]], function: str = "", **attributes: Any
+    ) -> None:
         super().__init__(name, context_settings={"help_option_names": ["-h", "--help"]}, **attributes)
-        self._make = functools.cache(make)
+        self._make, self.function = functools.cache(make), function
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Arguments and options, those of the short help first."""
@@ -54,13 +72,8 @@ class Command(click.Command):
         that an earlier version had.
         """
         given = list(args)
-        try:
+        with _name_former_options():
             rest = super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if error.option_name in FORMER_OPTIONS:
-                hint = f"write {FORMER_OPTIONS[error.option_name]}"
-                raise InputError(f"there is no {error.option_name} any more", hint=hint) from None
-            raise
         _, _, order = self.make_parser(ctx).parse_args(args=given)
         for place, parameter in enumerate(order):
             if isinstance(parameter, Option) and not parameter.multiple and parameter in order[:place]:
@@ -121,6 +134,11 @@ class Commands(click.Group):
         group = self.commands.setdefault(within, Commands(within, short_help=heading))
         assert isinstance(group, Commands)
         group.add(heading, last, command)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments; an option that an earlier version had is an `InputError`."""
+        with _name_former_options():
+            return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -199,6 +217,6 @@ def command(
             body(files=Files(**files), keywords=keywords, outputs=Outputs(**outputs), **given)
 
         title = name or body.__name__.replace("_", "-")
-        return Command(title, options, callback=run, help=body.__doc__, short_help=short)
+        return Command(title, options, function, callback=run, help=body.__doc__, short_help=short)
 
     return decorate

@@ -127,10 +127,7 @@ class Files:
         """
         from bayespool.pooling.loading import read_description
 
-        if self.collections and (self.qrels or self.pool):
-            raise InputError(
-                "--collection beside --qrels or --pool", hint="name judgments and runs in the file alone"
-            )
+        self.refuse_beside_collections()
         if len(self.collections) > 1:
             raise InputError("several collections", hint="leave-out alone takes more than one")
         if not self.collections and not self.qrels:
@@ -145,9 +142,19 @@ class Files:
         }
         return described | self.ways() | {name: value for name, value in given.items() if value}
 
-    def ways(self) -> dict[str, Any]:
-        """Return how files are read: arguments of `bayespool.read_collection` other than files of runs."""
-        from bayespool.pooling.loading import parse_reading
+    def refuse_beside_collections(self) -> None:
+        """Raise `InputError` for judgments and runs beside a file that names them."""
+        if self.collections and (self.qrels or self.pool):
+            raise InputError(
+                "--collection beside --qrels or --pool", hint="name judgments and runs in the file alone"
+            )
+
+    def ways(self, keys: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return how files are read: arguments of `bayespool.read_collection` other than files of runs.
+
+        ``keys`` are those that ``--reading`` may have: by default all.
+        """
+        from bayespool.collection import READING_KEYS, parse_reading
 
         given = {
             "organizations": list(self.organizations),
@@ -155,7 +162,9 @@ class Files:
             "known_depth": self.known_depth,
             "pool_strategy": self.pool_strategy,
         }
-        return parse_reading(self.reading) | {name: value for name, value in given.items() if value}
+        return parse_reading(self.reading, keys or READING_KEYS) | {
+            name: value for name, value in given.items() if value
+        }
 
     def read(self, say: Callable[[str], None], *, scores: bool = False) -> tuple[Collection, tuple[str, ...]]:
         """Read the collection and the ids of the runs to score; print its pool."""
@@ -184,7 +193,8 @@ class Files:
         """Read the collections that files describe; print their pools."""
         from bayespool.pooling import describe_pool, read_collections
 
-        collections = read_collections(self.collections, progress=reading_progress(say), **self.ways())
+        self.refuse_beside_collections()
+        collections = read_collections(self.collections, reading=self.ways(), progress=reading_progress(say))
         for name, collection in collections.items():
             echo(f"{name}, pool: {describe_pool(collection).text()}")
         return collections

@@ -12,6 +12,7 @@ _READING = (
     "max-file-size",
     "max-holes",
 )
+_OF_STRATEGIES = ("run_depth", "shares", "rel")
 _IN_PYTHON = {
     "unpool-by": "unpool_by",
     "estimand": "estimand",
@@ -23,6 +24,8 @@ _IN_PYTHON = {
     "unseen": "unseen",
     "runs": "runs",
     "plan": "plan",
+    "targets": "n_targets",
+    "ci-prob": "ci_prob",
 }
 
 FORMER_OPTIONS: dict[str, str] = {
@@ -38,6 +41,7 @@ FORMER_OPTIONS: dict[str, str] = {
     "--pool-shares": "--pool-strategy 'NAME(shares=…)'",
     "--pool-rel": "--pool-strategy 'NAME(rel=…)'",
     "--pool-seed": "--pool-strategy 'NAME(random_seed=…)'",
+    **{f"--{name.removeprefix('run_')}": f"'NAME({name}=…)' as the strategy" for name in _OF_STRATEGIES},
     "--relevance-threshold": "-m 'P(rel=2)@10'",
     "--audit": "--own-judgments CERTIFICATE.json",
     "--format": "-o -.md: the ending says the format",

@@ -259,27 +259,30 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     judging; its relevance is that of --qrels, or -1, which says that it is in the pool and not judged yet. A
     table leaves that empty.
     """
+    from bayespool.collection import CONTRIBUTOR_KEYS
     from bayespool.pooling import choose, read_contributors
     from bayespool.pooling.pools import PoolPlan
 
     if not files.pool:
         raise InputError("no runs", hint="give --pool")
-    runs, qrels, ways = [str(path) for path in files.pool], list(files.qrels), files.ways()
+    runs, qrels = [str(path) for path in files.pool], list(files.qrels)
     if stored_value("describe"):
-        _describe(runs, qrels, ways, outputs)
+        _describe(runs, qrels, files.ways(), outputs)
         return
+    ways = files.ways(CONTRIBUTOR_KEYS)
     if "strategy" not in keywords:
         raise InputError("no strategy", hint="--strategy 'take' --budget 5000; --list shows all")
     outputs.check(scoring.DocumentsToJudge.formats)
-    strategy = PoolPlan.of(keywords["strategy"], keywords.get("budget")).strategy
+    plan = PoolPlan.of(keywords["strategy"], keywords.get("budget"), stop=keywords.get("stop"))
+    strategy = plan.strategy
     if strategy.is_adaptive and not qrels:
         raise InputError(
             f"strategy {strategy.name!r} learns from each judgment, and there is none",
             hint="give --qrels, or take a strategy that knows its order beforehand",
         )
-    if "stop" in keywords and not qrels:
+    if plan.stop is not None and not qrels:
         raise InputError(
-            f"stopping rule {keywords['stop']!r} looks at judgments, and there is none", hint="give --qrels"
+            f"stopping rule {plan.stop.name!r} looks at judgments, and there is none", hint="give --qrels"
         )
     with stage_progress() as say:
         progress = reading_progress(say)

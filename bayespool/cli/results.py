@@ -48,6 +48,7 @@ OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
         ".html; - or -.md prints it. May be repeated.",
     ),
     "folder": _output(
+        "folder",
         help="Folder for tables, settings and figures. Finished work is kept there: a command that was "
         "interrupted goes on where it stopped.",
     ),

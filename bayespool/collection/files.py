@@ -24,7 +24,6 @@ import psutil
 import pyarrow as pa
 
 from bayespool.errors import InputError, MemoryWarning, warn_caller
-from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables.files import PathLike, read_back
 
 _BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")  # the first block, or the end of an empty file
@@ -33,6 +32,7 @@ _MAGIC_BYTES |= {b"\x04\x22\x4d\x18": "lz4", b"PK\x03\x04": "zip"}
 _MAGIC_BYTES |= {b"BZh%d%b" % (n, end): "bzip2" for n in range(1, 10) for end in _BZIP2_BLOCKS}
 _MAGIC_BYTES |= {bytes([0x50 + i, 0x2A, 0x4D, 0x18]): "zstd" for i in range(16)}  # skippable frames
 
+MAX_FILE_SIZE = 512  # MiB: some ten million lines
 _PIECE_BYTES = 1 << 24  # of text at a time
 _TAR = slice(257, 262)  # where a tar archive says what it is
 PARQUET = b"PAR1"

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from bayespool.collection.files import (
+    MAX_FILE_SIZE,
     N_THREADS,
     PARQUET,
     STDIN,
@@ -31,7 +32,6 @@ from bayespool.collection.lines import LABELS, NO_LABEL, QRELS, run_layout
 from bayespool.collection.records import Labels, Qrels, Run, Skipped
 from bayespool.collection.samples import sampled_qrels
 from bayespool.errors import InputError, InputWarning, warn_caller
-from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted
 

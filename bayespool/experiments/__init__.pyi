@@ -23,12 +23,8 @@ from .predictions import (
     predict_held_out as predict_held_out,
     stack as stack,
 )
-from .random_pools import (
-    CommonTopicsResult as CommonTopicsResult,
-    PoolWidthResult as PoolWidthResult,
-    vary_common_topics as vary_common_topics,
-    vary_pool_width as vary_pool_width,
-)
+from .random_pool_results import CommonTopicsResult as CommonTopicsResult, PoolWidthResult as PoolWidthResult
+from .random_pools import vary_common_topics as vary_common_topics, vary_pool_width as vary_pool_width
 from .settings import (
     BudgetSettings as BudgetSettings,
     CommonTopicsSettings as CommonTopicsSettings,

@@ -12,9 +12,10 @@ significance of document adjudication methods. CIKM 2023, 1960–1970.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -36,17 +37,20 @@ from bayespool.experiments.design import (
 )
 from bayespool.experiments.graded_runs import RowOrder, in_order, result_fields
 from bayespool.experiments.leaving_out import best_positions, n_best
-from bayespool.experiments.preparing import user_code_versions
-from bayespool.experiments.running import Columns, ExecutionOptions, PartResult, Stored, add_rows, experiment
-from bayespool.experiments.settings import BudgetSettings, Test
+from bayespool.experiments.preparing import labeled_estimators, user_code_versions
+from bayespool.experiments.running import Columns, PartResult, Stored, add_rows
+from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
-from bayespool.options import describe_estimator
-from bayespool.pooling import Membership, PoolPlan, Strategy, judging_order
+from bayespool.names import By, PairTest, Shares, describe_estimator
+from bayespool.pooling import Membership, PoolPlan, StoppingRule, Strategy, judging_order
 from bayespool.pooling.choosing import topic_shares
 from bayespool.pooling.pools import with_strategy_pool
-from bayespool.pooling.registry import stops_at, strategy_text
+from bayespool.pooling.registry import parse_stopping_rule, parse_strategies, stops_at, strategy_text
 from bayespool.pooling.strategy import retrieved_by
+from bayespool.posterior import PosteriorEstimator
+from bayespool.scoring.settings import measures_of_rankings
+from bayespool.validation import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,9 +184,26 @@ class PoolsOfBudgets(Design):
         super().warn([result for result in results if result.part.budget])
 
 
-@experiment(BudgetSettings, PoolsOfBudgets)
 def compare_budgets(
-    collection: Collection, *, settings: BudgetSettings, execution: ExecutionOptions
+    collection: Collection,
+    measures: object = ("P@100", "AP@100", "nDCG@100"),
+    *,
+    estimators: object = (),
+    posterior: str | PosteriorEstimator | None = None,
+    strategies: str | Strategy | Iterable[str | Strategy] = "paper",
+    budgets: Iterable[int] | None = None,
+    by: By = "organization",
+    top: float = 75,
+    truth: Literal["full", "pooled"] = "full",
+    pool_depth: int | None = None,
+    shares: Shares = "equal",
+    rel: int = 1,
+    test: PairTest = "paired-t",
+    stop: str | StoppingRule | None = None,
+    random_seed: int = 1,
+    folder: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Budgets:
     """Measure the bias of pools against non-contributing runs, for different strategies and budgets.
 
@@ -190,8 +211,50 @@ def compare_budgets(
     ----------
     collection : Collection
         With a known pool; with scores (``read_collection(scores=True)``) for strategies that read them.
-    {options}
-    {execution}
+    measures : measure or iterable of measures, default ("P@100", "AP@100", "nDCG@100")
+        P@10, nDCG@10, P(rel=2)@10, AP@100, ….
+    estimators : str, Estimator, sequence or mapping of them, optional
+        What estimates runs left out of each pool, too: 'default', 'all', 'pairs', or names; default: nothing.
+        A posterior is fitted for each strategy, budget and organization: name few of them.
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors among them: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
+    strategies : str, Strategy or iterable of them, default "paper"
+        'paper' (the nine of Lipani et al. 2017), 'all', or names with settings in parentheses.
+    budgets : iterable of int, optional
+        Budgets: documents judged over all topics. By default 5,000, 10,000, … 80,000, as far as the pool has
+        more documents; of a pool of fewer than 20,000 its tenths.
+    by : {"organization", "run"}, default "organization"
+        What is left out of the pool at a time.
+    top : float, default 75
+        Report the bias against this percentage of the pooled runs, the best by true score. They are chosen
+        measure by measure, by their scores on the whole depth pool. The others still contribute documents.
+    truth : {"full", "pooled"}, default "full"
+        What is true: a run's score on the whole depth pool, or on what is judged with the run in the pool.
+        The first counts what a small budget leaves out for all runs alike, too; the second (pooled) only what
+        it costs a run not to contribute.
+    pool_depth : int, optional
+        Re-pool to this depth first: judgments of documents that no pooled run has down to it go. By default
+        the collection's own depth. Cutoffs may not be deeper: down to the pool depth a run's true score is
+        known whatever else is in the pool.
+    shares : {"equal", "global"}, default "equal"
+        How topics share a budget: as evenly as they have documents, or by the values of documents (global).
+    rel : int, default 1
+        Smallest relevance that counts as relevant for adaptive strategies, and in counts of documents.
+    test : {"tukey-hsd", "paired-t"}, default "paired-t"
+        Significance test of a pair. It says what is significant in SRE*, and which differences a budget
+        preserves.
+    stop : str or StoppingRule, optional
+        Rule that may end a topic before the budget: nonrelevant(n=50), recall(target=0.9), yield(share=0.05).
+        Budgets are then what is judged at most (`bayespool.pooling.choose`). Without estimators and samples.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
+    folder : path, optional
+        Folder for finished pools, from which a later call goes on: they are in its subfolder ``budgets/``.
+    n_jobs : int, optional
+        Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
+        Results are the same to the byte for any number, and on a Dask cluster.
+    progress : callable, optional
+        Called with the number of finished pools, stored ones included, and their total.
 
     Returns
     -------
@@ -202,11 +265,19 @@ def compare_budgets(
     InputError
         Unknown measure, strategy, estimator or setting, no pool, a pool of one organization (or run), a
         cutoff below the pool depth, runs without the scores that a strategy reads.
-    {errors}
+    OutputError
+        ``folder`` cannot be written.
+    WorkerError
+        A worker process died. With a folder the same call goes on from the stored pools.
 
     Warns
     -----
-    {warnings}
+    ExperimentChangedWarning
+        ``folder`` holds pools of other settings, or unreadable ones.
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
@@ -232,7 +303,24 @@ def compare_budgets(
         take     200 0.216 122.0
         take     600 0.068  81.0
     """
-    whole = whole_pool(collection, "pooled", settings.pool_depth)
+    settings = BudgetSettings(
+        measures=measures_of_rankings(measures),
+        estimators=labeled_estimators(
+            estimators, posterior, estimand="complete", random_seed=random_seed, may_be_empty=True
+        ),
+        random_seed=random_seed,
+        strategies=parse_strategies(strategies),
+        budgets=tuple(sorted(set(listed("budgets", budgets)))),
+        by=by,
+        top=top,
+        truth=truth,
+        pool_depth=pool_depth,
+        shares=shares,
+        rel=rel,
+        test=test,
+        stop=None if stop is None else parse_stopping_rule(stop),
+    )
+    whole = whole_pool(collection, "pooled", pool_depth)
     whole = whole.without_judgments(~whole.in_pool())
     n_documents = int(whole.in_pool().sum())
     resolved = replace(
@@ -244,7 +332,10 @@ def compare_budgets(
             hint="read it with scores=True",
         )
     design = PoolsOfBudgets()
-    results = design.run(whole, design.parts(whole, resolved), resolved, **vars(execution), given=collection)
+    parts = design.parts(whole, resolved)
+    results = design.run(
+        whole, parts, resolved, folder=folder, n_jobs=n_jobs, progress=progress, given=collection
+    )
     as_judged = [result for result in results if result.part.budget is None]
     estimated = [result for result in results if result.part.budget is not None]
     index, names = whole.run_index(whole.pooled_run_ids), map(str, settings.measures)
@@ -355,7 +446,7 @@ class _PoolDescription:
             yield "agreement", {"measure": str(measure), **agreement(before, after, self._settings.test)}
 
 
-def agreement(before: Values, after: Values, test: Test) -> dict[str, Any]:
+def agreement(before: Values, after: Values, test: PairTest) -> dict[str, Any]:
     """Return how far run comparisons on a pool agree with those on the whole depth pool."""
     was, is_ = (significant_pairs(values.scores(), test) for values in (before, after))
     was_ahead, is_ahead = (values.totals()[:, None] > values.totals() for values in (before, after))

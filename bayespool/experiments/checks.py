@@ -235,7 +235,7 @@ def _calibration_view(rows: pd.DataFrame, metadata: Mapping[str, Any]) -> View:
 
 @dataclass(frozen=True, kw_only=True)
 class _Fitting:
-    """What the fits of a check have in common."""
+    """Measures, priors and engine of all fits of a check."""
 
     measures: tuple[Measure, ...]
     priors: Mapping[str, str]
@@ -276,7 +276,7 @@ def check_models(
     measures : measure or iterable of measures, default "P@10"
         P@10, nDCG@10, P(rel=2)@10, AP@100, ….
     models : str or iterable of str, optional
-        Models, such as ratio or evidence; default: all. `bayespool.posterior.MODEL_NAMES`.
+        Models, such as ratio or evidence; default: all. They are `bayespool.posterior.MODEL_NAMES`.
     n_folds : int, default 5
         Folds of organizations, at most one for each. As in the weights of the combined estimator.
     random_seed : int, default 1

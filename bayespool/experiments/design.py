@@ -382,11 +382,6 @@ class Design(Task):
     other methods only to change the defaults. `run_design` runs it.
     """
 
-    warns = (
-        "\nInputWarning\n    No document has the relevance that a measure asks for."
-        "\nJudgeWarning\n    Labels of a second judge are not used, for all runs or an organization's."
-    )
-
     def parts(self, collection: Collection, settings: Any) -> Iterable[Part]:
         """Return the parts in the order in which they are processed."""
         raise NotImplementedError

@@ -55,7 +55,7 @@ ALL_JUDGES = "all judges"
 
 @dataclass(frozen=True, kw_only=True)
 class JudgesSettings:
-    """What a check of judges was asked; a change invalidates stored intervals."""
+    """Settings of a check of judges, whose change invalidates stored intervals."""
 
     measures: tuple[Measure, ...]
     posterior: PosteriorEstimator
@@ -520,4 +520,5 @@ def _targets(
     if not candidates and not settings.unpool:
         depth = settings.pool_depth
         return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
-    return find_targets(collection, run_ids, **settings.pool_keywords())[:2]
+    unpool, by, depth = settings.unpool, settings.unpool_by, settings.pool_depth
+    return find_targets(collection, run_ids, unpool=unpool, unpool_by=by, pool_depth=depth)[:2]

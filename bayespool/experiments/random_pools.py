@@ -11,48 +11,37 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.corrections.webber_park import topics_for_error
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import (
     Design,
     Graded,
     Part,
     contributors,
-    error_columns,
     pool_contributors,
     settings_for_collection,
     whole_pool,
 )
-from bayespool.experiments.graded_runs import (
-    ExperimentResult,
-    RowOrder,
-    ordered_table,
-    panel_figure,
-    pools_scope,
-    result_fields,
-    summarize_groups,
-    truth_notes,
-)
-from bayespool.experiments.running import ExecutionOptions, experiment
+from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fields
+from bayespool.experiments.preparing import labeled_estimators
+from bayespool.experiments.random_pool_results import CommonTopicsResult, PoolWidthResult
 from bayespool.experiments.settings import CommonTopicsSettings, PoolSettings, PoolWidthSettings
+from bayespool.names import By, Runs
+from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
-from bayespool.report.result import Figure
-from bayespool.tables.formatting import counted, level
-from bayespool.tables.table import Column, Pivot, Table, View
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from bayespool.scoring.settings import measures_of_rankings
+from bayespool.tables.formatting import counted
+from bayespool.validation import listed
 
 COMMON_SIZES = (5, 10, 20, 30, 40, 50, 100, 150, 200)
 """Default numbers of common topics, limited to those below the number of topics."""
@@ -64,40 +53,10 @@ Unadjusted; with the true scores on the common topics; adjusted by the mean diff
 the mean true score on the common topics alone.
 """
 
-_POOL_COLUMNS = {
-    "pool_width": Column("width", "count", "Number of runs or organizations that the pool was drawn with."),
-    "sample": Column("pool", "count", "Number of the pool among those of its width."),
-}
-_TOPIC_COLUMNS = _POOL_COLUMNS | {
-    "score": Column("score", "text", "Kind of score, one of `bayespool.experiments.SCORES`."),
-    "n_common": Column("common\ntopics", "count", "Number of topics that are judged in full."),
-    "n_samples": Column("pools", "count", "Number of pools."),
-    "one_sided": Column("one-sided", "flag", "Whether truth − score has one sign on all topics."),
-    "std_difference": Column("s. d.", "score", "Standard deviation over topics of truth − unpooled score."),
-    "std_truth": Column("s. d. of\ntruth", "score", "Standard deviation over topics of the true scores."),
-    "mse": Column("MSE", "score", "Mean squared error over draws of common topics."),
-    "law": Column("law", "score", "Standard deviation of the error by sampling theory."),
-    "mae_law": Column("MAE\nby law", "score", "Mean absolute error by sampling theory."),
-    "rmse_law": Column("RMSE\nby law", "score", "Root mean squared error by sampling theory."),
-    "helped": Column("helped", "share", "Share of pools whose error is below that of the unadjusted score."),
-    "std": Column("error", "score", "Standard error of the mean score to reach."),
-    "n_needed": Column("topics", "size", "Common topics that it takes, mean over pools.", 1),
-    "n_needed_most": Column("most", "count", "The most that it takes with any pool."),
-    "n_needed_alone": Column("alone", "size", "Common topics if they alone count, mean over pools.", 1),
-}
-_LAW = (
-    "law: √(2/π) √((N − n)/(nN)) times the standard deviation over topics of what a run loses outside the "
-    "pool, which is the MAE of the adjusted score as far as that is normal."
-)
 _ROWS = (
     *("measure", "pool_width", "sample", "n_pool_runs", "run_id", "organization", "estimator"),
     *("truth", "value", "error", "topic_rmse", "unjudged", "n_unknown", "lower", "upper", "ci_prob"),
 )
-_QUARTILES = {
-    "quartile_1": Column("1st\nquartile", "difference", "First quartile of estimate − truth."),
-    "median": Column("median", "difference", "Median of estimate − truth."),
-    "quartile_3": Column("3rd\nquartile", "difference", "Third quartile of estimate − truth."),
-}
 
 
 class RandomPools(Design):
@@ -149,97 +108,18 @@ def _result_fields(
     design: RandomPools,
     collection: Collection,
     settings: PoolSettings,
-    execution: ExecutionOptions,
+    execution: Mapping[str, Any],
     order: RowOrder | None = None,
 ) -> dict[str, Any]:
     """Run a design and return the fields of its result, with sorted rows."""
     whole = whole_pool(collection, settings.runs, settings.pool_depth)
     resolved = settings_for_collection(settings, whole)
-    results = design.run(whole, design.parts(whole, resolved), resolved, **vars(execution), given=collection)
+    results = design.run(whole, design.parts(whole, resolved), resolved, **execution, given=collection)
     by_pool: RowOrder = {"measure": list(map(str, settings.measures)), "pool_width": None}
     by_pool = {**by_pool, "estimator": settings.labels, **(order or {}), "sample": None}
     n_contributors = len(pool_contributors(whole, resolved))
     rows = ordered_table(results, by_pool)
     return result_fields(collection, whole, resolved) | {"n_contributors": n_contributors, "_rows": rows}
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class _PoolsResult(ExperimentResult):
-    n_contributors: int
-    _rows: pd.DataFrame
-
-    def _pools(self) -> str:
-        """Return a clause on the number of random pools and their contributors."""
-        s = self.settings
-        kind = "" if s.pool_type is None else f"{s.pool_type} "
-        pools = f"{s.n_samples} pools of each width drawn from {self.n_contributors} {kind}{s.by}s"
-        return pools if s.target_type is None else f"{pools} for {s.target_type} runs"
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class PoolWidthResult(_PoolsResult):
-    """Result from `vary_pool_width`.
-
-    Its tables are ``pools``, a row per measure, width, pool, estimator and scored run, and ``summary``, a row
-    per measure, width and estimator.
-
-    Attributes
-    ----------
-    settings : PoolWidthSettings
-    n_contributors : int
-        Runs or organizations that pools were drawn from.
-    """
-
-    command = "pool-width"
-    title = "Pools of fewer contributors"
-    settings: PoolWidthSettings
-
-    def tables(self) -> tuple[Table, ...]:
-        """Return the tables ``pools`` and ``summary``."""
-        shown = level(self.settings.ci_prob)
-        columns = _POOL_COLUMNS | {
-            "n_scored": Column("scored", "count", "Number of scored runs, over pools."),
-            "bias_se": Column("its\ns.e.", "score", "Standard error of the bias over pools."),
-            **_QUARTILES,
-            "coverage": Column(f"truth in\n{shown}", "chance", "Share of intervals that hold the truth."),
-            "interval_width": Column(f"width of\n{shown}", "score", "Mean width of the intervals."),
-        }
-        keys = ("measure", "pool_width", "estimator")
-        errors = ("unjudged", "bias", "bias_se", *_QUARTILES, "mae", "rmse", "topic_rmse")
-        views = tuple(
-            View(
-                title=str(measure),
-                names=("pool_width", "estimator"),
-                columns=(*errors, "coverage", "interval_width"),
-                where={"measure": str(measure)},
-            )
-            for measure in self.settings.measures
-        )
-        return (
-            Table("pools", "The pools", self._rows.copy(), columns),
-            Table("summary", "Summary", summarize_groups(self._rows, keys, _summarize_pools), columns, views),
-        )
-
-    def notes(self) -> tuple[str, ...]:
-        """Return notes on documents that are unjudged even in the truth."""
-        measures = self.settings.measures
-        return tuple(f"{m}: {note}" for m in measures for note in truth_notes(self._rows, m))
-
-    def sentences(self) -> tuple[str, ...]:
-        """Return a sentence on the sampled pools and the scored runs."""
-        n_targets = self.settings.n_targets
-        scored = "a run" if n_targets == 1 else f"up to {n_targets} runs"
-        return (f"{self._pools()}, {scored} outside each scored; {pools_scope(self)}",)
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return the figure ``pool-width`` for each measure."""
-        from bayespool.plots import plot_pool_width
-
-        caption, size = "Errors by the number of contributors", {"width": 6.5, "height": 4.5}
-        return tuple(
-            panel_figure("pool-width", caption, [partial(plot_pool_width, self, m)], of=[m], **size)
-            for m in self.settings.measures
-        )
 
 
 class PoolsOfWidths(RandomPools):
@@ -257,9 +137,26 @@ class PoolsOfWidths(RandomPools):
         return {name: rows[name] for name in _ROWS}
 
 
-@experiment(PoolWidthSettings, PoolsOfWidths)
 def vary_pool_width(
-    collection: Collection, *, settings: PoolWidthSettings, execution: ExecutionOptions
+    collection: Collection,
+    measures: object = "P@10",
+    *,
+    estimators: object = ("as-judged", "condensed-list", "systems-adjustment"),
+    posterior: str | PosteriorEstimator | None = None,
+    widths: Iterable[int] | None = None,
+    n_samples: int = 100,
+    by: By = "run",
+    runs: Runs = "pooled",
+    pool_depth: int | None = None,
+    run_types: Mapping[str, str] | None = None,
+    pool_type: str | None = None,
+    target_type: str | None = None,
+    n_targets: int = 1,
+    ci_prob: float | None = None,
+    random_seed: int = 1,
+    folder: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> PoolWidthResult:
     """Sample random pools of different widths and estimate the scores of runs outside them.
 
@@ -267,8 +164,49 @@ def vary_pool_width(
     ----------
     collection : Collection
         With a known pool.
-    {options}
-    {execution}
+    measures : measure or iterable of measures, default "P@10"
+        P@10, nDCG@10, P(rel=2)@10, AP@100, ….
+    estimators : str, Estimator, sequence or mapping of them
+        'default', 'all', 'pairs', or names with settings in parentheses: background(e=0.05). The first three
+        are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
+        `bayespool.scoring.PAIRED_ESTIMATORS`; a mapping is of labels to estimators.
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors among them: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
+    widths : iterable of int, optional
+        Pool widths: numbers of contributors that make a pool. By default 2, 4, 10, 20 and 40 as far as there
+        is one more.
+    n_samples : int, default 100
+        Pools drawn of each width.
+    by : {"run", "organization"}, default "run"
+        What pools are drawn from: runs, or organizations with all their runs. Of runs, as in the paper,
+        siblings of the run that is scored may be in the pool.
+    runs : {"pooled", "all"}, default "pooled"
+        The pooled runs take part, or all: what is unjudged in truth is then not relevant. The second is the
+        rule of Webber & Park.
+    pool_depth : int, optional
+        Re-pool to this depth first: judgments of documents that no pooled run has down to it go. By default
+        the collection's own depth. Cutoffs may not be deeper: down to the pool depth a run's true score is
+        known whatever else is in the pool.
+    run_types : mapping of str to str, optional
+        Type of each run that takes part; a file is CSV with run_id,type, which
+        `bayespool.collection.read_run_types` reads.
+    pool_type : str, optional
+        Make pools of runs of this type alone.
+    target_type : str, optional
+        Score runs of this type alone.
+    n_targets : int, default 1
+        Runs outside each pool that are scored. In the paper one; more make the means steadier.
+    ci_prob : float, optional
+        Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
+    folder : path, optional
+        Folder for finished pools, from which a later call goes on: they are in its subfolder ``pool-width/``.
+    n_jobs : int, optional
+        Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
+        Results are the same to the byte for any number, and on a Dask cluster.
+    progress : callable, optional
+        Called with the number of finished pools, stored ones included, and their total.
 
     Returns
     -------
@@ -279,11 +217,19 @@ def vary_pool_width(
     InputError
         Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
         that no run is outside it.
-    {errors}
+    OutputError
+        ``folder`` cannot be written.
+    WorkerError
+        A worker process died. With a folder the same call goes on from the stored pools.
 
     Warns
     -----
-    {warnings}
+    ExperimentChangedWarning
+        ``folder`` holds pools of other settings, or unreadable ones.
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
@@ -301,121 +247,23 @@ def vary_pool_width(
               2     0.511 -0.140
               8     0.234 -0.049
     """
+    settings = PoolWidthSettings(
+        measures=measures_of_rankings(measures),
+        estimators=labeled_estimators(estimators, posterior, random_seed=random_seed),
+        random_seed=random_seed,
+        widths=listed("widths", widths),
+        n_samples=n_samples,
+        by=by,
+        runs=runs,
+        pool_depth=pool_depth,
+        run_types=tuple((run_types or {}).items()),
+        pool_type=pool_type,
+        target_type=target_type,
+        n_targets=n_targets,
+        ci_prob=fill_ci_prob(ci_prob),
+    )
+    execution = {"folder": folder, "n_jobs": n_jobs, "progress": progress}
     return PoolWidthResult(**_result_fields(PoolsOfWidths(), collection, settings, execution))
-
-
-def _summarize_pools(rows: pd.DataFrame) -> dict[str, Any]:
-    error = rows["error"].to_numpy()
-    pool_bias = rows.groupby("sample")["error"].mean()
-    open_ = rows[rows["ci_prob"].notna() & (rows["unjudged"] > 0)]
-    inside = (open_["lower"] <= open_["truth"]) & (open_["truth"] <= open_["upper"])
-    return {
-        "n_scored": len(rows),
-        "n_pool_runs": float(rows["n_pool_runs"].mean()),
-        "unjudged": float(rows["unjudged"].mean()),
-        **error_columns(rows, "bias"),
-        "bias_se": float(pool_bias.std(ddof=1) / np.sqrt(len(pool_bias))) if len(pool_bias) > 1 else np.nan,
-        "quartile_1": float(np.quantile(error, 0.25)),
-        "median": float(np.median(error)),
-        "quartile_3": float(np.quantile(error, 0.75)),
-        **error_columns(rows, "mae", "rmse"),
-        "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
-        "coverage": float(inside.mean()) if len(open_) else np.nan,
-        "interval_width": float((open_["upper"] - open_["lower"]).mean()) if len(open_) else np.nan,
-        "ci_prob": float(rows["ci_prob"].iloc[0]),
-    }
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CommonTopicsResult(_PoolsResult):
-    """Result from `vary_common_topics`.
-
-    Its tables are ``pools``, a row per measure, width, pool, estimator, kind of score and number of common
-    topics, ``summary``, the same over pools, and on request ``plan``, how many common topics an error takes.
-
-    Attributes
-    ----------
-    settings : CommonTopicsSettings
-    n_contributors : int
-        Runs or organizations that pools were drawn from.
-    """
-
-    command = "common-topics"
-    title = "Topics judged in full"
-    settings: CommonTopicsSettings
-
-    def tables(self) -> tuple[Table, ...]:
-        """Return the tables ``pools``, ``summary`` and, if target errors were given, ``plan``."""
-        pools = Table("pools", "The pools", self._rows.copy(), _TOPIC_COLUMNS)
-        summary = Table("summary", "Summary", self._summary(), _TOPIC_COLUMNS, tuple(self._views()))
-        if not self.settings.plan:
-            return pools, summary
-        view = View(
-            title="Common topics that an error takes, mean over pools",
-            names=("measure", "pool_width", "estimator", "std"),
-            columns=("n_needed", "n_needed_most", "n_needed_alone"),
-            note=f"of {counted(len(self.query_ids), 'topic')}; error: standard error of the adjusted mean "
-            "score; most: with any pool; alone: where only the common topics count, by their true scores",
-        )
-        plan = Table("plan", "Common topics that an error takes", self._plan(), _TOPIC_COLUMNS, (view,))
-        return pools, summary, plan
-
-    def sentences(self) -> tuple[str, ...]:
-        """Return a sentence on the sampled pools and common topics."""
-        draws = f"{self.settings.n_topic_samples} draws of common topics each"
-        return (f"{self._pools()}, a run outside each scored; {draws}; {pools_scope(self)}",)
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return the figure ``common-topics`` for each measure and estimator."""
-        from bayespool.plots import plot_common_topics
-
-        s, caption = self.settings, "Errors by the number of topics judged in full"
-        figures = []
-        for of in itertools.product(s.measures, s.labels):
-            panels = [partial(plot_common_topics, self, *of, width) for width in s.widths]
-            figures.append(panel_figure("common-topics", caption, panels, of=of))
-        return tuple(figures)
-
-    def _views(self) -> Iterator[View]:
-        """Yield views of the errors by number of common topics, with those expected from sampling theory."""
-        names = ("score", "pool_width")
-        pairs = list(itertools.product(map(str, self.settings.measures), self.settings.labels))
-        for measure, label in pairs:
-            title, where = f"{measure}, MAE of {label} by", {"measure": measure, "estimator": label}
-            mae, law = (Pivot((column,), "n_common") for column in ("mae", "mae_law"))
-            yield View(title=f"{title} the number of common topics", names=names, columns=(mae,), where=where)
-            yield View(
-                title=f"{title} law, adjusted",
-                names=names,
-                columns=(law,),
-                where=where | {"score": "adjusted"},
-                note=_LAW if (measure, label) == pairs[-1] else "",
-            )
-
-    def _plan(self) -> pd.DataFrame:
-        """Return the numbers of common topics needed for each target error, summarized over pools."""
-        import pandas as pd
-
-        keys, n_topics = ["measure", "pool_width", "estimator"], len(self.query_ids)
-        distinct = self._rows.drop_duplicates([*keys, "sample"])
-        rows = []
-        for (key, pools), error in itertools.product(distinct.groupby(keys, sort=False), self.settings.plan):
-            needed, alone = (
-                np.array([topics_for_error(std, n_topics, error) for std in pools[f"std_{name}"]])
-                for name in ("difference", "truth")
-            )
-            of = dict(zip(keys, key, strict=True))
-            n = {"n_needed": needed.mean(), "n_needed_most": needed.max(), "n_needed_alone": alone.mean()}
-            rows.append({**of, "std": error, **n})
-        return pd.DataFrame(rows)
-
-    def _summary(self) -> pd.DataFrame:
-        keys = ("measure", "pool_width", "estimator", "score", "n_common")
-        places = ["measure", "pool_width", "estimator", "sample"]
-        rows = self._rows
-        plain = rows[rows["score"] == "unadjusted"].drop_duplicates(places)[[*places, "mae"]]
-        rows = rows.merge(plain.rename(columns={"mae": "unadjusted_mae"}), on=places, how="left")
-        return summarize_groups(rows, keys, partial(_summarize_topics, n_topics=len(self.query_ids)))
 
 
 class TopicsInCommon(RandomPools):
@@ -452,9 +300,27 @@ class TopicsInCommon(RandomPools):
         }
 
 
-@experiment(CommonTopicsSettings, TopicsInCommon)
 def vary_common_topics(
-    collection: Collection, *, settings: CommonTopicsSettings, execution: ExecutionOptions
+    collection: Collection,
+    measures: object = "P@10",
+    *,
+    estimators: object = None,
+    posterior: str | PosteriorEstimator | None = None,
+    widths: Iterable[int] | None = None,
+    n_samples: int = 100,
+    by: By = "run",
+    runs: Runs = "pooled",
+    pool_depth: int | None = None,
+    run_types: Mapping[str, str] | None = None,
+    pool_type: str | None = None,
+    target_type: str | None = None,
+    n_common: Iterable[int] | None = None,
+    n_topic_samples: int = 200,
+    plan: Iterable[float] | None = None,
+    random_seed: int = 1,
+    folder: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> CommonTopicsResult:
     """Sample pools and common topics, and adjust scores of runs outside the pools using these topics.
 
@@ -462,8 +328,53 @@ def vary_common_topics(
     ----------
     collection : Collection
         With a known pool.
-    {options}
-    {execution}
+    measures : measure or iterable of measures, default "P@10"
+        P@10, nDCG@10, P(rel=2)@10, AP@100, ….
+    estimators : str, Estimator, sequence or mapping of them, optional
+        Estimators; by default as-judged, condensed-list and, without common topics, systems-adjustment. As
+        of `vary_pool_width`.
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors among them: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
+    widths : iterable of int, optional
+        Pool widths: numbers of contributors that make a pool. By default 2, 4, 10, 20 and 40 as far as there
+        is one more.
+    n_samples : int, default 100
+        Pools drawn of each width.
+    by : {"run", "organization"}, default "run"
+        What pools are drawn from: runs, or organizations with all their runs. Of runs, as in the paper,
+        siblings of the run that is scored may be in the pool.
+    runs : {"pooled", "all"}, default "pooled"
+        The pooled runs take part, or all: what is unjudged in truth is then not relevant. The second is the
+        rule of Webber & Park.
+    pool_depth : int, optional
+        Re-pool to this depth first: judgments of documents that no pooled run has down to it go. By default
+        the collection's own depth. Cutoffs may not be deeper: down to the pool depth a run's true score is
+        known whatever else is in the pool.
+    run_types : mapping of str to str, optional
+        Type of each run that takes part; a file is CSV with run_id,type, which
+        `bayespool.collection.read_run_types` reads.
+    pool_type : str, optional
+        Make pools of runs of this type alone.
+    target_type : str, optional
+        Score runs of this type alone.
+    n_common : iterable of int, optional
+        Numbers of common topics, on which runs outside the pools are judged in full. By default 5, 10, 20,
+        30, 40, 50, 100, 150 and 200 below the number of topics.
+    n_topic_samples : int, default 200
+        Sets of common topics drawn for each pool. The sets of one draw are nested: n topics are n′ < n and
+        others.
+    plan : iterable of float, optional
+        Standard errors of a mean score: says how many common topics each takes.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
+    folder : path, optional
+        Folder for finished pools, from which a later call goes on. They are in its subfolder
+        ``common-topics/``.
+    n_jobs : int, optional
+        Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
+        Results are the same to the byte for any number, and on a Dask cluster.
+    progress : callable, optional
+        Called with the number of finished pools, stored ones included, and their total.
 
     Returns
     -------
@@ -474,11 +385,19 @@ def vary_common_topics(
     InputError
         Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
         that no run is outside it; more common topics than topics; fewer than two topics.
-    {errors}
+    OutputError
+        ``folder`` cannot be written.
+    WorkerError
+        A worker process died. With a folder the same call goes on from the stored pools.
 
     Warns
     -----
-    {warnings}
+    ExperimentChangedWarning
+        ``folder`` holds pools of other settings, or unreadable ones.
+    InputWarning
+        No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
@@ -510,7 +429,25 @@ def vary_common_topics(
     common-only         5 0.087    0.085
     common-only        20 0.000    0.000
     """
+    estimators = ("as-judged", "condensed-list") if estimators is None else estimators
+    settings = CommonTopicsSettings(
+        measures=measures_of_rankings(measures),
+        estimators=labeled_estimators(estimators, posterior, random_seed=random_seed),
+        random_seed=random_seed,
+        widths=listed("widths", widths),
+        n_samples=n_samples,
+        by=by,
+        runs=runs,
+        pool_depth=pool_depth,
+        run_types=tuple((run_types or {}).items()),
+        pool_type=pool_type,
+        target_type=target_type,
+        n_common=listed("n_common", n_common),
+        n_topic_samples=n_topic_samples,
+        plan=listed("plan", plan),
+    )
     settings = replace(settings, n_common=_sizes(settings.n_common, len(collection.query_ids)))
+    execution = {"folder": folder, "n_jobs": n_jobs, "progress": progress}
     order: RowOrder = {"score": SCORES, "n_common": None}
     return CommonTopicsResult(**_result_fields(TopicsInCommon(), collection, settings, execution, order))
 
@@ -554,23 +491,3 @@ def _sizes(n_common: tuple[int, ...], n_topics: int) -> tuple[int, ...]:
             f"{counted(sizes[-1], 'common topic')} of {counted(n_topics, 'topic')}", hint=f"1 to {n_topics}"
         )
     return sizes
-
-
-def _summarize_topics(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:
-    law, n_common = rows["law"].to_numpy(), int(rows["n_common"].iloc[0])
-    lost = np.abs(rows["truth"].to_numpy() - rows["value"].to_numpy())
-    mae_law = np.sqrt(2 / np.pi) * law.mean()
-    if rows["score"].iloc[0] == "mixed":
-        mae_law = (n_topics - n_common) / n_topics * lost.mean() if rows["one_sided"].all() else np.nan
-    biased = rows["unadjusted_mae"] > 0
-    helped = rows["mae"] < rows["unadjusted_mae"]
-    is_comparable = rows["score"].iloc[0] != "unadjusted" and biased.any()
-    return {
-        "n_samples": len(rows),
-        "mae": float(rows["mae"].mean()),
-        "rmse": float(np.sqrt(rows["mse"].mean())),
-        "bias": float(rows["bias"].mean()),
-        "mae_law": float(mae_law),
-        "rmse_law": float(np.sqrt((law**2).mean())),
-        "helped": float(helped[biased].mean()) if is_comparable else np.nan,
-    }

@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import dataclasses
-import functools
 import hashlib
-import inspect
 import json
 import os
 import pickle  # nosec B403 # of what this run itself sends its workers
@@ -51,7 +49,6 @@ from bayespool.evidence import PREDICTORS
 from bayespool.experiments.preparing import user_code_versions
 from bayespool.inference import ENGINES
 from bayespool.models import MODELS
-from bayespool.options import Settings, takes
 from bayespool.tables import read_parquet
 from bayespool.tables.files import atomic_write, lock, make_folder, parquet_bytes, remove, unlock
 from bayespool.tables.formatting import counted
@@ -408,18 +405,6 @@ def _check_workers(client: Any, address: str) -> None:
             raise InputError(message, hint="results are to be the same to the byte: install the same version")
 
 
-Returned = TypeVar("Returned")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExecutionOptions:
-    """Execution options: folder for finished parts, number of processes, progress callback."""
-
-    folder: str | Path | None = None
-    n_jobs: int | None = None
-    progress: Callable[[int, int], None] | None = None
-
-
 class Task:
     """Base class for experiments and checks whose parts are computed independently.
 
@@ -433,14 +418,11 @@ class Task:
         What its parts are called, in the plural.
     folder : str
         Subfolder of finished parts; default: the name.
-    warns : str
-        What its functions warn of besides, as in a docstring.
     """
 
     name: ClassVar[str]
     parts_name: ClassVar[str] = "parts"
     folder: ClassVar[str] = ""
-    warns: ClassVar[str] = ""
 
     def compute(self, collection: Collection, part: Any, settings: Any) -> Stored:
         """Return a part's rows and other data to store, using only the collection and the settings."""
@@ -513,56 +495,6 @@ class Task:
         in_order = [results[part] for part in parts]
         self.warn(in_order)
         return in_order
-
-
-_RUNNING = """folder : path, optional
-    Finished {parts} are stored in its subfolder ``{folder}``, and not worked out again by a later call.
-n_jobs : int, optional
-    Processes; −1 for one per core; default 1, or as set by a ``joblib.parallel_config`` around the call.
-    Results are the same to the byte for any number, and on a Dask cluster.
-progress : callable, optional
-    Called with the number of finished {parts}, stored ones included, and their total."""
-_ERRORS = """OutputError
-    ``folder`` cannot be written.
-WorkerError
-    A worker process died. With a folder the same call goes on from the stored {parts}."""
-_WARNINGS = """ExperimentChangedWarning
-    ``folder`` holds {parts} of other settings, or unreadable ones.{warns}"""
-
-
-def experiment(
-    cls: type[Settings], work: type[Task]
-) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
-    """Return a decorator that builds a function's ``settings`` and ``execution`` from keyword arguments.
-
-    In its docstring the fields of `ExecutionOptions` take the place of ``{execution}``, and texts on what its
-    parts raise and warn of that of ``{errors}`` and ``{warnings}``.
-    """
-
-    def decorate(function: Callable[..., Returned]) -> Callable[..., Returned]:
-        parameters = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            for name, annotation in ExecutionOptions.__annotations__.items()
-        ]
-        own = [p for p in inspect.signature(function).parameters.values() if p.name != "execution"]
-
-        @functools.wraps(function)
-        def with_running(*args: Any, **keywords: Any) -> Returned:
-            own = {name: keywords.pop(name) for name in ExecutionOptions.__annotations__ if name in keywords}
-            return function(*args, execution=ExecutionOptions(**own), **keywords)
-
-        signature = inspect.signature(function)
-        with_running.__signature__ = signature.replace(parameters=[*own, *parameters])  # type: ignore[attr-defined]
-        if function.__doc__ is not None:  # python -OO has none
-            text = inspect.cleandoc(function.__doc__)
-            folder = work.folder or getattr(work, "name", "NAME")
-            names = {"parts": work.parts_name, "folder": f"{folder}/", "warns": work.warns}
-            for place, template in (("execution", _RUNNING), ("errors", _ERRORS), ("warnings", _WARNINGS)):
-                text = text.replace(f"{{{place}}}", template.format(**names))
-            with_running.__doc__ = text
-        return takes(cls)(with_running)
-
-    return decorate
 
 
 def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:

@@ -13,7 +13,6 @@ from bayespool.errors import InputError
 from bayespool.tables.formatting import counted
 from bayespool.tables.markup import ReprHTMLMixin, one_line
 
-DEFAULT_CI_PROB = 0.95
 _DECIMALS = 12  # of sums of floats, so that equal judgments give equal numbers
 _GRID = 2**20  # steps per 1 for float amounts whose squares have to be exact
 

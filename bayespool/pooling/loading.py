@@ -30,7 +30,7 @@ from bayespool.collection import (
     unjudged_collection,
 )
 from bayespool.collection.contents import some, warn_of_no_pool
-from bayespool.collection.files import find_files, read_toml
+from bayespool.collection.files import MAX_FILE_SIZE, find_files, read_toml
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
 from bayespool.collection.reading_keys import FILES, READING_KEYS, ReadingKey, parse_reading, read_key
@@ -43,7 +43,6 @@ from bayespool.errors import (
     PartialListWarning,
     warn_caller,
 )
-from bayespool.options import MAX_FILE_SIZE
 from bayespool.pooling.discovery import (
     PoolRule,
     describe_pool,

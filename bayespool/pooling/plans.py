@@ -95,14 +95,11 @@ class PoolPlan:
         ``depth`` is short for ``run_depth``. What is given besides replaces what text or plan say. An unknown
         strategy or setting, or a value that one cannot have, is an `InputError`.
         """
-        settings: dict[str, Any] = {}
         if isinstance(strategy, PoolPlan):
             settings = vars(strategy)
-        elif isinstance(strategy, str):
-            chosen, settings = _split_settings(strategy)
-            settings["strategy"] = parse_strategy(chosen)
         else:
-            settings["strategy"] = parse_strategy(strategy)
+            chosen, settings = _split_settings(strategy) if isinstance(strategy, str) else (strategy, {})
+            settings["strategy"] = parse_strategy(chosen)
         given = {
             "budget": budget,
             "run_depth": run_depth,
@@ -158,6 +155,6 @@ def _split_settings(text: str) -> tuple[str, dict[str, Any]]:
         elif place == "stop":
             settings[place] = parse_stopping_rule(value)
         else:
-            is_whole = value.removeprefix("-").isdecimal() and place != "shares"
+            is_whole = value.removeprefix("-").isdecimal() and place != "shares" and len(value) < 20
             settings[place] = int(value) if is_whole else value.strip("'\"")
     return (f"{name}({', '.join(rest)})" if rest else name), settings

@@ -27,7 +27,6 @@ from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.models.confusion import parse_confusion
 from bayespool.names import By, Ideal, Scope, describe_estimator
-from bayespool.options import MAX_FILE_SIZE, refuse_unknown
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.pooling.discovery import unpool_runs
 from bayespool.posterior import PosteriorEstimator
@@ -540,16 +539,14 @@ def pyterrier_measure(
     except ImportError:
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
     keywords = parse_reading(reading) if isinstance(reading, str) else dict(reading)
-    refuse_unknown(keywords, inspect.signature(read_collection).parameters, "reading is for read_collection")
+    for name in keywords:
+        check_choice("reading", name, inspect.signature(read_collection).parameters)
     check_choice("quantity", quantity, Quantity)
     parsed, ci_prob = parse_sole_measure(measure), fill_ci_prob(ci_prob)
     if pool is not None:
-        way = Reading(
-            id_from=keywords.get("run_id", "file"),
-            strict=keywords.get("strict", True),
-            ranks=keywords.get("order") == "rank",
-            max_file_size=keywords.get("max_file_size", MAX_FILE_SIZE),
-        )
+        fields = {"run_id": "id_from", "strict": "strict", "max_file_size": "max_file_size"}
+        given = {field: keywords[name] for name, field in fields.items() if name in keywords}
+        way = Reading(ranks=keywords.get("order") == "rank", **given)
         (pool,) = gather_runs(pool, names=("pool",), reading=way)
 
     def evaluate(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:

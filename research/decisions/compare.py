@@ -45,8 +45,8 @@ def main() -> None:
     if asked.unpool:
         collection = collection.unpool([asked.unpool])
     runs = [run for run in collection.run_ids if run not in asked.exclude.split(",")]
-    settings = {"judgments": asked.judgments, "estimators": asked.estimators.split(","), "draws": asked.draws}
-    settings |= {"test": "paired-t", "level": 0.01}
+    settings = {"judgments": asked.judgments, "estimators": asked.estimators.split(",")}
+    settings |= {"posterior": f"draws={asked.draws}", "test": "paired-t", "level": 0.01}
     orders = [
         count_reversals(collection, runs, asked.measure or ["P@10"], random_seed=seed, **settings)
         for seed in range(1, asked.seeds + 1)

@@ -16,8 +16,8 @@ from commands import Outcome, campaign
 def test_folder_holds_tables_figures_containers_and_settings_and_again_the_same_bytes(
     run: Callable[..., Outcome], small_files: Path, tmp_path: Path
 ) -> None:
-    out, asked = tmp_path / "out", ("--seed", 5, "--folds", 3, "--prior", "mu=Normal(-1, 1)")
-    of_models = (*campaign(small_files), "--models", "ratio,rankings", "--draws", 60)
+    out, asked = tmp_path / "out", ("--seed", 5, "--folds", 3, "--posterior", "draws=60, mu=Normal(-1, 1)")
+    of_models = (*campaign(small_files), "--models", "ratio,rankings")
     done = run("check", "predictions", *of_models, *asked, "-o", out)
     assert done.status == 0, done.err
     tables = {f"{name}.{kind}" for name in ("calibration", "elpd", "runs") for kind in ("csv", "parquet")}
@@ -46,9 +46,9 @@ def test_wrong_input_is_said(run: Callable[..., Outcome], small_files: Path) -> 
     known = "no model 'rato' to check; did you mean 'ratio'? known: background, interpolated"
     for asked, message in [
         (["--models", "rato"], known),
-        (["--models", "ratio", "--prior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
+        (["--models", "ratio", "--posterior", "gamma=Normal(0,1)"], "no prior 'gamma'"),
         (["-o", "/nowhere/out"], "there is no folder"),
-        (["--pooled-runs", "north-1"], "has 1 organization, and holding some out needs three"),
+        (["--reading", "pooled_run_ids=north-1"], "has 1 organization, and holding some out needs three"),
     ]:
         done = run("check", "predictions", *campaign(small_files), *asked)
         assert done.status == 1, asked

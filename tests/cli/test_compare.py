@@ -1,4 +1,4 @@
-"""`bayespool compare`, `bayespool reversals` and `bayespool plan`."""
+"""`bayespool compare`, `bayespool gate`, `bayespool reversals` and `bayespool plan`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayespool.plots import draw_comparison, render
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
-FAST = ("--estimators", "posterior-ratio", "--draws", "50")
+FAST = ("--estimators", "posterior-ratio", "--posterior", "draws=50")
 
 
 def test_compare_writes_every_table(run: Callable[..., Outcome], small_files: Path, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], small_files: P
     shutil.copytree(small_files / "new", tmp_path / "pool")
     done = run(
         *("reversals", *campaign(small_files), "--pool", tmp_path / "pool", "--judgments", 60),
-        *("--exclude-runs", "north-1", "--estimators", "smoothed", "--no-fitted", "--lenient"),
+        *("--exclude-runs", "north-1", "--estimators", "smoothed", "--reading", "lenient"),
         *("-o", tmp_path / "r.json", "-o", tmp_path / "r.csv", "--figure", tmp_path / "r.svg"),
     )
     assert done.status == 0, done.err
@@ -92,7 +92,7 @@ def test_wrong_use_is_told(run: Callable[..., Outcome], small_files: Path) -> No
 
 
 def test_compare_draws_differences(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
-    asked = ["--tests", "paired-t,tukey-hsd", "--each-its-own", "--figure", tmp_path / "a.svg"]
+    asked = ["--tests", "paired-t,tukey-hsd", "--reading", "each_its_own", "--figure", tmp_path / "a.svg"]
     done = run("compare", written / "new", *campaign(written), *FAST, *asked)
     assert done.status == 0, done.err
     assert (tmp_path / "a.svg").read_bytes() == render(draw_comparison(compared()), "svg")
@@ -101,7 +101,7 @@ def test_compare_draws_differences(run: Callable[..., Outcome], written: Path, t
 def test_plan_prints_what_it_costs_and_does_without_files(
     run: Callable[..., Outcome], small_files: Path
 ) -> None:
-    fast = ("--estimator", "posterior-ratio", "--draws", "50", "--judgments", "20", "--more-topics", "30")
+    fast = ("--posterior", "posterior-ratio(draws=50)", "--judgments", "20", "--more-topics", "30")
     prices = ("--difference", "0.1", "--price-topic", "40")
     done = run("plan", small_files / "new", *campaign(small_files), *fast, *prices, "--json")
     assert done.status == 0, done.err

@@ -1,4 +1,4 @@
-"""``leave-out``, ``pool-width`` and ``common-topics``: what they write, keep and say."""
+"""``leave-out`` and ``random-pools``: what they write, keep and say."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def test_tables_of_a_command_are_those_of_the_library(run: Run, small_files: Pat
     types = dict(line.split(",") for line in (small_files / "types.csv").read_text().splitlines()[1:])
     listed = ("--run-types", small_files / "types.csv")
     of_types = ("--pool-type", "automatic", "--target-type", "manual")
-    for command, asked, found, names in (
+    for place, (command, asked, found, names) in enumerate((
         (
-            "pool-width",
-            (*listed, *of_types, "--widths", "2,3", "--samples", 4, "--targets", 1, "--seed", 3),
+            "random-pools",
+            (*listed, *of_types, "--widths", "2,3", "--samples", 4, "--seed", 3),
             vary_pool_width(
-                small(), widths=[2, 3], n_samples=4, n_targets=1, random_seed=3, run_types=types,
+                small(), widths=[2, 3], n_samples=4, random_seed=3, run_types=types,
                 pool_type="automatic", target_type="manual",
             ),
             ("pools", "summary"),
         ),
         (
-            "common-topics",
+            "random-pools",
             ("--widths", "2,3", "--common", "4,8", "--samples", 5, "--topic-samples", 20),
             vary_common_topics(small(), widths=[2, 3], n_common=[4, 8], n_samples=5, n_topic_samples=20),
             ("pools", "summary"),
@@ -61,11 +61,11 @@ def test_tables_of_a_command_are_those_of_the_library(run: Run, small_files: Pat
             ),
             ("types",),
         ),
-    ):  # fmt: skip
-        out = tmp_path / command
-        done = run(command, *campaign(small_files), *asked, "--jobs", 1, "--figures", "svg", "-o", out)
+    )):  # fmt: skip
+        out = tmp_path / str(place)
+        done = run(command, *campaign(small_files), *asked, "--jobs", 1, "-o", out)
         assert done.status == 0, done.err
-        assert list(out.glob("*.svg"))
+        assert list(out.glob("*.png"))
         for name in names:
             expected = next(table.frame for table in found.tables() if table.name == name)
             pd.testing.assert_frame_equal(pd.read_parquet(out / f"{name}.parquet"), expected)
@@ -77,7 +77,16 @@ def test_tables_of_a_command_are_those_of_the_library(run: Run, small_files: Pat
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the interruption is a POSIX signal")
 def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
-    asked = ("--estimators", "posterior-background", "--draws", 4000, "--jobs", 1, "--output", tmp_path)
+    asked = (
+        "--estimators",
+        "posterior-background",
+        "--posterior",
+        "draws=4000",
+        "--jobs",
+        1,
+        "--output",
+        tmp_path,
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", MAIN, "leave-out", *map(str, (*campaign(written), *asked))],
         start_new_session=True,
@@ -130,13 +139,13 @@ def test_tables_of_several_collections_are_those_of_the_library(
 
 
 def test_what_cannot_be_done_is_told(run: Run, files: list[object], small_example: Path) -> None:
-    missing = "error: no collection; give --qrels and --pool, or --collection FILE"
+    missing = "error: no judgments; give --qrels and --pool, or --collection FILE"
     for asked, message in [
         ((*files, "--qrels", "q.txt"), "--collection beside --qrels or --pool; name judgments and runs in"),
         ((*files, "--pool", "runs"), "--collection beside --qrels or --pool"),
         ((*files, "--collection", "no.toml"), "no.toml: no such file; check the path"),
         ((), missing),
-        (("--qrels", small_example / "qrels.txt"), missing),
+        (("--qrels", small_example / "qrels.txt"), "error: no runs given; name the runs to score"),
         (("--pool", small_example / "pool"), missing),
     ]:
         done = run("leave-out", *asked)
@@ -165,16 +174,16 @@ def test_tables_are_written_before_a_figure_fails(
     monkeypatch.setattr("bayespool.plots.plot_pool_width", fail)
     asked = ("--widths", "2", "--samples", "2", "--estimators", "as-judged", "--output", tmp_path)
     with pytest.raises(ZeroDivisionError):
-        run("pool-width", *campaign(small_files), *asked, "--jobs", 1)
+        run("random-pools", *campaign(small_files), *asked, "--jobs", 1)
     files = {path.name for path in tmp_path.iterdir() if path.is_file()}
     assert files == {"pools.csv", "pools.parquet", "summary.csv", "summary.parquet", "settings.json"}
 
 
 def test_a_list_of_run_types_has_a_limit(run: Run, small_files: Path, tmp_path: Path) -> None:
-    """Whatever --max-file-size said, it was read up to the limit of other files."""
+    """Whatever the limit of files was, it was read up to the default one."""
     large = tmp_path / "types.csv"
     large.write_bytes(b"run_id,type\n" + b"\n" * (1 << 20))
-    asked = ("--by", "type", "--run-types", large, "--max-file-size", 1)
+    asked = ("--by", "type", "--run-types", large, "--reading", "max_file_size=1")
     done = run("leave-out", *campaign(small_files), *asked)
     assert done.status == 1
     assert "types.csv: holds more than 1 MiB of text; allow more with max_file_size" in done.err

@@ -49,7 +49,7 @@ def fill_in(path: Path, n: int | None = None, more: str = "") -> None:
 
 
 def next_call(folder: Path, *more: object) -> list[object]:
-    return ["judge-next", *arguments(folder)[1:], *with_defaults(("--estimator", BACKGROUND), more)]
+    return ["judge-next", *arguments(folder)[1:], *with_defaults(("--posterior", BACKGROUND), more)]
 
 
 def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
@@ -96,7 +96,7 @@ def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
 
 
 def test_comparison_and_runs_taken_out_of_the_pool(run: Run, small_files: Path) -> None:
-    asked = ["judge-next", *campaign(small_files), "--estimator", BACKGROUND, "--budget", 3, "-m", "P@20"]
+    asked = ["judge-next", *campaign(small_files), "--posterior", BACKGROUND, "--budget", 3, "-m", "P@20"]
     done = run(*asked, "--unpool", "north-1", "--unpool", "north-2", "--goal", "comparison")
     assert done.status == 0, done.err
     of_both = {"measures": "P@20", "unpool": ["north-1", "north-2"], "goal": "comparison", "budget": 3}
@@ -118,7 +118,7 @@ def test_an_order_that_is_settled_in_the_draws(run: Run, small_files: Path, tmp_
         ranked = {q: [*of_level[level][:9], f"X{name}"] for q, of_level in judged.items()}
         rows = [(q, i, doc_id) for q, doc_ids in ranked.items() for i, doc_id in enumerate(doc_ids)]
         (tmp_path / f"{name}.run").write_text("".join(f"{q} Q0 {d} 0 {-i} {name}\n" for q, i, d in rows))
-    asked = [tmp_path / "good.run", tmp_path / "bad.run", *campaign(small_files), "--estimator", BACKGROUND]
+    asked = [tmp_path / "good.run", tmp_path / "bad.run", *campaign(small_files), "--posterior", BACKGROUND]
     done = run("judge-next", *asked, "--goal", "comparison")
     assert done.status == 0, done.err
     assert done.out.splitlines() == [
@@ -176,7 +176,7 @@ def test_errors_leave_files_as_they_are(run: Run, small_example: Path) -> None:
     for more, status, said in [
         (["--goal", "luck"], 2, "'luck' is not one of 'interval', 'comparison', 'ranking'"),
         (["--until", 0], 1, "until cannot be 0.0; above 0"),
-        (["--estimator", "as-judged"], 1, "has no interval"),
+        (["--posterior", "as-judged"], 1, "has no interval"),
         (["--unpool", "nobody"], 1, "'nobody' is neither a run nor an organization"),
     ]:
         done = run(*next_call(small_example, "--output", small_example / "result.csv", *more))
@@ -187,7 +187,7 @@ def test_errors_leave_files_as_they_are(run: Run, small_example: Path) -> None:
 
 # --- audit --------------------------------------------------------------------------------------------------
 
-FAST = ("--estimator", "posterior-ratio", "--draws", "50")
+FAST = ("--posterior", "posterior-ratio(draws=50)")
 
 
 def planned(budget: int) -> Audit:
@@ -236,13 +236,21 @@ def test_an_audit_is_planned_judged_continued_and_verified(
 
 
 def test_a_refutation_is_a_note_of_scores(run: Run, small_files: Path, tmp_path: Path) -> None:
-    """``--audit`` takes a certificate's judgments; a model that is wrong is read off the certificate."""
+    """``--own-judgments`` takes a certificate's judgments; a wrong model is read off the certificate."""
     found = planned(999)
     wrong = dataclasses.replace(found.urn, chance=np.full(len(found.urn), 0.97))
     refuting = dataclasses.replace(found, urns=(wrong,))
     certificate, table = tmp_path / "audit.json", tmp_path / "scores.json"
     new = small_files / "new" / "new-b.run"
-    score = ("score", new, *campaign(small_files), "--estimators", "background", "--audit", certificate)
+    score = (
+        "score",
+        new,
+        *campaign(small_files),
+        "--estimators",
+        "background",
+        "--own-judgments",
+        certificate,
+    )
     planned(3).save(certificate)
     done = run(*score)
     assert (done.status, f"error: {certificate}: no line is a judgment" in done.err) == (1, True)
@@ -315,7 +323,7 @@ def test_what_labels_are_worth_is_drawn_and_wrong_input_is_said(run: Run, labels
         (["--judge", labels, "--qrels", "no"], "no runs given; --pool"),
         ([*asked, "-o", "/nowhere/out"], "there is no folder /nowhere"),
         ([*asked, "-m", "Judged@10"], "describes the judgments"),
-        ([*asked, "--prior", "gamma=Normal(0,1)"], "has no prior 'gamma'"),
+        ([*asked, "--posterior", "gamma=Normal(0,1)"], "has no prior 'gamma'"),
     ]:
         done = run("judges", *wrong)
         assert (done.status, done.out) == (1, ""), message
@@ -328,7 +336,7 @@ def test_without_a_run_to_score_intervals_are_of_organizations_left_out(
 ) -> None:
     judged = with_judge(small(), np.where(small().relevance > 0, 1.0, 0.0), "friend")
     labels = write_labels(judged, tmp_path / "friend.txt")
-    asked = ("--intervals", "--draws", 130, "--seed", 3, "--engine", "laplace", "-m", "P@5")
+    asked = ("--intervals", "--posterior", "draws=130", "--seed", 3, "-m", "P@5")
     done = run("judges", *campaign(small_files), "--judge", labels, *asked, "-o", tmp_path / "out")
     assert done.status == 0, done.err
     rows = pd.read_csv(tmp_path / "out" / "runs.csv")
@@ -358,7 +366,7 @@ IDEAL = "tools make the ideal ranking of all documents of the qrels"
 
 def complete_call(folder: Path, *more: object) -> list[str]:
     """Complete qrels for the new runs, into ``folder/imputed``."""
-    defaults = ("--estimator", COMPLETING, "-o", folder / "imputed")
+    defaults = ("--posterior", COMPLETING, "-o", folder / "imputed")
     return ["impute", *arguments(folder)[1:], *with_defaults(defaults, more)]
 
 
@@ -416,7 +424,7 @@ def test_the_same_call_gives_the_same_bytes_and_another_seed_others(run: Run, sm
 
 def test_lines_of_the_qrels_are_kept_as_they_are(run: Run, small_example: Path) -> None:
     path, imputed = small_example / "qrels.txt", small_example / "imputed"
-    files = [small_example / "pool" / "north-1.run", *campaign(small_example), "--estimator", COMPLETING]
+    files = [small_example / "pool" / "north-1.run", *campaign(small_example), "--posterior", COMPLETING]
     done = run("impute", *files, "-o", imputed, "--draws", 2)
     assert done.status == 0
     assert "note: nothing is unjudged: each file has the judgments of the qrels and nothing else" in done.out

@@ -91,7 +91,7 @@ def test_nothing_raw_reaches_a_terminal(small_example: Path) -> None:
         (name, [], SHOWN),
         (name, ["-o", "-"], SHOWN),
         (document, [], SHOWN),
-        (tag, ["--run-id", "tag"], repr(ESCAPES)[1:-1]),
+        (tag, ["--reading", "run_id=tag"], repr(ESCAPES)[1:-1]),
         (missing, [str(small_example / ESCAPES)], ""),
     ]
     files = [*campaign(small_example), *FAST]
@@ -143,7 +143,7 @@ def on_a_terminal(asked: list[list[str]]) -> list[bytes]:
 def test_terminal_of_ascii(small_example: Path) -> None:
     """It was a UnicodeEncodeError at the first dash or name."""
     (small_example / "new" / "new-a.run").rename(small_example / "new" / "é日.run")
-    fast = ("--estimators", "posterior-background", "--draws", "50")
+    fast = ("--estimators", "posterior-background", "--posterior", "draws=50")
     done = process(*arguments(small_example), *fast, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii()
@@ -171,11 +171,9 @@ def test_package_run_as_a_module_is_the_command(run: Callable[..., Outcome]) -> 
     assert process("--version", code=code).stdout == run("--version").out != ""
 
 
-@pytest.mark.parametrize("asked", [["--help"], ["score", "--help"], ["--version"]])
+@pytest.mark.parametrize("asked", [["--help"], ["score", "-h"], ["budgets", "--help-all"], ["--version"]])
 def test_help_loads_nothing_heavy(asked: list[str]) -> None:
-    heavy = ["pymc", "pytensor", "nutpie", "arviz_base", "arviz_stats", "pandas", "xarray"]
-    if "score" not in asked:  # it lists the estimators, who calculate; none of them has begun to
-        heavy += ["numpy", "pyarrow", "scipy"]
+    heavy = ["numpy", "pandas", "pyarrow", "scipy", "pymc", "pytensor", "nutpie", "arviz_base", "xarray"]
     code = f"""
 import sys
 from bayespool.cli import main
@@ -198,7 +196,7 @@ def test_default_call_as_a_process(
     """The same bytes as from this process, and every default column."""
     monkeypatch.setenv("COLUMNS", "80")  # as the process has it; a pipe is as wide as it says
     path, first = small_example / "result.json", small_example / "first.json"
-    asked = (*arguments(small_example), "--draws", "250", "-m", "P@10", "-o", path)
+    asked = (*arguments(small_example), "--posterior", "draws=250", "-m", "P@10", "-o", path)
     done = process(*asked)
     assert done.returncode == 0, done.stderr
     path.rename(first)  # it has the command, and so its path
@@ -222,7 +220,7 @@ def test_error_as_a_process(small_example: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_as_a_process(example: Path) -> None:
     before = everything_in(example)
-    asked = (*arguments(example), "--engine", "nuts", "-o", str(example / "result.csv"))
+    asked = (*arguments(example), "--posterior", "engine=nuts", "-o", str(example / "result.csv"))
     with subprocess.Popen(
         [sys.executable, "-c", MAIN, *asked], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:

@@ -1,72 +1,231 @@
-"""Options say what their settings say, on the page and in every command; and what the shell offers."""
+"""Options made from signatures and docstrings: types, lists, defaults, help, and what the shell offers."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import os
 import re
 import runpy
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import click
 import pytest
+from commands import Outcome
 
 from bayespool.cli import commands
-from bayespool.cli.parameters import (
-    GROUPS,
-    _judges as named_files,
-    _with_threshold as with_threshold,
-    offered,
-)
+from bayespool.cli.commands import Command
+from bayespool.cli.files import _judges as named_files
+from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS
+from bayespool.cli.functions import Parameter, _descriptions as descriptions, parameters_of
+from bayespool.cli.parameters import first_sentence, function_option, function_value, offered
 from bayespool.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = commands()
-OPTIONS = [
-    (command, parameter)
-    for command, entry in COMMANDS.items()
-    for parameter in entry.params
-    if parameter.param_type_name == "option"
-]
+FUNCTIONS = {entry.function for entry in COMMANDS.values() if isinstance(entry, Command) and entry.function}
+FUNCTIONS |= {"experiments/random_pools.py:vary_pool_width"}
 
 
-def test_tables_of_the_page_are_those_of_the_commands(tmp_path: Path) -> None:
+def options_of(command: str) -> list[click.Parameter]:
+    """Options, without ``--help``."""
+    entry = COMMANDS[command]
+    params = entry.get_params(click.Context(entry))
+    return [p for p in params if p.param_type_name == "option" and p.name != "help"]
+
+
+# --- signatures and docstrings ------------------------------------------------------------------------------
+
+
+def test_type_of_an_option_is_that_of_one_value() -> None:
+    for annotation, kind, is_listed in (
+        ("int", int, False),
+        ("float | None", float, False),
+        ("bool", bool, False),
+        ("PathLike | None", Path, False),
+        ("Mapping[str, list[str]] | PathLike | None", str, False),
+        ("object", str, False),
+        ("", str, False),
+        ("str | Strategy", str, False),
+        ("str | Iterable[str]", str, True),
+        ("Iterable[int] | None", int, True),
+        ("int | Sequence[int]", int, True),
+        ("tuple[float, ...]", float, True),
+        ("str | Estimator | Iterable[str | Estimator]", str, True),
+        ("By", ("organization", "run"), False),
+        ("Literal['a', 'b'] | None", ("a", "b"), False),
+        ("Scope | Iterable[Scope]", ("these-topics", "population", "another-assessor"), True),
+    ):
+        parameter = Parameter("name", annotation, None, "")
+        assert (parameter.type, parameter.is_listed) == (kind, is_listed), annotation
+
+
+def test_descriptions_are_those_of_the_section_without_markup() -> None:
+    docstring = """Do it.
+
+Parameters
+----------
+one, two : int, default 3
+    Numbers of `P@10`,
+    ``such as`` 3.
+
+    More of them.
+three : str, optional
+    Name.
+
+Returns
+-------
+four : int
+    No parameter.
+"""
+    both = "Numbers of P@10, such as 3. More of them."
+    assert dict(descriptions(docstring)) == {"one": both, "two": both, "three": "Name."}
+
+
+def test_what_is_read_from_the_source_is_the_signature_of_the_function() -> None:
+    for place in FUNCTIONS:
+        file, _, name = place.partition(":")
+        module = importlib.import_module(f"bayespool.{file.removesuffix('.py').replace('/', '.')}")
+        signature = inspect.signature(getattr(module, name))
+        read = parameters_of(place)
+        assert list(read) == list(signature.parameters), place
+        for parameter in read.values():
+            default = signature.parameters[parameter.name].default
+            is_literal = isinstance(default, str | int | float | bool | tuple)
+            assert parameter.default == (default if is_literal else None), (place, parameter.name)
+            assert parameter.annotation == signature.parameters[parameter.name].annotation, place
+
+
+def test_an_option_has_the_flag_the_type_and_the_first_sentence_of_its_parameter() -> None:
+    option = function_option(Parameter("n_samples", "int", 100, "Pools, e.g. 10. By default a hundred."))
+    assert (option.opts, option.help, option.type) == (["--samples"], "Pools, e.g. 10.", click.INT)
+    record = option.get_help_record(click.Context(click.Command("x")))
+    assert record == ("--samples <int>", "Pools, e.g. 10.  [default: 100]")
+    listed = function_option(Parameter("widths", "Iterable[int]", (2, 5), "Widths."))
+    record = listed.get_help_record(click.Context(click.Command("x")))
+    assert record == ("--widths <int,…>", "Widths.  [default: 2,5]")
+    choice = function_option(Parameter("by", "By", "run", "Units."))
+    assert list(choice.type.choices) == ["organization", "run"]  # type: ignore[attr-defined]
+    repeated = function_option(Parameter("measures", "object", "P@10", "Measure."))
+    assert (repeated.opts, repeated.multiple) == (["--measure", "-m"], True)
+    flag = function_option(Parameter("fitted", "bool", True, "Fit."))
+    assert (flag.opts, flag.secondary_opts) == (["--fitted"], ["--no-fitted"])
+    assert first_sentence("Judge … more. And so on.") == "Judge … more."
+
+
+def test_a_list_is_one_text_with_commas_between() -> None:
+    def value(annotation: str, text: object) -> object:
+        return function_value(Parameter("n_common", annotation, (), ""), text)
+
+    assert value("Iterable[int]", "2, 5") == [2, 5]
+    assert value("Iterable[float]", "0.5,1e-3") == [0.5, 0.001]
+    assert value("str | Iterable[str]", "take,depth(k=3,j=4)") == ["take", "depth(k=3,j=4)"]
+    assert value("str | Iterable[str]", ("a,b", "c")) == ["a,b", "c"]  # of an option that is repeated
+    assert value("str", "a,b") == "a,b"
+    for annotation, wanted in (("Iterable[int]", "whole numbers"), ("Iterable[float]", "numbers")):
+        with pytest.raises(InputError, match=f"--common 2,many: not {wanted}; give them with commas"):
+            value(annotation, "2,many")
+
+
+# --- all options of all commands ----------------------------------------------------------------------------
+
+
+def test_every_option_is_described_and_there_are_few_of_them() -> None:
+    n_options = {command: len(options_of(command)) for command in COMMANDS}
+    assert len(COMMANDS) == 16
+    assert n_options["score"] <= 26
+    assert sum(n_options.values()) <= 350, n_options
+    for command in COMMANDS:
+        flags = Counter(flag for p in options_of(command) for flag in (*p.opts, *p.secondary_opts))
+        assert set(flags.values()) == {1}, command
+        for option in options_of(command):
+            assert isinstance(option, click.Option)
+            place = (command, option.opts)
+            assert len(option.help or "") > 5, place
+            assert (option.help or "").endswith((".", "…")), place
+            assert option.multiple == ("May be repeated." in (option.help or "")), place
+
+
+def test_short_help_has_a_dozen_options_and_the_whole_help_all(run: Callable[..., Outcome]) -> None:
+    for command in COMMANDS:
+        done = run(*command.split(), "-h")
+        assert (done.status, done.err) == (0, ""), command
+        assert done.out == run(*command.split(), "--help").out
+        rows = re.findall(r"^  (?:-\w, )?--[\w-]+", done.out, flags=re.MULTILINE)
+        assert len(rows) <= 14, command
+        whole = run(*command.split(), "--help-all").out
+        assert {flag for p in options_of(command) for flag in p.opts if f"{flag} " not in whole} == set()
+        assert max(map(len, whole.splitlines())) <= 80, command
+    assert "posterior-combined *" in run("score", "--help-all").out
+    assert "--help-all shows" in run("score", "-h").out
+
+
+WENT = {
+    "score": "--audit --second-assessors --order --negative --exclude --topics --run-id --lenient "
+    "--max-holes --max-file-size --pooled-runs --pool-budget --pool-run-depth --pool-shares --pool-rel "
+    "--pool-seed --each-its-own --relevance-threshold --unpool-by --estimand --ideal --confusion --prior "
+    "--engine --draws --tune --chains --top --width --format --sort",
+    "compare": "--joint --no-joint --ci-prob",
+    "plan": "--estimator",
+    "reversals": "--fitted --no-fitted --announce --unseen",
+    "leave-out": "--unseen --runs --figures --ci-prob",
+    "random-pools": "--targets --plan --ci-prob",
+    "pool": "--depth --shares --rel",
+    "budgets": "--shares --rel",
+}  # fmt: skip
+"""Options that version 0.9 had, by command; many had those of ``score``."""
+
+
+def test_an_option_or_a_command_that_went_says_what_to_write(run: Callable[..., Outcome]) -> None:
+    for command, flags in WENT.items():
+        assert set(flags.split()).isdisjoint(f for p in options_of(command) for f in p.opts), command
+        for flag in flags.split():
+            done = run(command, flag, "x")
+            said = f"error: there is no {flag} any more; write {FORMER_OPTIONS[flag]}\n"
+            assert (done.status, done.out, done.err) == (1, "", said), command
+    for former, now in FORMER_COMMANDS.items():
+        done = run(former, "--qrels", "x")
+        assert (done.status, done.err) == (1, f"error: there is no command {former} any more; write {now}\n")
+        assert now.split()[0] in COMMANDS
+    known = {flag for command in COMMANDS for p in options_of(command) for flag in p.opts}
+    for text in FORMER_OPTIONS.values():  # what it names is there
+        assert set(re.findall(r"^--[\w-]+|^-\w\b", text)) <= known, text
+
+
+def test_completion_is_not_installed(
+    run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for asked in (["--install-completion", "--help"], ["--help", "--install-completion"]):
+        assert "_BAYESPOOL_COMPLETE=bash_source" in run(*asked).err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_option_that_is_given_twice_is_refused(run: Callable[..., Outcome]) -> None:
+    done = run("score", "x.run", "--seed", 1, "--seed", 2)
+    said = "error: --seed is given twice; give it once: one of the two would be lost\n"
+    assert (done.status, done.err) == (1, said)
+
+
+def test_tables_of_pages_are_those_of_the_commands(tmp_path: Path) -> None:
     runpy.run_path(str(ROOT / "docs" / "options.py"))["write_options"](tmp_path)
-    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
-    assert re.findall(r"_generated/options_in_(\w+)\.md$", page, flags=re.MULTILINE) == list(GROUPS)
-    tables = "".join((tmp_path / f"options_in_{group}.md").read_text("utf-8") for group in GROUPS)
-    flags = {flag for entry in COMMANDS.values() for p in entry.params for flag in p.opts if "-" in flag}
-    assert {flag for flag in flags if f"`{flag}`" not in tables} == set()
-    assert all(f"| `{name}` |" in (tmp_path / "commands.md").read_text("utf-8") for name in COMMANDS)
+    made = {file.name: file.read_text("utf-8") for file in tmp_path.iterdir()}
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    included = re.findall(r"^```\{include\} _generated/(commands\.md|options\S*)\n```$", pages, re.MULTILINE)
+    assert sorted(included) == sorted(made)
+    flags = {flag for command in COMMANDS for p in options_of(command) for flag in p.opts}
+    assert {flag for flag in flags if f"`{flag}`" not in made["options.md"]} == set()
+    assert all(f"| `{name}` |" in made["commands.md"] for name in COMMANDS)
+    (row,) = [line for line in made["options_of_leave-out.md"].splitlines() if "`--by " in line]
+    assert row.startswith("| `--by organization, run, cluster, type` | `by` | `organization` | ")
 
 
-def test_an_option_says_the_same_in_every_command_and_whether_it_may_be_repeated() -> None:
-    said: dict[str, set[str]] = {}
-    for command, parameter in OPTIONS:
-        said.setdefault(parameter.opts[0], set()).add(parameter.help.strip())
-        says = "may be repeated" in parameter.help
-        assert parameter.multiple == says or parameter.opts[0] == "--measure", (command, parameter.opts)
-    # what pools are drawn from is not what is left out of one; one measure or several; a file or a folder;
-    # the draws of a posterior or those of them that are written; what is planned or what is guaranteed;
-    # evidence, or what was drawn; of runs or of differences; what is there or what is planned; a strategy's
-    # budget or that of what to judge next; the posterior that is written or that chooses; what an experiment
-    # on pools takes for true, and whom it reports; rows of runs or of pairs
-    several = "by measure output qrels table control draws columns until judged scope level judgments budget"
-    several += " estimator estimators truth top sort"
-    assert {flag for flag, helps in said.items() if len(helps) > 1} <= {f"--{n}" for n in several.split()}
-
-
-def test_options_are_those_of_the_commands_that_need_them() -> None:
-    def having(flag: str) -> set[str]:
-        return {command for command, parameter in OPTIONS if flag in parameter.opts}
-
-    with_pools = {"leave-out", "pool-width", "common-topics", "score", "compare", "impute"}
-    with_pools |= {"judge-next", "audit", "plan", "budgets", "judges"}
-    assert having("--pool-depth") == with_pools
-    assert having("--known-depth") == with_pools | {"reversals", "check predictions"}
-    assert {"score", "compare", "impute", "judge-next", "leave-out", "check predictions"} <= having("--judge")
+# --- judges -------------------------------------------------------------------------------------------------
 
 
 def test_two_judges_of_one_name_are_refused() -> None:
@@ -80,15 +239,6 @@ def test_a_judge_is_named_by_its_file_or_before_it(tmp_path: Path) -> None:
     there.write_text("")
     assert named_files(("a=b.txt", "more/c.txt")) == {"a": Path("b.txt"), "c": Path("more/c.txt")}
     assert named_files((str(there),)).popitem()[1] == there  # a file whose name has an equals sign
-
-
-def test_the_threshold_is_of_measures_that_count_and_do_not_say_it() -> None:
-    texts = "P@5 P( rel = 1 )@5 P(rel=3)@5 map@100-l3 recall.5,10 RBP(p=0.8)@5 Judged@10"
-    counted = ["P(rel=2)@5", "P@5", "P(rel=3)@5", "AP(rel=3)@100", "R(rel=2)@5", "R(rel=2)@10"]
-    assert with_threshold(texts, 2) == [*counted, "RBP(rel=2,p=0.8)@5", "Judged@10"]
-    gains = ["nDCG@10", "DCG@10", "SDCG@10", "ERR@20", "INST@10"]  # as trec_eval's -l leaves nDCG alone
-    assert [with_threshold(text, 2) for text in gains] == [[text] for text in gains]
-    assert with_threshold("P@5", None) == ["P@5"]
 
 
 # --- what the shell offers ----------------------------------------------------------------------------------
@@ -130,14 +280,14 @@ def test_names_are_completed_one_by_one() -> None:
         ("", "q", []),  # the shell's own: files
     ):
         assert offered(kind, typed) == expected
-    assert all(name.startswith("posterior-") for name in offered("posteriors", ""))
+    assert all(name.startswith("posterior-") for name in offered("posterior", ""))
 
 
 def test_completion_as_a_process_loads_nothing_heavy() -> None:
     for typed, expected in [
         ("score --estimators posterior-ra", ["posterior-ratio", "posterior-rankings"]),
         ("jud", ["judge-next", "judges"]),
-        ("score --engine n", ["nuts"]),
+        ("score --scope p", ["population"]),
     ]:
         words = f"bayespool {typed}"
         asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}

@@ -27,7 +27,7 @@ def lines(path: Path) -> list[list[str]]:
 def test_pool_does_not_ask_judgments_where_the_order_is_fixed(
     run: Callable[..., Outcome], small_files: Path, tmp_path: Path
 ) -> None:
-    asked = ("--strategy", "combmnz", "--budget", 80, "--depth", 20)
+    asked = ("--strategy", "combmnz(run_depth=20)", "--budget", 80)
     for name, files in (("one", runs(small_files)), ("two", campaign(small_files))):
         done = run("pool", *files, *asked, "-o", tmp_path / name)
         assert done.status == 0, done.err
@@ -38,7 +38,7 @@ def test_pool_does_not_ask_judgments_where_the_order_is_fixed(
 def test_a_sample_is_written_with_its_probabilities(
     run: Callable[..., Outcome], small_files: Path, tmp_path: Path
 ) -> None:
-    asked = ("--strategy", "stratified(depths=(3,), rates=(3.0, 1.0))", "--budget", 80, "--depth", 10)
+    asked = ("--strategy", "stratified(depths=(3,), rates=(3.0, 1.0), run_depth=10)", "--budget", 80)
     judged = {(query, doc): int(level) for query, _, doc, level in lines(small_files / "qrels.txt")}
     done = run("pool", *runs(small_files), *asked, "-o", tmp_path / "plain.csv")
     assert done.status == 0, done.err
@@ -49,7 +49,7 @@ def test_a_sample_is_written_with_its_probabilities(
         done = run("pool", *campaign(small_files), *asked, "-o", path)
         assert done.status == 0, done.err
     told = json.loads(paths["json"].read_text())
-    assert told["metadata"]["settings"].items() >= {"budget": 80, "strategy": asked[1]}.items()
+    assert told["metadata"]["settings"].items() >= {"budget": 80, "depth": 10}.items()
     of_csv = pd.read_csv(paths["csv"], dtype={"query_id": str})
     for table in (pd.DataFrame(told["documents"]), of_csv, pd.read_parquet(paths["parquet"])):
         assert table["inclusion"].tolist() == pytest.approx(plain["inclusion"].tolist(), abs=1e-12)
@@ -85,10 +85,10 @@ def test_pool_lists_strategies_with_their_settings(run: Callable[..., Outcome]) 
             for name, entry in STRATEGIES.items()
         ]
     for command in ("pool", "budgets"):
-        done = run(command, "--help")
-        assert "Strategies:" in done.out
+        done = run(command, "--help-all")
+        assert "Strategies: " in done.out
         assert "the documents of the best ranks" in done.out
-        assert ("Estimators:" in done.out) == (command == "budgets")
+        assert ("Estimators: " in done.out) == (command == "budgets")
 
 
 def test_what_cannot_be_chosen_is_said_in_a_line(run: Callable[..., Outcome], small_files: Path) -> None:
@@ -112,7 +112,7 @@ def test_what_cannot_be_chosen_is_said_in_a_line(run: Callable[..., Outcome], sm
         assert last.startswith("error: "), (asked, message)
         assert message in last, (asked, message)
     done = run("pool", *campaign(small_files))
-    assert (done.status, "Missing option '--strategy'" in done.err) == (2, True)
+    assert (done.status, "no strategy; --strategy 'take' --budget 5000; --list" in done.err) == (1, True)
 
 
 def test_budgets_writes_what_the_library_finds(

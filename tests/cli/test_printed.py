@@ -21,27 +21,32 @@ from bayespool.experiments import simulate_judge
 PRINTED = Path(__file__).parent / "printed"
 NUMBER = re.compile(r"(?<![\w.])[+−-]?\d+\.\d+")
 CAMPAIGN = "--qrels qrels.txt --pool pool --organizations organizations.csv"
-FILES = f"new {CAMPAIGN} --each-its-own"
-FAST = "--draws 50"
+FILES = f"new {CAMPAIGN} --reading each_its_own"
+FAST = "--posterior draws=50"
+RATIO = "--posterior posterior-ratio(draws=50)"
 TYPED: dict[str, str] = {
     "score": f"{FILES} --estimators background,posterior-ratio {FAST} -m P@10 -m nDCG@5",
-    "impute": f"{FILES} --estimator posterior-ratio(draws=50) --draws 3 -o completed",
+    "impute": f"{FILES} {RATIO} --draws 3 -o completed",
     "report": "scores.json",
     "demo": "--estimators background -m P@10",
     "compare": f"{FILES} --estimators posterior-ratio {FAST} --tests paired-t,tukey-hsd",
     "reversals": f"{CAMPAIGN} --judgments 60 --estimators smoothed",
     "pool": "--pool pool --organizations organizations.csv --strategy take --budget 80 --qrels qrels.txt",
-    "plan": f"{FILES} --estimator posterior-ratio {FAST} --judgments 20 --more-topics 30 --difference 0.1 "
-    "--price-topic 40",
-    "judge-next": f"{FILES} --estimator posterior-ratio {FAST} --budget 5",
-    "audit": f"new/new-b.run {CAMPAIGN} --estimator posterior-ratio {FAST} --budget 5",
+    "plan": f"{FILES} {RATIO} --judgments 20 --more-topics 30 --difference 0.1 --price-topic 40",
+    "judge-next": f"{FILES} {RATIO} --budget 5",
+    "audit": f"new/new-b.run {CAMPAIGN} {RATIO} --budget 5",
     "budgets": f"{CAMPAIGN} -m P@10 --strategies take --budgets 60,200 --jobs 1",
     "leave-out": f"{CAMPAIGN} --estimators as-judged,posterior-ratio {FAST} --jobs 1",
-    "pool-width": f"{CAMPAIGN} --widths 2 --samples 3 --estimators as-judged,background --jobs 1",
-    "common-topics": f"{CAMPAIGN} --widths 2 --common 3 --samples 3 --topic-samples 3 --jobs 1",
+    "random-pools": f"{CAMPAIGN} --widths 2 --samples 3 --estimators as-judged,background --jobs 1",
+    "random-pools --common": f"{CAMPAIGN} --widths 2 --common 3 --samples 3 --topic-samples 3 --jobs 1",
     "judges": f"{FILES} --judge llm=labels.txt --jobs 1",
     "check predictions": f"{CAMPAIGN} --models background {FAST} --jobs 1",
 }
+
+
+def file_name(command: str) -> str:
+    """``random-pools-common`` of ``random-pools --common``, which is another table."""
+    return command.replace(" --", "-").replace(" ", "-")
 
 
 def write_labels(path: Path) -> None:
@@ -71,8 +76,8 @@ def unlike(text: str, expected: str) -> list[tuple[str, str]]:
 
 
 def test_every_command_has_its_text() -> None:
-    assert set(TYPED) == set(commands())
-    assert {path.stem for path in PRINTED.iterdir()} == {name.replace(" ", "-") for name in TYPED}
+    assert {command.partition(" --")[0] for command in TYPED} == set(commands())
+    assert {path.stem for path in PRINTED.iterdir()} == set(map(file_name, TYPED))
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
@@ -86,9 +91,9 @@ def test_what_a_command_prints(
         assert run(*f"score {TYPED['score']} -o scores.json".split()).status == 0
     if command == "judges":
         write_labels(small_example / "labels.txt")
-    done = run(*command.split(), *TYPED[command].split())
+    done = run(*command.partition(" --")[0].split(), *TYPED[command].split())
     assert done.status == 0, done.err
-    path = PRINTED / f"{command.replace(' ', '-')}.txt"
+    path = PRINTED / f"{file_name(command)}.txt"
     if os.environ.get("BAYESPOOL_PRINTED") == "write":
         path.write_text(printed(done), encoding="utf-8")
     expected = path.read_text(encoding="utf-8")

@@ -6,14 +6,12 @@ import gzip
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import FAST, Outcome, arguments, everything_in
+from commands import FAST, Outcome, arguments, campaign, everything_in
 
-from bayespool.cli import commands
-from bayespool.cli.help import option_group
 from bayespool.posterior import PosteriorEstimator
 
 
@@ -94,10 +92,13 @@ def test_wrong_option_is_told_and_nothing_is_written(
         (["-m", "AP"], r"measure 'AP': it needs a cutoff, which says how deep .*; write AP@1000"),
         (["--estimators", "background(e=7)"], r"constant e = 7 is not between 0 and 1"),
         (
-            ["--estimators", "posterior-background", "--prior", "zz=Normal(0,1)"],
+            ["--estimators", "posterior-background", "--posterior", "zz=Normal(0,1)"],
             r"no estimator asked for has a prior 'zz'",
         ),
-        (["--max-holes", "1.5"], r"max_holes cannot be 1\.5; below 1 a share of a run's documents, else"),
+        (
+            ["--reading", "max_holes=1.5"],
+            r"max_holes cannot be 1\.5; below 1 a share of a run's documents, else",
+        ),
         (["--common-topics", "999"], r"common topics \['999'\] are not among the topics"),
         (["-o", "result.txt"], r"result\.txt: cannot write \.txt; use \.csv, \.json, \.parquet"),
         (["-o", "folder.csv"], r"folder\.csv: is a folder; name a file"),
@@ -107,7 +108,8 @@ def test_wrong_option_is_told_and_nothing_is_written(
         before = everything_in(small_example)
         monkeypatch.chdir(small_example)
         fast = [] if "--estimators" in wrong else FAST
-        done = run(*arguments(small_example), *fast, "-o", "result.csv", *wrong)
+        asked = arguments(small_example)[: -2 if "--reading" in wrong else None]
+        done = run(*asked, *fast, "-o", "result.csv", *wrong)
         assert_refused(done, message, small_example, before, case=" ".join(wrong))
         assert "estimating" not in done.err, wrong
 
@@ -193,92 +195,113 @@ def test_what_is_no_result_is_an_error_in_one_line(
         assert (done.status, said in done.err, done.err.count("\n")) == (1, True, 1), words
 
 
-# --- each option of each command ----------------------------------------------------------------------------
+# --- before files are read ----------------------------------------------------------------------------------
 
-COMMANDS = commands()
-WRONG: dict[str, tuple[str, ...]] = {
-    "announce": ("0.1", "half"),
-    "budgets": ("0", "many"),
-    "ci_prob": ("7", "nan"),
-    "estimator": ("foreground", "background"),
-    "estimators": ("foreground", "background(e=7)"),
-    "table_format": ("docx",),
-    "cluster": ("nowhere",),
-    "jobs": ("0", "many"),
-    "judges": ("=",),
-    "level": ("7",),
-    "measures": ("P@zero", "MAP"),
-    "models": ("nonsense", "combined"),
-    "n_common": ("0", "many"),
-    "output": ("nowhere/x.csv",),
-    "folder": ("nowhere/x",),
-    "pool_strategy": ("nonsense", "take(k=x)"),
-    "priors": ("mu", "mu=Foo(1)", "zz=Normal(0,1)", "mu=Normal(0", "mu=Normal(0,-1)", "mu=Normal(1e308,1)"),
-    "rope": ("-1",),
-    "scopes": ("nonsense",),
-    "strategies": ("nonsense",),
-    "strategy": ("nonsense",),
-    "tests": ("nonsense",),
-    "top": ("0", "101"),
-    "until": ("0",),
-    "widths": ("0", "many"),
+NOWHERE = ("--qrels", "nowhere.qrels", "--pool", "nowhere.runs")
+WRONG: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "score nowhere.run": (
+        ("-m", "P@zero", "measure 'P@zero'"),
+        ("-m", "MAP", "measure 'MAP'"),
+        ("--estimators", "foreground", "did you mean 'background'?"),
+        ("--estimators", "background(e=7)", "constant e = 7"),
+        ("--posterior", "drawz=3", "drawz"),
+        ("--posterior", "draws=many", "draws"),
+        ("--posterior", "draws=0", "draws"),
+        ("--posterior", "engine=stan", "engine"),
+        ("--posterior", "mu=Foo(1)", "Foo"),
+        ("--posterior", "zz=Normal(0,1)", "zz"),
+        ("--posterior", "mu=Normal(0,-1)", "mu"),
+        ("--posterior", "mu=Normal(0", "mu=Normal(0"),
+        ("--scope", "nonsense", "'nonsense' is not one of"),
+        ("--seed", "many", "'many' is not a valid integer"),
+        ("--reading", "ordered=rank", "unknown key 'ordered'; did you mean 'order'?"),
+        ("--reading", "order=random", "order cannot be 'random'; known: score, single-precision, rank"),
+        ("--judge", "=", "give a name and a file"),
+        ("--pool-strategy", "nonsense", "no strategy 'nonsense'"),
+        ("--columns", "nonsense", "no column 'nonsense'"),
+        ("-o", "nowhere/x.csv", "there is no folder nowhere"),
+        ("--figure", "x.gif", "x.gif"),
+        ("--report", "x.pdf", "x.pdf"),
+        ("--audit", "x", "there is no --audit any more; write --own-judgments CERTIFICATE.json"),
+    ),
+    "compare nowhere.run nowhere.b.run": (
+        ("--table", "nonsense", "'nonsense' is not one of"),
+        ("--control", "nonsense", "'nonsense' is not one of"),
+        ("--columns", "nonsense", "nonsense"),
+    ),
+    "budgets": (
+        ("--strategies", "nonsense", "no strategy 'nonsense'"),
+        ("--budgets", "many", "--budgets many: not whole numbers"),
+        ("--jobs", "0", "jobs"),
+        ("--jobs", "many", "'many' is not a valid integer"),
+        ("-o", "nowhere/x", "there is no folder nowhere"),
+    ),
+    "judge-next nowhere.run": (
+        ("--posterior", "background", "background"),
+        ("--goal", "luck", "'luck' is not one of"),
+    ),
+    "pool": (
+        ("--strategy", "nonsense", "no strategy 'nonsense'"),
+        ("--strategy", "take(k=x)", "take"),
+        ("--reading", "each_its_own", "unknown key 'each_its_own'"),
+    ),
 }
-"""Values that no file makes right; those of choices and of numbers with bounds are made up by the test."""
-OF_FILES = {
-    *("qrels", "pool", "organizations", "own_judgments", "judged", "go_on", "verify", "run_types", "write"),
-    *("unpool", "pooled_run_ids", "exclude", "common_topics", "types", "pool_type", "target_type"),
-}
-"""Files, and runs, topics and types, which are known once files are read."""
-NEEDED = {
-    "score": ["nowhere.run"],
-    "impute": ["nowhere.run", "-o", "out"],
-    "judge-next": ["nowhere.run"],
-    "audit": ["nowhere.run"],
-    "report": ["nowhere.json"],
-    "compare": ["nowhere.run", "nowhere.b.run"],
-    "judges": ["nowhere.run", "--judge", "x=nowhere.labels"],
-    "pool": ["--strategy", "take"],
-}
+"""Values that no file makes right, by command and option, with a part of what is said."""
 
 
-def wrong_values() -> Iterator[tuple[str, str, str]]:
-    """Command, option and value."""
-    for command, entry in COMMANDS.items():
-        for parameter in entry.params:
-            if parameter.param_type_name != "option" or parameter.is_flag or parameter.name in OF_FILES:
-                continue
-            if parameter.name in ("topics", "exclude_runs"):
-                continue  # any text may be a file, or a run
-            if parameter.name == "top" and option_group(parameter) == "Output":
-                values = ("0", "many")  # rows to print, as many as one likes
-            elif parameter.name in WRONG:
-                values = WRONG[parameter.name]
-            elif (least := getattr(parameter.type, "min", None)) is not None:
-                values = (str(least - 1), "many")
-            else:
-                values = ("??",)  # a choice, or it should stand above
-            for value in values:
-                yield command, parameter.opts[0], value
-
-
-def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
+def test_wrong_value_is_told_before_a_file_is_read(
     run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for command in COMMANDS:
-        monkeypatch.chdir(tmp_path)
-        names = {parameter.name for parameter in COMMANDS[command].params}
-        given = list(NEEDED.get(command, []))
-        given += ["--qrels", "nowhere.qrels"] if "qrels" in names else []
-        given += ["--pool", "nowhere.runs"] if "pool" in names else []
-        late = []
-        for name, option, value in wrong_values():
-            if name == command:
-                done = run(*command.split(), *given, option, value)
-                told = done.status in (1, 2) and done.out == "" and "Traceback" not in done.err
-                if not told or "nowhere." in done.err:
-                    late.append((option, value, done.err))
-        assert late == [], command
-        assert list(tmp_path.iterdir()) == [], command
+    monkeypatch.chdir(tmp_path)
+    for command, cases in WRONG.items():
+        for option, value, said in cases:
+            done = run(*command.split(), *NOWHERE, option, value)
+            assert (done.status in (1, 2), done.out) == (True, ""), (command, option, value)
+            assert said in " ".join(done.err.split()), (command, option, value)
+            assert "nowhere." not in done.err.replace(f"{option} {value}", ""), (command, option, value)
+            assert "Traceback" not in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+BOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "score": (
+        ("--ci-prob", "7"),
+        ("--ci-prob", "nan"),
+        ("--pool-depth", "0"),
+        ("--known-depth", "0"),
+        ("--seed", "-1"),
+    ),
+    "compare": (("--level", "7"), ("--rope", "-1"), ("--tests", "nonsense"), ("--scope", "nonsense")),
+    "plan": (("--power", "2"), ("--judgments", "0"), ("--difference", "0")),
+    "judge-next": (("--budget", "0"), ("--until", "0")),
+    "reversals": (("--judgments", "0"), ("--level", "0")),
+    "random-pools": (("--widths", "0"), ("--samples", "0"), ("--common", "0"), ("--topic-samples", "3")),
+    "leave-out": (("--top", "0"), ("--top", "101"), ("--by", "cluster --clusters 0")),
+    "check predictions": (("--folds", "0"), ("--models", "combined")),
+    "budgets": (("--budgets", "0"),),
+}
+"""Numbers out of their bounds, which the function checks."""
+WITH_RUNS = ("score", "compare", "plan", "judge-next")
+
+
+def test_number_out_of_its_bounds_is_told_and_nothing_is_written(
+    run: Callable[..., Outcome], small_example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(small_example)
+    before = everything_in(small_example)
+    for command, cases in BOUNDS.items():
+        for option, value in cases:
+            runs = ["new"] if command in WITH_RUNS else []
+            done = run(*command.split(), *runs, *campaign(small_example), option, *value.split())
+            assert_refused(
+                done,
+                "cannot be|is not one of|too few|at least|without|no |mixture",
+                small_example,
+                before,
+                done.status,
+                f"{command} {option} {value}",
+            )
+            assert done.status in (1, 2)
 
 
 # --- statuses -----------------------------------------------------------------------------------------------
@@ -292,6 +315,6 @@ def test_statuses_are_those_of_the_page(run: Callable[..., Outcome], small_examp
     assert run("score", "-h").status == 0
     assert run(*arguments(small_example), "--estimators", "foreground").status == 1  # input
     assert run(*arguments(small_example), *FAST, "-o", small_example / "no" / "x.csv").status == 1  # output
-    assert run(*arguments(small_example), "--draws", "many").status == 2
+    assert run(*arguments(small_example), "--seed", "many").status == 2
     assert run("scor").status == 2
     assert run().status == 2

@@ -32,7 +32,7 @@ def values(text: str) -> dict[str, list[float]]:
 
 def test_output_is_the_frame_of_the_library(run: Callable[..., Outcome], small_example: Path) -> None:
     paths = {ending: small_example / f"result.{ending}" for ending in ("csv", "json", "parquet")}
-    settings = ["--draws", "50", "--seed", "7", "-m", "P@5", "-m", "P@10", "--ci-prob", "0.8"]
+    settings = ["--posterior", "draws=50", "--seed", "7", "-m", "P@5", "-m", "P@10", "--ci-prob", "0.8"]
     outputs = [word for path in paths.values() for word in ("-o", path)]
     done = run(*arguments(small_example), *settings, *outputs)
     assert done.status == 0, done.err
@@ -85,12 +85,12 @@ def test_compressed_files_and_globs(run: Callable[..., Outcome], small_example: 
         path.unlink()
     pool = ("--pool", small_example / "pool" / "[a-k]*", "--pool", small_example / "pool" / "[l-z]*")
     files = ("--qrels", small_example / "qrels.txt.gz", *pool, *campaign(small_example)[4:])
-    done = run("score", small_example / "new" / "new-?.run", *files, "--each-its-own", *FAST)
+    done = run("score", small_example / "new" / "new-?.run", *files, "--reading", "each_its_own", *FAST)
     assert (done.status, done.out) == (0, plain.out)
 
 
 def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Outcome], written: Path) -> None:
-    done = run("score", written / "new", "--qrels", written / "qrels.txt", "--draws", 100)
+    done = run("score", written / "new", "--qrels", written / "qrels.txt", "--posterior", "draws=100")
     assert done.status == 0
     assert "warning: no pooled runs given: posterior estimates rest on informative priors alone" in done.err
     assert "pool: no pooled run among 2 runs" in done.err
@@ -108,9 +108,9 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
 
 
 def test_prior_is_passed_on(run: Callable[..., Outcome], small_files: Path) -> None:
-    call = [*arguments(small_files), "--estimators", "posterior-background", "--draws", "50"]
-    default = run(*call).out
-    shifted = run(*call, "--prior", "mu = Normal(2, 0.01)", "--prior", "sigma_topic=HalfNormal(0.01)").out
+    call = [*arguments(small_files), "--estimators", "posterior-background", "--posterior"]
+    default = run(*call, "draws=50").out
+    shifted = run(*call, "draws=50, mu = Normal(2, 0.01), sigma_topic=HalfNormal(0.01)").out
 
     def value(text: str) -> float:
         (row,) = [line.split() for line in text.splitlines() if line.startswith(" new-b")]
@@ -124,7 +124,7 @@ def test_failed_diagnostics_are_shown(
     run: Callable[..., Outcome], small_files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(NUTS, "compile", compile_once)
-    settings = ["--engine", "nuts", "--draws", "20", "--tune", "20", "--chains", "2"]
+    settings = ["--posterior", "engine=nuts, draws=20, tune=20, chains=2"]
     done = run(*arguments(small_files), "--estimators", "posterior-background", *settings)
     assert (done.status, "effective sample size is" in done.err) == (0, True)
     assert "note: all runs: posterior-background: diagnostics failed: " in done.out
@@ -148,7 +148,14 @@ def test_labels_of_judges_are_read_and_used(run: Callable[..., Outcome], small_e
     columns = labels.query_id.to_pylist(), labels.doc_id.to_pylist(), labels.label.tolist()
     lines = [f"{query_id} 0 {doc_id} {label:g}\n" for query_id, doc_id, label in zip(*columns, strict=True)]
     (small_example / "llm.txt").write_text("".join(lines))
-    asked = ("--estimators", "posterior-ratio", "--draws", 50, "--judge", small_example / "llm.txt")
+    asked = (
+        "--estimators",
+        "posterior-ratio",
+        "--posterior",
+        "draws=50",
+        "--judge",
+        small_example / "llm.txt",
+    )
     done = run(*arguments(small_example), *asked, "-o", path)
     assert done.status == 0, done.err
     judged = add_judges(small(), {"llm": labels})
@@ -178,9 +185,10 @@ def test_judgments_of_second_assessors_want_their_scope_and_say_their_line(
 ) -> None:
     second = tmp_path / "second.txt"
     second.write_text("701 0 D00001 1\n701 0 D00002\n", encoding="utf-8")
-    done = run(*arguments(written), *FAST, "--second-assessors", second)
+    call = [*arguments(written)[:-1], f"second_assessors={second}, each_its_own"]
+    done = run(*call, *FAST)
     assert (done.status, "add --scope another-assessor" in done.err) == (1, True)
-    asked = (*arguments(written), "--second-assessors", second, "--scope", "another-assessor")
+    asked = (*call, "--scope", "another-assessor")
     assert "add one, such as posterior-combined" in run(*asked, *FAST).err
     done = run(*asked, "--estimators", "posterior-ratio")
     assert (done.status, f"{second}, line 2" in done.err.replace("\n", "")) == (1, True)

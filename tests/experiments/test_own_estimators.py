@@ -20,7 +20,6 @@ from bayespool.corrections import AsJudged, Background, Interpolated, SystemsAdj
 from bayespool.corrections.base import Corrected
 from bayespool.errors import ExperimentChangedWarning, InputError
 from bayespool.experiments import (
-    PoolWidthSettings,
     leave_out,
     load_example,
     vary_pool_width,
@@ -204,15 +203,15 @@ def test_what_cannot_be_is_refused() -> None:
     for options, message in refused:
         with pytest.raises(InputError, match=message):
             leave_out(toy_collection(), **{"measures": "P@3"} | options)
-    with pytest.raises(InputError, match=r"\['truth'\]; vary_pool_width has .*runs"):
-        vary_pool_width(load_example(), truth="full")
+
+
+FEW: dict[str, Any] = {"estimators": "as-judged", "widths": [2], "n_samples": 1}
 
 
 def test_a_measure_may_look_as_deep_as_the_pools_and_no_deeper() -> None:
-    asked = PoolWidthSettings.of(measures="P@10", estimators="as-judged", pool_depth=10)
-    assert asked.pool_depth == 10
+    assert vary_pool_width(load_example(), pool_depth=10, **FEW).settings.pool_depth == 10
     with pytest.raises(InputError, match=r"P@10 looks deeper than the pools, .* depth 9; take P@9"):
-        PoolWidthSettings.of(measures=["P@5", "P@10"], estimators="as-judged", pool_depth=9)
+        vary_pool_width(load_example(), ["P@5", "P@10"], pool_depth=9, **FEW)
 
 
 def test_five_clusters_where_nothing_is_said() -> None:
@@ -227,9 +226,10 @@ def test_what_parts_depend_on() -> None:
     assert set(asked.describe()) - set(asked.describe_parts()) == {"top", "test", "n_clusters"}
     kept = asked_settings(estimators="as-judged", top=50, top_pool="kept")
     assert kept.describe_parts()["top"] == 50
-    pools = PoolWidthSettings.of(measures=["P@5"], estimators="as-judged", widths=[2], run_types={"a": "x"})
+    types = dict.fromkeys(load_example().pooled_run_ids, "x")
+    pools = vary_pool_width(load_example(), "P@5", run_types=types, **FEW).settings
     assert set(pools.describe()) - set(pools.describe_parts()) == {"widths", "n_samples"}
-    assert pools.describe()["run_types"] == {"a": "x"}
+    assert pools.describe()["run_types"] == types
     assert pickle.loads(pickle.dumps(pools)) == pools
 
 

@@ -48,6 +48,7 @@ TESTED_IN = {
     "experiments/leave_out_results": "experiments/test_leaving_out",
     "experiments/predictions": "experiments/test_checks",
     "experiments/preparing": "experiments/test_own_estimators",
+    "experiments/random_pool_results": "experiments/test_random_pools",
     "experiments/settings": "experiments/test_own_estimators test_options cli/test_pooling",
     "inference/fit": "inference/test_nuts inference/test_diagnostics",
     "measures/average_precision": "measures/test_extremes",

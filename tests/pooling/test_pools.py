@@ -190,6 +190,7 @@ def test_values_that_cannot_be() -> None:
         ("take(shares=even, budget=5)", "shares cannot be 'even'; known: equal, global"),
         ("take(run_depth=0, budget=5)", "run_depth cannot be 0; at least 1"),
         ("take(budget=5, rel=0)", "rel cannot be 0; at least 1"),
+        (f"take(budget={'9' * 5000})", "budget cannot be '999"),
         ("take(budget=many)", "budget cannot be 'many'; a whole number"),
         ("take(budget=5, random_seed=-1)", "random_seed cannot be -1; at least 0"),
         ("take(bugdet=5)", "no setting 'bugdet'; did you mean 'budget'"),

@@ -10,7 +10,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import click
 import jsonschema
 import pytest
 from compared import printed
@@ -29,7 +28,11 @@ from bayespool import (
     read_scores,
     score,
 )
-from bayespool.cli.results import Outputs, with_output_options
+<<<<<<< HEAD
+from bayespool.cli.commands import command
+=======
+from bayespool.cli.results import JSON, Outputs
+>>>>>>> main
 from bayespool.comparisons import count_reversals
 from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError, PoolWarning
@@ -126,8 +129,12 @@ def made(command: str) -> Any:
 def document(result: Result, capfd: pytest.CaptureFixture[str]) -> Sequence[str]:
     """Notes of the document that ``--json`` prints, which has the form that the schema says."""
     capfd.readouterr()
-    answering = click.Command("answer", callback=partial(Outputs().write, result))
-    with_output_options(answering, tables=False).main(["--json"], standalone_mode=False)
+<<<<<<< HEAD
+    answering = command("", first="", short="", name="answer")(lambda outputs, **_: outputs.write(result))
+=======
+    answering = click.Command("answer", params=[JSON()], callback=partial(Outputs().write, result))
+>>>>>>> main
+    answering.main(["--json"], standalone_mode=False)
     printed_document = json.loads(capfd.readouterr().out)
     jsonschema.validate(printed_document, json.loads(SCHEMA.read_text("utf-8")))
     notes: Sequence[str] = printed_document["notes"]
