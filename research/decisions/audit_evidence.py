@@ -20,7 +20,7 @@ import pandas as pd
 from audit_collections import EPS, WHERE
 from shared import contributors, read
 
-from bayespool import Collection, PosteriorEstimator, audit, parse_measure
+from bayespool import Collection, audit, complete, parse_measure
 from bayespool.measures import Measure
 from bayespool.randomness import seed_of
 
@@ -51,12 +51,12 @@ def main() -> None:
 
 def audited(smaller: Collection, run: str, measure: Measure, n: int, draws: int) -> list[dict[str, Any]]:
     """Shares of audits of a run, none if nothing of it is unjudged."""
-    planned = audit(smaller, run, measure, posterior=PosteriorEstimator(draws=draws), budget=1)
+    planned = audit(smaller, run, measure, posterior=f"draws={draws}", budget=1)
     urn = planned.urn
     if not len(urn):
         return []
     # the chance of relevance of each document of the urn in each draw
-    completion = PosteriorEstimator(draws=draws).complete(smaller, (run,), measure)
+    completion = complete(smaller, run, measure, posterior=f"draws={draws}")
     worth, place, by_topic = np.array([0.0, *np.ones(len(completion.levels) - 1)]), {}, []
     for t, query_id in enumerate(smaller.query_ids):
         place |= {(query_id, doc): len(place) + i for i, doc in enumerate(completion.unknowns.doc_ids(t))}
