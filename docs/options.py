@@ -1,95 +1,60 @@
 """Tables of commands and options; `conf.py` writes them into ``_generated`` for the pages."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from bayespool import auditing, cli, experiments, options, scoring
-from bayespool.cli.help import option_group
-from bayespool.cli.parameters import GROUPS, Argument
-from bayespool.comparisons.settings import PlanSettings
+import click
 
-TABLES = {
-    "leave-out": experiments.LeaveOutSettings,
-    "pool-width": experiments.PoolWidthSettings,
-    "common-topics": experiments.CommonTopicsSettings,
-    "budgets": experiments.BudgetSettings,
-    "plan": PlanSettings,
-    "judge-next": scoring.JudgeNextSettings,
-    "audit": auditing.AuditSettings,
-    "judges": experiments.JudgesSettings,
-    "posteriors": options.SamplingSettings,
-    "score": scoring.ScoreSettings,
-}
+from bayespool.cli import app, commands
+from bayespool.cli.functions import parameters_of
+
+TABLES = ("score", "leave-out", "random-pools", "budgets", "plan", "judge-next", "audit", "judges")
 
 
-def table(cls: type) -> str:
-    """A Markdown table with a row for each option."""
-    rows = ["| option | argument | default | |", "| --- | --- | --- | --- |"]
-    shared = options.options_of(options.PosteriorSettings) if cls is not options.SamplingSettings else {}
-    for name, (what, default) in options.options_of(cls).items():
-        if what.python_only or (name in shared and shared[name][0].help == what.help):
-            continue  # the table of posteriors has them
-        flag = f"{what.flags(name)[0]} {', '.join(map(str, what.choices))}".strip()
-        shown = "" if default is None or default is ... else _text(default)
-        meaning = re.sub(r"`([a-z][\w.]*\.\w+)`", r"{py:obj}`\1`", f"{what.help} {what.details}".strip())
-        rows.append(f"| `{flag}` | `{name}` | {shown} | {meaning} |")
-    return "\n".join(rows)
+def table(header: str, rows: Iterable[str]) -> str:
+    """Return a Markdown table of rows without their outer rules."""
+    return "".join(f"| {row} |\n" for row in (header, re.sub("[^|]+", " --- ", header), *rows))
 
 
-def commands() -> str:
-    """A Markdown table with a row for each command, by group."""
-    rows = ["| | command | |", "| --- | --- | --- |"]
-    for group, members in cli.COMMANDS.items():
-        for place, (command, line) in enumerate(members.items()):
-            name = command.__name__.replace("check_", "check ").replace("_", "-")
-            rows.append(f"| {group if place == 0 else ''} | `{name}` | {line} |")
-    return "\n".join(rows)
+def options_of(command: str) -> list[click.Option]:
+    """Return the options of a command, but for ``--help``."""
+    params = commands()[command].get_params(click.Context(commands()[command]))
+    return [p for p in params if isinstance(p, click.Option) and p.name != "help"]
 
 
-def options_in(group: str) -> str:
-    """A Markdown table with a row for each option of a group, and for each thing that it means."""
-    commands: dict[str, Any] = {"": cli.app, **cli.commands()}
+def option_rows(command: str) -> Iterable[str]:
+    """Yield a row for each option that is a parameter of the command's function alone."""
+    described = parameters_of(commands()[command].function)
+    for option in options_of(command):
+        if option.name in described and option.name not in ("posterior", "random_seed"):
+            parameter = described[option.name]
+            kind = ", ".join(parameter.type) if isinstance(parameter.type, tuple) else ""
+            default = parameter.default if isinstance(parameter.default, tuple) else (parameter.default,)
+            shown = ", ".join(f"`{one}`" for one in default if one is not None)
+            text = re.sub(r"\bbayespool\.[\w.]*\w", r"{py:obj}`\g<0>`", parameter.description)
+            yield f"`{f'{option.opts[0]} {kind}'.strip()}` | `{option.name}` | {shown} | {text}"
+
+
+def all_rows() -> Iterable[str]:
+    """Yield a row for each option and each thing that it means, with the commands that have it."""
     found: dict[tuple[str, str], list[str]] = {}
-    for name, command in commands.items():
-        for parameter in command.params:
-            if option_group(parameter) == group:
-                flags = ", ".join(f"`{flag}`" for flag in reversed(parameter.opts))
-                described = parameter.description if isinstance(parameter, Argument) else parameter.help
-                found.setdefault((flags, re.sub(r"\s+", " ", described or "")), []).append(name)
-    rows = ["| option | | commands |", "| --- | --- | --- |"]
-    for flags, described in found:
-        rows.append(f"| {flags} | {described} | {_who(found[flags, described], list(cli.commands()))} |")
-    return "\n".join(rows)
-
-
-def _who(names: list[str], commands: list[str]) -> str:
-    """Which commands have an option, in few words; the program itself is the empty name."""
-    if len([name for name in names if name]) == len(commands):
-        return "all"
-    if names == [""]:
-        return "before the command"
-    reading = [name for name in commands if name != "demo"]
-    lacking = [name for name in reading if name not in names]
-    if len(lacking) > 4 or any(name not in reading for name in names):
-        return ", ".join(f"`{name}`" for name in names)
-    return "all that read files" + "".join(
-        f"{', ' if place else ' but '}`{name}`" for place, name in enumerate(lacking)
-    )
+    for command in commands():
+        for option in options_of(command):
+            flags = ", ".join(f"`{flag}`" for flag in (*reversed(option.opts), *option.secondary_opts))
+            found.setdefault((flags, option.help or ""), []).append(f"`{command}`")
+    for flags, text in sorted(found, key=lambda key: key[0].rpartition("`--")[2]):
+        having = found[flags, text]
+        yield f"{flags} | {text} | {'all' if len(having) == len(commands()) else ', '.join(having)}"
 
 
 def write_options(folder: Path) -> None:
     """Write every table that a page includes; a file that is as it should be is left alone."""
-    tables = {"commands": commands()}
-    tables |= {f"options_of_{name}": table(cls) for name, cls in TABLES.items()}
-    tables |= {f"options_in_{group}": options_in(group) for group in GROUPS}
+    rows = (f"{group} | `{n}` | {c.short_help}" for group, of in app.headings.items() for n, c in of.items())
+    tables = {"commands": table(" | command | ", rows), "options": table("option | | commands", all_rows())}
+    for command in TABLES:
+        tables[f"options_of_{command}"] = table("option | argument | default | ", option_rows(command))
     folder.mkdir(exist_ok=True)
     for name, text in tables.items():
-        file = folder / f"{name}.md"
-        if not file.is_file() or file.read_text(encoding="utf-8") != f"{text}\n":
-            file.write_text(f"{text}\n", encoding="utf-8")
-
-
-def _text(default: object) -> str:
-    listed = default if isinstance(default, tuple) else (default,)
-    return ", ".join(f"`{one}`" for one in listed)
+        if not (file := folder / f"{name}.md").is_file() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")

@@ -192,6 +192,7 @@ def command(
     alone), with ``outputs`` and with the values of its own options.
     """
     makers = {**FILE_OPTIONS, **OUTPUT_OPTIONS, **(own or {})}
+    named = {*makers, *([] if argument is None else [argument.name])}
 
     def parameters() -> dict[str, Parameter]:
         return parameters_of(function) if function else {}
@@ -212,7 +213,7 @@ def command(
             files, outputs = (
                 {n: given.pop(n) for n in cls.__annotations__ if n in given} for cls in (Files, Outputs)
             )
-            of_function = [n for n in given if n not in makers]
+            of_function = [n for n in given if n not in named]
             keywords = {n: function_value(parameters()[n], given.pop(n)) for n in of_function}
             body(files=Files(**files), keywords=keywords, outputs=Outputs(**outputs), **given)
 

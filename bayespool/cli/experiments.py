@@ -62,7 +62,7 @@ def _run(
 
     check_jobs(jobs, cluster)
     outputs.check()
-    check_names(keywords)
+    check_names(function, keywords)
     with stage_progress() as say:
         if len(files.collections) > 1:
             collection: Any = files.read_collections(say)
@@ -176,12 +176,12 @@ def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int =
         raise InputError("no runs given", hint="--pool, or run files")
     check_jobs(jobs, None)
     outputs.check()
-    check_names(keywords)
+    check_names(experiments.check_judges, keywords)
     with stage_progress() as say:
         collection, targets = files.read(say)
     folder = outputs.folder
     with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
-        work = {"folder": folder, "n_jobs": jobs, "progress": show}
+        work: dict[str, Any] = {"folder": folder, "n_jobs": jobs, "progress": show}
         result = experiments.check_judges(collection, run_ids=targets, **keywords, **work)
     outputs.write(result)
 

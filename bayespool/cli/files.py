@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -163,7 +164,7 @@ class Files:
             "pool_strategy": self.pool_strategy,
         }
         return parse_reading(self.reading, keys or READING_KEYS) | {
-            name: value for name, value in given.items() if value
+            name: value for name, value in given.items() if value or value == 0
         }
 
     def read(self, say: Callable[[str], None], *, scores: bool = False) -> tuple[Collection, tuple[str, ...]]:
@@ -183,7 +184,7 @@ class Files:
 
     def compute(self, function: Callable[..., Computed], keywords: Mapping[str, Any]) -> Computed:
         """Return what a function makes of the collection, the runs to score and its keywords."""
-        check_names(keywords)
+        check_names(function, keywords)
         with stage_progress() as say:
             collection, targets = self.read(say)
             _say_unpooled(collection, keywords)
@@ -200,17 +201,21 @@ class Files:
         return collections
 
 
-def check_names(keywords: Mapping[str, Any]) -> None:
-    """Raise `InputError` for unknown measures, estimators and settings before files are read."""
+def check_names(function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
+    """Raise `InputError` for measures, estimators and settings that a function refuses, before files are
+    read.
+    """
     from bayespool.measures import parse_measures
     from bayespool.posterior.estimator import given_settings
-    from bayespool.scoring.estimators import parse_estimators
+    from bayespool.scoring.estimators import parse_estimators, parse_sole_posterior
 
-    parse_measures(keywords.get("measures") or "P@10")
-    overrides = given_settings(keywords.get("posterior"))
-    if keywords.get("estimators"):
-        named = {name: value for name, value in overrides.items() if name != "model"}
-        parse_estimators(keywords["estimators"], named, by_settings=True, common_query_ids=("any",))
+    values = {name: each.default for name, each in inspect.signature(function).parameters.items()} | keywords
+    parse_measures(values["measures"])
+    if "estimators" in values:
+        named = {name: value for name, value in given_settings(values["posterior"]).items() if name != "model"}
+        parse_estimators(values["estimators"], named, by_settings=True, common_query_ids=("any",))
+    elif values["posterior"] is not None:
+        parse_sole_posterior(values["posterior"])
 
 
 def _judges(texts: tuple[str, ...]) -> dict[str, Path]:

@@ -56,7 +56,7 @@ def parameters_of(path: str) -> dict[str, Parameter]:
     function = next(
         node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name
     )
-    described = dict(_descriptions(ast.get_docstring(function) or ""))
+    described = dict(numpydoc_parameters(ast.get_docstring(function) or ""))
     a = function.args
     defaults = [None] * (len(a.args) - len(a.defaults)) + list(a.defaults) + list(a.kw_defaults)
     return {
@@ -78,7 +78,7 @@ def _value(default: ast.expr) -> Any:
         return None
 
 
-def _descriptions(docstring: str) -> Iterator[tuple[str, str]]:
+def numpydoc_parameters(docstring: str) -> Iterator[tuple[str, str]]:
     """Yield names and descriptions of parameters in a numpydoc docstring, without markup."""
     section = docstring.partition("Parameters\n----------\n")[2]
     section = re.split(r"\n\n[A-Z][\w ]+\n-+\n", section, maxsplit=1)[0]

@@ -168,7 +168,7 @@ def impute(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     outputs.check()
     folder = outputs.folder or Path()
     files.check_runs(keywords, "complete")
-    check_names(keywords)
+    check_names(scoring.impute, keywords)
     named = files.keywords()
     with stage_progress() as say:
         collection, targets = files.read(say)

@@ -76,7 +76,7 @@ def demo(
         return
     keywords = {"measures": ("P@10", "nDCG@10"), **keywords}
     _check(outputs, keywords)
-    check_names(keywords)
+    check_names(scoring.score, keywords)
     with stage_progress() as say:
         echo(f"pool: {describe_pool(example.collection)}")
         scores = scoring.score(example.collection, example.new_run_ids, **keywords, report=say)
@@ -266,7 +266,7 @@ def reversals(
     runs that contributed to the pool and among those that did not.
     """
     outputs.check()
-    check_names(keywords)
+    check_names(comparisons.count_reversals, keywords)
     with stage_progress() as say:
         collection, _ = files.read(say)
         aside = split_list(exclude_runs or "")

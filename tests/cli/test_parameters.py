@@ -22,7 +22,7 @@ from bayespool.cli import commands
 from bayespool.cli.commands import Command
 from bayespool.cli.files import _judges as named_files
 from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS
-from bayespool.cli.functions import Parameter, _descriptions as descriptions, parameters_of
+from bayespool.cli.functions import Parameter, numpydoc_parameters, parameters_of
 from bayespool.cli.parameters import first_sentence, function_option, function_value, offered
 from bayespool.errors import InputError
 
@@ -84,7 +84,7 @@ four : int
     No parameter.
 """
     both = "Numbers of P@10, such as 3. More of them."
-    assert dict(descriptions(docstring)) == {"one": both, "two": both, "three": "Name."}
+    assert dict(numpydoc_parameters(docstring)) == {"one": both, "two": both, "three": "Name."}
 
 
 def test_what_is_read_from_the_source_is_the_signature_of_the_function() -> None:

@@ -28,11 +28,7 @@ from bayespool import (
     read_scores,
     score,
 )
-<<<<<<< HEAD
-from bayespool.cli.commands import command
-=======
 from bayespool.cli.results import JSON, Outputs
->>>>>>> main
 from bayespool.comparisons import count_reversals
 from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError, PoolWarning
@@ -129,11 +125,7 @@ def made(command: str) -> Any:
 def document(result: Result, capfd: pytest.CaptureFixture[str]) -> Sequence[str]:
     """Notes of the document that ``--json`` prints, which has the form that the schema says."""
     capfd.readouterr()
-<<<<<<< HEAD
-    answering = command("", first="", short="", name="answer")(lambda outputs, **_: outputs.write(result))
-=======
     answering = click.Command("answer", params=[JSON()], callback=partial(Outputs().write, result))
->>>>>>> main
     answering.main(["--json"], standalone_mode=False)
     printed_document = json.loads(capfd.readouterr().out)
     jsonschema.validate(printed_document, json.loads(SCHEMA.read_text("utf-8")))
