@@ -211,12 +211,11 @@ def check_names(function: Callable[..., Any], keywords: Mapping[str, Any]) -> No
 
     values = {name: each.default for name, each in inspect.signature(function).parameters.items()} | keywords
     parse_measures(values["measures"])
-    if "estimators" in values:
-        named = {
-            name: value for name, value in given_settings(values["posterior"]).items() if name != "model"
-        }
+    if values.get("estimators"):
+        given = given_settings(values["posterior"])
+        named = {name: value for name, value in given.items() if name != "model"}
         parse_estimators(values["estimators"], named, by_settings=True, common_query_ids=("any",))
-    elif values["posterior"] is not None:
+    elif "estimators" not in values and values["posterior"] is not None:
         parse_sole_posterior(values["posterior"])
 
 

@@ -45,7 +45,7 @@ def score(files: Files, keywords: dict[str, Any], outputs: Outputs, per_topic: b
 @command(
     "scoring/scoring.py:score",
     first="measures estimators output figure random_seed",
-    more="posterior per_topic write",
+    more="posterior per_topic columns write",
     own={
         **_PER_TOPIC,
         "write": own_option(

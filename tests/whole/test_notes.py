@@ -10,6 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import click
 import jsonschema
 import pytest
 from compared import printed
