@@ -156,10 +156,10 @@ def test_a_new_estimator_is_known_by_name() -> None:
 
 def test_the_help_of_commands_lists_what_is_registered(run) -> None:
     define_half()
-    shown = run("score", "--help").out
+    shown = run("score", "--help-all").out
     assert "the middle of the bounds" in shown
     assert all(name in shown for name in ESTIMATOR_NAMES)
-    assert "posterior-evidence" not in run("check", "--help").out
+    assert "posterior-evidence" not in run("check", "--help-all").out
 
 
 def test_pairs_are_each_correction_and_its_posterior() -> None:
