@@ -18,10 +18,12 @@ from .collection import (
 )
 from .comparisons import (
     Comparison as Comparison,
+    Gate as Gate,
     Plan as Plan,
     Reversals as Reversals,
     compare as compare,
     count_reversals as count_reversals,
+    gate as gate,
     plan_comparison as plan_comparison,
 )
 from .corrections import (

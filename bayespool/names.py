@@ -27,6 +27,7 @@ __all__ = [
     "Estimand",
     "Goal",
     "Ideal",
+    "PairControl",
     "PairTest",
     "Runs",
     "Scope",
@@ -43,10 +44,11 @@ __all__ = [
 ]
 
 By = Literal["organization", "run"]
-Control = Literal["holm", "benjamini-hochberg", "none"]
+Control = Literal["holm", "benjamini-hochberg", "none", "dunnett"]
 Estimand = Literal["complete", "pooled"]
 Goal = Literal["interval", "comparison", "ranking"]
 Ideal = Literal["own", "shared", "judged"]
+PairControl = Literal["holm", "benjamini-hochberg", "none"]
 PairTest = Literal["tukey-hsd", "paired-t"]
 Runs = Literal["pooled", "all"]
 Scope = Literal["these-topics", "population", "another-assessor"]

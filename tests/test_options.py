@@ -18,7 +18,6 @@ import bayespool
 from bayespool import posterior, scoring
 from bayespool.auditing import AuditSettings
 from bayespool.cli.parameters import settings_option
-from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.options import (
     Option,
@@ -38,8 +37,7 @@ from bayespool.scoring.settings import PyTerrierSettings
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTIONS: dict[type, Callable[..., Any]] = {
     ScoreSettings: bayespool.score, ImputeSettings: bayespool.impute, JudgeNextSettings: bayespool.judge_next,
-    AuditSettings: bayespool.audit, ComparingSettings: bayespool.compare,
-    ReversalSettings: bayespool.count_reversals,
+    AuditSettings: bayespool.audit,
     CompletionSettings: posterior.complete,
     PyTerrierSettings: scoring.pyterrier_measure, ReadingRunsSettings: bayespool.read_collection,
 }  # fmt: skip

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -516,14 +516,12 @@ def warn_of_no_pool(collection: Collection, message: str = _NO_POOL, *, rel: int
 Systems = tuple[tuple[str, str], ...]
 
 
-def parse_systems(given: str | Path | Mapping[str, str] | Iterable[tuple[str, str]] | None) -> Systems:
-    """Return (run id, system) tuples from a CSV file, a mapping or tuples; empty for None."""
+def parse_systems(given: str | os.PathLike[str] | Mapping[str, str] | None) -> Systems:
+    """Return (run id, system) tuples from a CSV file or a mapping; empty for None."""
     if given is None:
         return ()
-    if isinstance(given, str | Path):
-        return tuple(read_systems(given).items())
-    pairs = given.items() if isinstance(given, Mapping) else given
-    return tuple((str(run_id), str(system)) for run_id, system in pairs)
+    systems = given if isinstance(given, Mapping) else read_systems(given)
+    return tuple((str(run_id), str(system)) for run_id, system in systems.items())
 
 
 def group_systems(collection: Collection, systems: Systems) -> Collection:

@@ -8,6 +8,7 @@ from .draws import (
     rank_probabilities as rank_probabilities,
     simultaneous_order as simultaneous_order,
 )
+from .gating import Gate as Gate, gate as gate
 from .outcomes import (
     Reversals as Reversals,
     brier_score as brier_score,
@@ -39,6 +40,7 @@ from .significance import (
     SignificanceTest as SignificanceTest,
     SignificantDraws as SignificantDraws,
     adjust_p_values as adjust_p_values,
+    dunnett as dunnett,
     effect_sizes as effect_sizes,
     paired_t as paired_t,
     randomization as randomization,

@@ -2,54 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import group_systems
+from bayespool.collection.contents import Systems, group_systems, parse_systems
 from bayespool.comparisons.draws import (
     DrawComparison,
     compare_runs_by_draws,
-    estimates_in_scope,
+    draws_in_scope,
     is_compared_across,
 )
-from bayespool.comparisons.frames import ComparisonFrames, TestKey, count_pairs
+from bayespool.comparisons.frames import ComparisonFrames, TestKey, compared_pairs
 from bayespool.comparisons.sentences import comparison_sentences, pair_lines
-from bayespool.comparisons.settings import ComparingSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
     SignificantDraws,
     adjust_p_values,
-    applied_control,
+    dunnett,
     p_values,
     significant_draws,
 )
 from bayespool.comparisons.tables import citations_with_tests, comparison_tables
-from bayespool.errors import InputError
-from bayespool.measures import Estimates, Measure
-from bayespool.measures.populations import population_draws
-from bayespool.names import AS_JUDGED
-from bayespool.options import takes
-from bayespool.randomness import key_of
+from bayespool.defaults import fill_ci_prob
+from bayespool.errors import InputError, known_names
+from bayespool.measures import Estimator, Measure
+from bayespool.measures.parsing import parse_measures
+from bayespool.names import AS_JUDGED, By, Control, Estimand, Ideal, Scope, SignificanceTest
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.estimator import shared_settings
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
+from bayespool.scoring.estimators import parse_estimators, with_as_judged
 from bayespool.scoring.score_tables import FAR_NOTE, collection_notes, far_runs, note_lines
 from bayespool.scoring.scoring import expect_collection, score_parsed
-from bayespool.scoring.settings import Scope
 from bayespool.tables import Citation
+from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement, TextTable, one_line
 from bayespool.tables.table import Table
+from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
 
 _RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ComparisonFrames, Result):
-    """Comparison of all pairs of runs, created by `bayespool.compare`.
+    """Comparison of pairs of runs, created by `bayespool.compare`.
 
     A matrix of shape (run, run) has the row's run against the column's, in the order of `run_ids`; the frames
     have each pair once.
@@ -63,12 +66,12 @@ class Comparison(ComparisonFrames, Result):
     p_values : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
         Unadjusted, of each method's per-topic values, which are taken as known.
     p_adjusted : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
-        Adjusted for the family of all pairs; Tukey's are so by themselves.
+        Adjusted for the family of pairs compared; NaN for others; Tukey's are so by themselves.
     significant : mapping of (Measure, method, test) to SignificantDraws
         For methods with draws and the tests that are repeated in every draw (``paired-t``, ``tukey-hsd``).
     tests : tuple of str
     control : str
-        Of the p-values over all pairs, ``tukey-hsd`` excepted.
+        Of the p-values over the pairs compared, ``tukey-hsd`` excepted.
     level : float
     rope : float
     ci_prob : float
@@ -76,6 +79,8 @@ class Comparison(ComparisonFrames, Result):
         Version, fingerprint, pool and settings, to quote with a result.
     systems : tuple of (str, str)
         Runs with the systems that they are replicates of.
+    baseline : tuple of str
+        Runs that all others are compared with; none: every pair.
     arrangement : Arrangement
         Order and number of the pairs that readers see; the frames have all.
     """
@@ -84,7 +89,7 @@ class Comparison(ComparisonFrames, Result):
     title = "Comparison of runs"
 
     def __repr__(self) -> str:
-        pairs = counted(count_pairs(self.run_ids), "pair")
+        pairs = counted(self.n_pairs, "pair")
         runs = f"{pairs} of {counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
         topics = counted(len(self.scores.query_ids), "topic")
         return one_line("Comparison", f"{some_of(self.measures, 3)} of {runs} on {topics}")
@@ -172,12 +177,28 @@ def _figures(comparison: Result) -> tuple[Figure, ...]:
     return (figure, ranks)
 
 
-@takes(ComparingSettings)
 def compare(
     collection: Collection,
     run_ids: Iterable[str] | None = None,
+    measures: object = "P@10",
     *,
-    settings: ComparingSettings,
+    baseline: str | Iterable[str] | None = None,
+    estimators: str | Estimator | Iterable[str | Estimator] = "posterior-combined",
+    posterior: str | PosteriorEstimator | None = None,
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    ideal: Ideal = "shared",
+    scopes: Scope | Iterable[Scope] = ("these-topics", "population"),
+    confusion: str | None = None,
+    tests: SignificanceTest | Iterable[SignificanceTest] = ("paired-t",),
+    level: float = 0.05,
+    control: Control = "holm",
+    rope: float = 0.01,
+    systems: PathLike | Mapping[str, str] | None = None,
+    ci_prob: float | None = None,
+    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Compare runs using completed judgments, significance tests and reversal risks.
@@ -188,7 +209,64 @@ def compare(
     run_ids : iterable of str, optional
         Two or more, with those of ``unpool``. Default: the runs that were not pooled, or with ``unpool`` only
         those named there.
-    {options}
+    measures : measure or iterable of measures, default "P@10"
+        P@10, nDCG@10, P(rel=2)@10, AP@100, ….
+    baseline : str or iterable of str, optional
+        Run that all others are compared with, and they not with one another; or several. Differences are of
+        the others minus the baseline, and p-values are adjusted over these pairs alone. Ranks are of all
+        runs.
+    estimators : str, Estimator or sequence of them, default "posterior-combined"
+        Names with settings in parentheses, such as background(e=0.05), or 'default', 'all', 'pairs'. These
+        three are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
+        `bayespool.scoring.PAIRED_ESTIMATORS`. ``as-judged``, the scores as judged, is always among them.
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'. Judgments are completed once
+        for all measures, so that the same draws say how likely a run is better on all of them;
+        with ``joint=False`` each measure is as `score` has it. Joint draws learn from the evidence of the
+        measure that looks deepest. Measures that look no deeper than rank 30 and tell the same levels apart
+        share a completion either way.
+    unpool : str or iterable of str, optional
+        Runs of the campaign, or organizations, to score as if they were new: they leave the pool. A run
+        leaves with all runs of its organization, and it alone is scored. Of an organization all runs are
+        scored.
+    unpool_by : {"organization", "run"}
+        What leaves the pool with a run that is named: its organization, or nothing.
+    pool_depth : int, optional
+        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
+    estimand : {"complete", "pooled"}
+        Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled). The
+        two coincide down to the pool depth.
+    ideal : {"own", "shared", "judged"}, default "shared"
+        Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or the judged alone.
+        It holds for measures whose text names no other, such as ``nDCG@10``. A difference of two runs needs
+        one scale.
+    scopes : sequence of {"these-topics", "population", "another-assessor"}
+        What differences speak of: these-topics, population, another-assessor. On these topics only unjudged
+        documents are uncertain; a population of topics is what these are a sample of; another assessor would
+        have given other levels of relevance.
+    confusion : str, optional
+        How often another assessor changes a level, where few documents are judged twice: '95 5; 30 70'.
+        These are documents by level of the first assessor (rows) and of the other, ascending. They count as
+        much as documents judged twice. For the scope ``another-assessor``.
+    tests : sequence of {"paired-t", "wilcoxon", "randomization", "tukey-hsd"}
+        Tests of a pair. ``paired-t`` is the usual one, ``wilcoxon`` where differences are far from normal;
+        ``randomization`` assumes no distribution; ``tukey-hsd`` is for all pairs at once.
+    level : float, default 0.05
+        Significant is an adjusted p-value of at most this.
+    control : {"holm", "benjamini-hochberg", "none", "dunnett"}
+        Adjustment of p-values over all pairs, or those with a baseline; dunnett is for one baseline.
+        ``holm`` and ``dunnett`` control the family-wise error rate, ``benjamini-hochberg`` the false
+        discovery rate, for many pairs; tukey-hsd needs none. ``dunnett`` replaces the t test of each pair by
+        one with the error of all runs, on the additive model run + topic.
+    rope : float, default 0.01
+        A difference up to this is practically none. The region of practical equivalence.
+    systems : path or mapping of str to str, optional
+        CSV with run_id,system: runs that are seeds, prompts or query variants of one system. A system is
+        scored by the mean of its runs; they leave the evidence together.
+    ci_prob : float, optional
+        Probability of the intervals. They are equal-tailed. Default: `bayespool.rcParams`.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
     report : callable, optional
         Called with a line on each stage of the work as it begins.
 
@@ -220,18 +298,115 @@ def compare(
     posterior-ratio these-topics           1.0
     posterior-ratio   population           1.0
     """
-    if settings.systems:
-        expect_collection(collection)
-        collection = group_systems(collection, settings.systems)
-    scores = score_parsed(collection, run_ids, **settings.score_keywords(), report=report)
-    return compare_scores(scores, settings=settings, report=report)
+    expect_collection(collection)
+    parsed = parse_measures(measures)
+    scoped, asked = listed("scopes", scopes), listed("tests", tests)
+    against = tuple(dict.fromkeys(listed("baseline", baseline)))
+    for scope in scoped:
+        check_choice("scopes", scope, Scope)
+    for test in asked:
+        check_choice("tests", test, SignificanceTest)
+    check_share("level", level)
+    check_choice("control", control, Control)
+    check_number("rope", rope, least=0)
+    check_count("random_seed", random_seed, least=0)
+    check_choice("estimand", estimand, Estimand)
+    check_choice("ideal", ideal, Ideal)
+    _check_baseline(against, collection.run_ids, asked, control)
+    prob, replicates = fill_ci_prob(ci_prob), parse_systems(systems)
+    defaults = {"estimand": estimand, "random_seed": random_seed, "together": True, "joint": True}
+    methods = parse_estimators(
+        (
+            dataclasses.replace(e, together=True) if isinstance(e, PosteriorEstimator) else e
+            for e in with_as_judged(estimators)
+        ),
+        shared_settings(posterior),
+        by_settings=True,
+        **defaults,
+    )
+    leaving = listed("unpool", unpool, may_be_empty=True)
+    settings = described(
+        measures=parsed,
+        baseline=against,
+        estimators=methods,
+        unpool=leaving,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        estimand=estimand,
+        ideal=ideal,
+        confusion=confusion,
+        scopes=scoped,
+        tests=asked,
+        level=level,
+        control=control,
+        rope=rope,
+        systems=dict(replicates) or (),
+        ci_prob=prob,
+        random_seed=random_seed,
+        posterior=posterior,
+    )
+    scores = score_parsed(
+        group_systems(collection, replicates) if replicates else collection,
+        run_ids,
+        parsed,
+        methods,
+        by_another="another-assessor" in scoped,
+        settings=settings,
+        unpool=leaving,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        estimand=estimand,
+        ideal=ideal,
+        confusion=confusion,
+        ci_prob=prob,
+        report=report,
+    )
+    return compare_scores(
+        scores,
+        baseline=against,
+        scopes=scoped,
+        tests=asked,
+        level=level,
+        control=control,
+        rope=rope,
+        systems=replicates,
+        random_seed=random_seed,
+        report=report,
+    )
 
 
-@takes(ComparingSettings)
+def _check_baseline(
+    baseline: Sequence[str], run_ids: Sequence[str], tests: Sequence[SignificanceTest], control: Control
+) -> None:
+    """Raise `InputError` for a baseline that is not among the runs, or tests that do not go with it."""
+    for run in baseline:
+        if run not in run_ids:
+            raise InputError(f"no run {run!r} to compare with", hint=known_names(run, run_ids))
+    if control == "dunnett":
+        if len(baseline) != 1:
+            raise InputError("dunnett compares runs with one baseline", hint="name it as the baseline")
+        if any(test != "paired-t" for test in tests):
+            raise InputError("dunnett is a t test", hint="leave out other tests, or use control holm")
+    if baseline and "tukey-hsd" in tests:
+        raise InputError(
+            "tukey-hsd controls for all pairs, not for those with a baseline", hint="use control dunnett"
+        )
+
+
 def compare_scores(
-    scores: Scores, *, settings: ComparingSettings, report: Callable[[str], None] | None = None
+    scores: Scores,
+    *,
+    baseline: tuple[str, ...] = (),
+    scopes: tuple[Scope, ...] = ("these-topics", "population"),
+    tests: tuple[SignificanceTest, ...] = ("paired-t",),
+    level: float = 0.05,
+    control: Control = "holm",
+    rope: float = 0.01,
+    systems: Systems = (),
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Compare runs from existing scores that were computed with ``posterior="together=True"``.
+    """Compare runs from existing scores that were computed with ``together=True``, as `compare` does.
 
     ``as-judged`` must be among the methods.
     """
@@ -247,7 +422,10 @@ def compare_scores(
             f"{separate[0].method} scored each run as if it were alone: draws of a difference say nothing",
             hint="score with posterior='together=True', or call compare",
         )
-    random_seed = settings.random_seed
+    _check_baseline(baseline, scores.run_ids, tests, control)
+    pairs = compared_pairs(scores.run_ids, baseline)
+    if not len(pairs[0]):
+        raise InputError("no run is compared with the baselines", hint="name one beside them")
     draws: dict[tuple[Measure, str, Scope], DrawComparison] = {}
     p: dict[TestKey, FloatArray] = {}
     adjusted: dict[TestKey, FloatArray] = {}
@@ -255,46 +433,46 @@ def compare_scores(
     for e in scores.estimates:
         if report is not None:
             report(f"comparing: {e.method} {e.measure}")
-        for test in settings.tests:
-            key, control = (e.measure, e.method, test), applied_control(test, settings.control)
+        for test in tests:
+            key = (e.measure, e.method, test)
             p[key] = p_values(e.per_topic, test, random_seed=random_seed)
-            adjusted[key] = adjust_p_values(p[key], control)
+            applied: Control = "none" if test == "tukey-hsd" else control
+            if applied == "dunnett":
+                adjusted[key] = dunnett(e.per_topic, scores.run_ids.index(baseline[0]))
+            else:
+                adjusted[key] = adjust_p_values(p[key], applied, pairs)
             if e.draws is not None and test in DRAW_TESTS and not e.measure.describes_judgments:
                 significant[key] = significant_draws(
-                    e.draws.on_grid(), test=test, level=settings.level, control=control
+                    e.draws.on_grid(), test=test, level=level, control=applied, pairs=pairs
                 )
         if e.draws is not None:
-            for scope in settings.scopes:
+            for scope in scopes:
                 if scope == "another-assessor" and e.by_another is None:
                     continue  # of a correction
-                draws[e.measure, e.method, scope] = _compare_over_draws(
-                    e, scope, scores.ci_prob, settings.rope, random_seed
+                values, unit = draws_in_scope(e, scope, random_seed)
+                draws[e.measure, e.method, scope] = compare_runs_by_draws(
+                    values, ci_prob=scores.ci_prob, rope=rope, unit=unit
                 )
-    setting_names = ("scopes", "tests", "control", "level", "rope", "random_seed")
-    values = {name: getattr(settings, name) for name in setting_names}
     return Comparison(
         scores=scores,
         draws=draws,
         p_values=p,
         p_adjusted=adjusted,
         significant=significant,
-        tests=settings.tests,
-        control=settings.control,
-        level=settings.level,
-        rope=settings.rope,
+        tests=tests,
+        control=control,
+        level=level,
+        rope=rope,
         ci_prob=scores.ci_prob,
-        systems=settings.systems,
-        metadata=dict(scores.metadata)
-        | {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
+        systems=systems,
+        baseline=baseline,
+        metadata={
+            **scores.metadata,
+            "scopes": list(scopes),
+            "tests": list(tests),
+            "control": control,
+            "level": level,
+            "rope": rope,
+            "random_seed": random_seed,
+        },
     )
-
-
-def _compare_over_draws(
-    e: Estimates, scope: Scope, ci_prob: float, rope: float, random_seed: int
-) -> DrawComparison:
-    e = estimates_in_scope(e, scope)
-    assert e.draws is not None
-    if scope != "population":
-        return compare_runs_by_draws(e.draws.totals(), ci_prob=ci_prob, rope=rope, unit=e.draws.per_mean())
-    values = population_draws(e.draws.amount, random_seed=key_of(random_seed, e.measure))
-    return compare_runs_by_draws(values, ci_prob=ci_prob, rope=rope, unit=e.draws.unit)

@@ -13,7 +13,8 @@ from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import population_draws
-from bayespool.scoring.settings import Scope
+from bayespool.names import Scope
+from bayespool.randomness import key_of
 
 _DECIMALS = 12
 _NO_DIFFERENCE = 10.0**-_DECIMALS
@@ -345,6 +346,16 @@ def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed:
 def estimates_in_scope(e: Estimates, scope: Scope) -> Estimates:
     """Return the estimates, replaced by another assessor's in the scope ``another-assessor``."""
     return e.as_by_another() if scope == "another-assessor" else e
+
+
+def draws_in_scope(e: Estimates, scope: Scope, random_seed: int) -> tuple[npt.NDArray[Any], float]:
+    """Return draws of runs' scores in a scope, shape (draw, run), and the divisor that makes them scores."""
+    e = estimates_in_scope(e, scope)
+    assert e.draws is not None
+    if scope == "population":
+        key = key_of(random_seed, e.measure)
+        return population_draws(e.draws.amount, random_seed=key), e.draws.unit
+    return e.draws.totals(), e.draws.per_mean()
 
 
 def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:

@@ -27,12 +27,11 @@ from bayespool.comparisons.reliability import (
     system_frame,
     variance_frame,
 )
-from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws, effect_sizes
+from bayespool.comparisons.significance import Pairs, SignificantDraws, effect_sizes
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import estimate_population
-from bayespool.names import AS_JUDGED
+from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
 from bayespool.scoring import Scores
-from bayespool.scoring.settings import Scope
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement
 
 if TYPE_CHECKING:
@@ -43,12 +42,15 @@ TestKey = tuple[Measure, str, SignificanceTest]
 
 
 def pair_frame(
-    run_ids: Sequence[str], keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
+    run_ids: Sequence[str],
+    keys: Mapping[str, object],
+    matrices: Mapping[str, npt.NDArray[Any]],
+    pairs: Pairs | None = None,
 ) -> pd.DataFrame:
     """Return a frame with one row per pair of runs, from matrices of shape (run, run)."""
     import pandas as pd
 
-    first, second = np.triu_indices(len(run_ids), 1)
+    first, second = pairs or np.triu_indices(len(run_ids), 1)
     ids = np.array(run_ids, dtype=object)
     columns: dict[str, Any] = {**keys, "run_a": ids[first], "run_b": ids[second]}
     return pd.DataFrame(columns | {name: matrix[first, second] for name, matrix in matrices.items()})
@@ -57,6 +59,23 @@ def pair_frame(
 def count_pairs(runs: Sized) -> int:
     """Return the number of pairs of runs."""
     return math.comb(len(runs), 2)
+
+
+def compared_pairs(run_ids: Sequence[str], baseline: Sequence[str]) -> Pairs:
+    """Return the places of the runs of each pair: all pairs, or each other run and each baseline.
+
+    Examples
+    --------
+    >>> first, second = compared_pairs(["a", "b", "c"], ["b"])
+    >>> first.tolist(), second.tolist()
+    ([0, 2], [1, 1])
+    """
+    if not baseline:
+        first, second = np.triu_indices(len(run_ids), 1)
+        return first, second
+    places = [list(run_ids).index(run) for run in baseline]
+    others = [place for place in range(len(run_ids)) if place not in places]
+    return np.tile(others, len(places)), np.repeat(places, len(others))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,6 +94,7 @@ class ComparisonFrames:
     ci_prob: float
     metadata: Mapping[str, Any]
     systems: Systems = ()
+    baseline: tuple[str, ...] = ()
     arrangement: Arrangement = field(default_factory=Arrangement)
 
     @property
@@ -87,19 +107,30 @@ class ComparisonFrames:
         """Measures of the scores."""
         return self.scores.measures
 
+    @cached_property
+    def pair_places(self) -> Pairs:
+        """Places of the runs of each pair that is compared: all pairs, or those with a baseline."""
+        return compared_pairs(self.run_ids, self.baseline)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs that are compared."""
+        return len(self.pair_places[0])
+
     def differences(self) -> pd.DataFrame:
-        """Return score differences for all pairs of runs, with the probability of each order.
+        """Return score differences for the pairs of runs, with the probability of each order.
 
         Returns
         -------
         pandas.DataFrame
-            One row per measure, method, scope and pair: ``measure``, ``method``, ``scope``, ``run_a``,
-            ``run_b``, ``difference`` (a minus b), ``lower`` and ``upper`` (ends of its interval),
-            ``ci_prob``, ``prob_greater``, ``prob_equal``, ``prob_less`` (a greater than, equal to, less than
-            b; ``(prob_greater + prob_less) + prob_equal`` is 1 to the bit), ``rope``, ``prob_equivalent``
-            (the difference is no more than ``rope``), ``as_judged`` (difference as judged, a minus b), ``p``
-            (adjusted, of the first test as judged) and ``risk`` (of a reversal, by the first test as in
-            `significance`). A method without draws has only the difference on these topics.
+            One row per measure, method, scope and pair (of all runs, or of another run and a baseline):
+            ``measure``, ``method``, ``scope``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``lower``
+            and ``upper`` (ends of its interval), ``ci_prob``, ``prob_greater``, ``prob_equal``, ``prob_less``
+            (a greater than, equal to, less than b; ``(prob_greater + prob_less) + prob_equal`` is 1 to the
+            bit), ``rope``, ``prob_equivalent`` (the difference is no more than ``rope``), ``as_judged``
+            (difference as judged, a minus b), ``p`` (adjusted, of the first test as judged) and ``risk`` (of
+            a reversal, by the first test as in `significance`). A method without draws has only the
+            difference on these topics.
         """
         import pandas as pd
 
@@ -234,7 +265,7 @@ class ComparisonFrames:
                     matrices = {"prob_all_greater": agreement.prob_all_greater}
                     matrices |= {"prob_all_less": agreement.prob_all_greater.T}
                     matrices |= {"prob_disagree": agreement.prob_disagree, "prob_tied": agreement.prob_tied}
-                    frames.append(pair_frame(self.run_ids, keys, matrices))
+                    frames.append(pair_frame(self.run_ids, keys, matrices, self.pair_places))
         names = ["measures", "n_measures", "method", "scope", "run_a", "run_b", "prob_all_greater"]
         names += ["prob_all_less", "prob_disagree", "prob_tied"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
@@ -274,7 +305,7 @@ class ComparisonFrames:
         )
 
     def significance(self) -> pd.DataFrame:
-        """Return significance tests for all pairs of runs, with their probabilities over completed judgments.
+        """Return significance tests for the pairs of runs, with their probabilities over completed judgments.
 
         The tests take the topics as a sample of a population and the values as known; for
         ``prob_significant`` and ``reversal_risk`` the unjudged documents are uncertain, too.
@@ -359,8 +390,9 @@ class ComparisonFrames:
     def _pairs(
         self, e: Estimates, keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
-        """Return the frame for all pairs of runs, given one method and measure."""
-        return pair_frame(self.run_ids, {"measure": str(e.measure), "method": e.method, **keys}, matrices)
+        """Return the frame of the pairs of runs, given one method and measure."""
+        keys = {"measure": str(e.measure), "method": e.method, **keys}
+        return pair_frame(self.run_ids, keys, matrices, self.pair_places)
 
 
 def _expected_values(e: Estimates) -> FloatArray:

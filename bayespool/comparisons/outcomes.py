@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray
 from bayespool.comparisons.frames import count_pairs, pair_frame
-from bayespool.comparisons.significance import Control, SignificanceTest, SignificantDraws
+from bayespool.comparisons.significance import SignificantDraws
 from bayespool.comparisons.tables import PAIR, TEST_NAMES, citations_with_tests, control_name
 from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure
 from bayespool.measures.errors import root_mean_squared_error
-from bayespool.names import AS_JUDGED
+from bayespool.names import AS_JUDGED, PairControl, SignificanceTest
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
 from bayespool.tables import Citation
@@ -293,7 +293,7 @@ class Reversals(Result):
     constants: Mapping[tuple[str, str], Constants]
     test: SignificanceTest
     level: float
-    control: Control
+    control: PairControl
     metadata: Mapping[str, Any]
 
     def __repr__(self) -> str:

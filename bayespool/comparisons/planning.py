@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,17 +13,20 @@ import numpy as np
 from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.comparisons.settings import PlanSettings
 from bayespool.errors import InputError, renamed_attributes
-from bayespool.measures import Values
+from bayespool.measures import Measure, Values
+from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
-from bayespool.options import takes
+from bayespool.names import AS_JUDGED, By, Estimand
+from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
+from bayespool.scoring.estimators import parse_estimator, parse_sole_posterior
 from bayespool.scoring.scoring import find_targets, score_parsed
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
+from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,9 +196,11 @@ class Plan(Result):
         Without and with the labels of second judges, as far as there are any.
     n_unjudged : int
         Unjudged documents within reach of the runs.
-    settings : PlanSettings
     metadata : dict
         Version, fingerprint, pool and settings, to quote with a result.
+    measure : Measure
+    judgments, more_topics, difference, power, level, price_topic, price_judgment, price_label
+        As given to `plan_comparison`.
     """
 
     command = "plan"
@@ -202,12 +208,20 @@ class Plan(Result):
 
     variances: Mapping[bool, PairVariances]
     n_unjudged: int
-    settings: PlanSettings
     metadata: Mapping[str, Any]
+    measure: Measure
+    judgments: tuple[int, ...]
+    more_topics: tuple[int, ...]
+    difference: float | None
+    power: float
+    level: float
+    price_topic: float
+    price_judgment: float
+    price_label: float
 
     def __repr__(self) -> str:
         unjudged = counted(self.n_unjudged, "unjudged document")
-        return one_line("Plan", f"{self.settings.measures}, {unjudged}")
+        return one_line("Plan", f"{self.measure}, {unjudged}")
 
     def scenarios(self) -> pd.DataFrame:
         """Return the smallest detectable difference for each scenario.
@@ -224,17 +238,15 @@ class Plan(Result):
         for labels, v in self.variances.items():
             scenarios = [("as it is", v.n_topics, 0)]
             scenarios += [
-                (f"{n:,} more judgments", v.n_topics, n)
-                for n in self.settings.judgments
-                if n < self.n_unjudged
+                (f"{n:,} more judgments", v.n_topics, n) for n in self.judgments if n < self.n_unjudged
             ]
             scenarios += [("everything judged", v.n_topics, self.n_unjudged)] if self.n_unjudged else []
-            scenarios += [(f"{m:,} more topics", v.n_topics + m, 0) for m in self.settings.more_topics]
+            scenarios += [(f"{m:,} more topics", v.n_topics + m, 0) for m in self.more_topics]
             for scenario, n_topics, n in scenarios:
                 judged = n / self.n_unjudged if n else 0.0
-                smallest = v.smallest(self.settings.power, n_topics, judged, level=self.settings.level)
+                smallest = v.smallest(self.power, n_topics, judged, level=self.level)
                 share = v.unjudged_share(n_topics, judged)
-                rows.append((scenario, labels, n_topics, n, smallest, share, self.settings.power))
+                rows.append((scenario, labels, n_topics, n, smallest, share, self.power))
         names = ["scenario", "labels", "n_topics", "n_judgments", "smallest", "unjudged_variance", "power"]
         return pd.DataFrame(rows, columns=names)
 
@@ -251,29 +263,30 @@ class Plan(Result):
         import pandas as pd
 
         names = ["difference", "labels", "n_topics", "n_judgments", "n_labels", "price"]
-        if self.settings.difference is None:
+        if self.difference is None:
             return pd.DataFrame(columns=names)
-        frame = pd.DataFrame(self._mixes(self.settings.difference), columns=names)
+        frame = pd.DataFrame(self._mixes(self.difference), columns=names)
         return frame.sort_values(["price", "n_topics"], kind="stable", ignore_index=True)
 
     def _mixes(self, difference: float) -> Iterator[tuple[float, bool, int, int, int, float]]:
-        s = self.settings
         for labels, v in self.variances.items():
             for judged in _SHARES if self.n_unjudged else _SHARES[:1]:
-                n_topics = v.topics_for(difference, s.power, float(judged), level=s.level)
+                n_topics = v.topics_for(difference, self.power, float(judged), level=self.level)
                 if n_topics is None:
                     continue
                 in_reach = self.n_unjudged * n_topics / v.n_topics
                 n, n_labels = round(judged * in_reach), round(in_reach) if labels else 0
                 price = (
-                    s.price_topic * (n_topics - v.n_topics) + s.price_judgment * n + s.price_label * n_labels
+                    self.price_topic * (n_topics - v.n_topics)
+                    + self.price_judgment * n
+                    + self.price_label * n_labels
                 )
                 yield difference, labels, n_topics, n, n_labels, price
 
     def tables(self) -> tuple[Table, ...]:
         """Return the table ``scenarios``, and ``mixes`` if a difference was requested."""
-        power, test = level(self.settings.power), f"at {self.settings.level:g}"
-        measure = self.settings.measures
+        power, test = level(self.power), f"at {self.level:g}"
+        measure = self.measure
         view = View(
             title=f"{measure}: smallest difference detected in {power} of cases, {test}",
             names=("scenario",),
@@ -285,7 +298,7 @@ class Plan(Result):
         if not len(mixes := self.mixes()):
             return (scenarios,)
         cheapest = View(
-            title=f"{measure}: cheapest ways to detect a difference of {self.settings.difference:g}",
+            title=f"{measure}: cheapest ways to detect a difference of {self.difference:g}",
             names=("n_topics",),
             columns=("n_judgments", "labels", "n_labels", "price"),
             top=5,
@@ -295,8 +308,8 @@ class Plan(Result):
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the smallest detectable difference and how to reduce it."""
         rows = self.scenarios().to_dict("records")
-        base, s = rows[0], self.settings
-        share = f"{level(s.power)} of cases (t interval at {s.level:g})"
+        base = rows[0]
+        share = f"{level(self.power)} of cases (t interval at {self.level:g})"
         smallest, on = number(base["smallest"], 3), counted(base["n_topics"], "topic")
         text = f"On {on} a difference of {smallest} is detected in {share}."
         others = [row for row in rows[1:] if not row["labels"] or len(self.variances) == 1]
@@ -313,22 +326,37 @@ class Plan(Result):
             best = mixes[0]
             labels = f" and {counted(best['n_labels'], 'label')}" if best["n_labels"] else ""
             sentences.append(
-                f"A difference of {s.difference:g} costs least with {counted(best['n_topics'], 'topic')}, "
+                f"A difference of {self.difference:g} costs least with {counted(best['n_topics'], 'topic')}, "
                 f"{counted(best['n_judgments'], 'more judgment')}{labels}: {best['price']:,.0f}."
             )
-        elif s.difference is not None:
+        elif self.difference is not None:
             sentences.append(
-                f"No number of topics up to {_MOST_TOPICS * base['n_topics']:,} detects {s.difference:g}."
+                f"No number of topics up to {_MOST_TOPICS * base['n_topics']:,} detects {self.difference:g}."
             )
         return tuple(sentences)
 
 
-@takes(PlanSettings)
 def plan_comparison(
     collection: Collection | None = None,
     run_ids: Iterable[str] | None = None,
+    measures: object = "P@10",
     *,
-    settings: PlanSettings,
+    posterior: str | PosteriorEstimator = "posterior-combined",
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    topics_at_hand: int | None = None,
+    sd: float | None = None,
+    judgments: int | Iterable[int] = (100, 1000),
+    more_topics: int | Iterable[int] = (25, 50),
+    difference: float | None = None,
+    power: float = 0.8,
+    level: float = 0.05,
+    price_topic: float = 0.0,
+    price_judgment: float = 1.0,
+    price_label: float = 0.0,
+    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Plan:
     """Plan a comparison by finding the smallest detectable difference and what reduces it.
@@ -339,7 +367,43 @@ def plan_comparison(
         Without one the plan is of ``topics_at_hand`` and ``sd``, with nothing unjudged.
     run_ids : iterable of str, optional
         Two runs or more whose differences stand for those to come, as in `compare`.
-    {options}
+    measures : measure, default "P@10"
+        The measure of the rankings: P@10, nDCG@10, AP@100, …; one of them.
+    posterior : str or PosteriorEstimator, default "posterior-combined"
+        The posterior, as a model or its settings: 'ratio(draws=4000)', 'draws=4000, engine=nuts'.
+    unpool : str or iterable of str, optional
+        Runs of the campaign, or organizations, to score as if they were new: they leave the pool. A run
+        leaves with all runs of its organization, and it alone is scored. Of an organization all runs are
+        scored.
+    unpool_by : {"organization", "run"}
+        What leaves the pool with a run that is named: its organization, or nothing.
+    pool_depth : int, optional
+        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
+    estimand : {"complete", "pooled"}
+        Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled). The
+        two coincide down to the pool depth.
+    topics_at_hand : int, optional
+        Without a collection: topics at hand, with everything judged.
+    sd : float, optional
+        Without a collection: standard deviation, over topics, of the difference of two runs.
+    judgments : int or sequence of int, default (100, 1000)
+        Numbers of judgments that are added. Those below the number of unjudged documents in reach count.
+    more_topics : int or sequence of int, default (25, 50)
+        Numbers of topics that are added.
+    difference : float, optional
+        A difference to detect; the cheapest mix of topics, judgments and labels is found.
+    power : float, default 0.8
+        Share of the cases in which a difference is detected.
+    level : float, default 0.05
+        A difference is detected if its interval at this leaves out 0.
+    price_topic : float, default 0
+        Price of a topic, without its judgments.
+    price_judgment : float, default 1
+        Price of a judgment.
+    price_label : float, default 0
+        Price of a label of a second judge.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
     report : callable, optional
         Called with a line on each stage of the work as it begins.
 
@@ -363,8 +427,8 @@ def plan_comparison(
     Examples
     --------
     >>> from bayespool import load_example, plan_comparison
-    >>> few = {"posterior": "ratio", "more_topics": (20,)}
-    >>> made = plan_comparison(load_example(), ["new-a", "new-b"], "P@10", **few)
+    >>> runs = ["new-a", "new-b"]
+    >>> made = plan_comparison(load_example(), runs, posterior="posterior-ratio", more_topics=20)
     >>> now, *_, doubled = made.scenarios()["smallest"]
     >>> round(doubled / now, 1)
     0.7
@@ -375,31 +439,113 @@ def plan_comparison(
     >>> made.scenarios()["smallest"].round(3).tolist()
     [0.101, 0.071]
     """
-    if settings.topics_at_hand is not None and settings.sd is not None:
+    measure = parse_sole_measure(measures)
+    counts = listed("judgments", judgments, may_be_empty=True)
+    topics = listed("more_topics", more_topics, may_be_empty=True)
+    for name, numbers in (("judgments", counts), ("more_topics", topics)):
+        for n in numbers:
+            check_count(name, n)
+    check_number("difference", difference, above=0)
+    check_share("power", power)
+    check_share("level", level)
+    prices: dict[str, Any] = {
+        "price_topic": price_topic,
+        "price_judgment": price_judgment,
+        "price_label": price_label,
+    }
+    for name, price in prices.items():
+        check_number(name, price, least=0)
+    check_choice("estimand", estimand, Estimand)
+    check_count("random_seed", random_seed, least=0)
+    estimator = parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    check_count("topics_at_hand", topics_at_hand, least=2)
+    check_number("sd", sd, above=0)
+    settings = described(
+        measures=measure,
+        posterior=estimator,
+        unpool=listed("unpool", unpool, may_be_empty=True),
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        estimand=estimand,
+        topics_at_hand=topics_at_hand,
+        sd=sd,
+        judgments=counts,
+        more_topics=topics,
+        difference=difference,
+        power=power,
+        level=level,
+        **prices,
+        random_seed=random_seed,
+    )
+    plan = partial(
+        Plan,
+        measure=measure,
+        judgments=counts,
+        more_topics=topics,
+        difference=difference,
+        power=power,
+        level=level,
+        **prices,
+    )
+    if topics_at_hand is not None and sd is not None:
         if collection is not None:
             raise InputError("a collection beside topics at hand", hint="give one or the other")
-        variances_at_hand = PairVariances(
-            settings.topics_at_hand, np.array([settings.sd**2]), np.zeros(1), np.zeros(1)
-        )
-        return Plan(
-            {False: variances_at_hand},
-            0,
-            settings,
-            {"bayespool": __version__, "settings": settings.describe()},
+        _refuse_idle(settings | {"posterior": posterior})
+        at_hand = PairVariances(topics_at_hand, np.array([sd**2]), np.zeros(1), np.zeros(1))
+        metadata: dict[str, Any] = {"bayespool": __version__, "settings": settings}
+        return plan(variances={False: at_hand}, n_unjudged=0, metadata=metadata)
+    if topics_at_hand is not None or sd is not None:
+        raise InputError(
+            "a plan without a collection needs the topics at hand and the standard deviation",
+            hint="give both: --topics-at-hand 50 --sd 0.25, or topics_at_hand= and sd=",
         )
     if collection is None:
         raise InputError("no collection", hint="give one, or the topics at hand and the standard deviation")
-    pool, targets, _ = find_targets(collection, run_ids, **settings.pool_keywords())
+    leaving: dict[str, Any] = {"unpool": unpool, "unpool_by": unpool_by, "pool_depth": pool_depth}
+    pool, targets, _ = find_targets(collection, run_ids, **leaving)
     if len(targets) < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")
     refuse_one_topic(len(pool.query_ids))
-    variances, metadata = dict[bool, PairVariances](), dict[str, Any]()
+    variances = dict[bool, PairVariances]()
+    together = (parse_estimator(AS_JUDGED), dataclasses.replace(estimator, together=True))
     for labels in (False, True) if collection.judges else (False,):
-        part = collection if labels else dataclasses.replace(collection, judges=())
-        scores = score_parsed(part, run_ids, **settings.comparing_settings().score_keywords(), report=report)
+        scores = score_parsed(
+            collection if labels else dataclasses.replace(collection, judges=()),
+            run_ids,
+            (measure,),
+            together,
+            by_another=False,
+            settings=settings,
+            estimand=estimand,
+            ideal="shared",
+            report=report,
+            **leaving,
+        )
         (estimates,) = (e for e in scores.estimates if e.draws is not None)
         assert estimates.draws is not None
         variances[labels] = PairVariances.from_draws(estimates.draws)
-        metadata = dict(scores.metadata) | {"settings": settings.describe()}
-    n_unjudged = len(find_unknowns(pool, targets, settings.measures.cutoff, settings.estimand))
-    return Plan(variances, n_unjudged, settings, metadata)
+    n_unjudged = len(find_unknowns(pool, targets, measure.cutoff, estimand))
+    return plan(variances=variances, n_unjudged=n_unjudged, metadata=scores.metadata)
+
+
+_IDLE = {
+    "posterior": "posterior-combined",
+    "unpool": (),
+    "unpool_by": "organization",
+    "pool_depth": None,
+    "estimand": "complete",
+    "judgments": (100, 1000),
+    "price_judgment": 1.0,
+    "price_label": 0.0,
+}
+"""Settings that a plan without a collection does not use, with their defaults."""
+
+
+def _refuse_idle(given: Mapping[str, Any]) -> None:
+    """Raise `InputError` for a setting that a plan without a collection does not use."""
+    for name, default in _IDLE.items():
+        if given[name] != default:
+            raise InputError(
+                f"{name} beside topics_at_hand: without a collection nothing is unjudged",
+                hint="leave it out, or give a collection instead of topics_at_hand and sd",
+            )

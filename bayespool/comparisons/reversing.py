@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -21,7 +22,6 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
 from bayespool.comparisons.outcomes import Key, Outcome, Reversals
-from bayespool.comparisons.settings import ReversalSettings
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
     SignificantDraws,
@@ -38,9 +38,12 @@ from bayespool.measures import Estimates, Estimator, Measure
 from bayespool.measures.errors import root_mean_squared_error
 from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.normalized import with_ideal
-from bayespool.names import AS_JUDGED
-from bayespool.options import takes
+from bayespool.measures.parsing import parse_ranking_measures
+from bayespool.names import AS_JUDGED, PairControl, SignificanceTest, Unseen
 from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.estimator import shared_settings
+from bayespool.scoring.estimators import parse_estimators, with_as_judged
+from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
 
 _RANK_OF_UNEXPLAINED = np.iinfo(np.int32).max
 
@@ -156,12 +159,21 @@ FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 _FITTED = ("background", "interpolated", "smoothed")
 
 
-@takes(ReversalSettings, positional="measures")
 def count_reversals(
     collection: Collection,
     run_ids: Iterable[str] | None = None,
+    measures: object = "P@10",
     *,
-    settings: ReversalSettings,
+    estimators: str | Estimator | Iterable[str | Estimator] = "interpolated,smoothed,posterior-combined",
+    posterior: str | PosteriorEstimator | None = None,
+    judgments: int | Iterable[int] = (1_000, 10_000),
+    fitted: bool = True,
+    announce: float | Iterable[float] = (0.5, 0.8, 0.95),
+    unseen: Unseen = "nonrelevant",
+    test: SignificanceTest = "paired-t",
+    level: float = 0.01,
+    control: PairControl = "none",
+    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Reversals:
     """Count significant differences under few judgments that all judgments reverse, per method.
@@ -173,7 +185,40 @@ def count_reversals(
     run_ids : iterable of str, optional
         Runs whose pairs to consider; default: all. Pooled ones are the contributing group, the others the
         non-contributing one, and pairs are formed within a group of two or more.
-    {options}
+    measures : measure or iterable of measures, default "P@10"
+        Measures of the rankings: P@10, nDCG@10, P(rel=2)@10, AP@100, ….
+    estimators : str, Estimator or sequence of them, default "interpolated,smoothed,posterior-combined"
+        Names with settings in parentheses, such as background(e=0.05), or 'default', 'all', 'pairs'.
+        ``as-judged``, the scores as judged, is always among them.
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
+    judgments : int or sequence of int, default (1000, 10000)
+        Sizes of the smaller judgment sets. See `bayespool.comparisons.judgment_subset`; those not smaller
+        than all judgments are passed over.
+    fitted : bool, default True
+        Also fit the constants of background, interpolated and smoothed to the contributing runs. Adds
+        ``interpolated fitted`` and so on for those of the three that are asked for: with the constants of
+        least RMSE on the contributing runs against all judgments, over the sizes
+        `bayespool.comparisons.reversing.FIT_JUDGMENTS`; where there are not that many judgments, over those
+        of them that are smaller and ``judgments``. The paper does so, in hindsight; nobody has these
+        constants before judging.
+    announce : float or sequence of float, default (0.5, 0.8, 0.95)
+        Shares of completed judgments in which a pair is to be significant. For each method with draws, a
+        test that is repeated in every draw, and each of these shares, one more method, named like
+        ``posterior-combined>=0.95``, takes a pair as significant if it is so, the same way, in that share of
+        the completed judgments or more. The method without a share tests posterior means, which takes the
+        imputed for known and topics for more alike than they are.
+    unseen : {"nonrelevant", "estimated"}
+        Whether documents that the truth does not judge either are nonrelevant in estimates, too, or
+        estimated. The papers estimate them, so that an estimate is of something else than the truth.
+    test : {"paired-t", "wilcoxon", "randomization", "tukey-hsd"}
+        Significance test of a pair.
+    level : float, default 0.01
+        Significant is an adjusted p-value of at most this. The default is the paper's.
+    control : {"holm", "benjamini-hochberg", "none"}, default "none"
+        Adjustment of p-values over all pairs of a group. The paper has none; tukey-hsd needs none.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
     report : callable, optional
         Called with a line on each stage of the work as it begins.
 
@@ -211,27 +256,52 @@ def count_reversals(
     as-judged         0.133              0.39     0.005
      smoothed         0.210              0.39     0.010
     """
-    measures = with_ideal(settings.measures, "shared")
-    test, level, control = settings.test, settings.level, applied_control(settings.test, settings.control)
-    as_judged_first = sorted(settings.estimators, key=lambda e: e.name != AS_JUDGED)
-    estimators = {e.name: e for e in as_judged_first}
+    sizes, shares = listed("judgments", judgments), listed("announce", announce, may_be_empty=True)
+    for size in sizes:
+        check_count("judgments", size)
+    for share in shares:
+        check_number("announce", share, least=0.5, most=1)
+    check_choice("unseen", unseen, Unseen)
+    check_choice("test", test, SignificanceTest)
+    check_share("level", level)
+    check_choice("control", control, PairControl)
+    check_count("random_seed", random_seed, least=0)
+    rankings = parse_ranking_measures(measures)
+    given = shared_settings(posterior)
+    methods = parse_estimators(with_as_judged(estimators), given, random_seed=random_seed)
+    settings = described(
+        measures=rankings,
+        estimators=methods,
+        judgments=sizes,
+        fitted=fitted,
+        announce=shares,
+        unseen=unseen,
+        test=test,
+        level=level,
+        control=control,
+        random_seed=random_seed,
+        posterior=posterior,
+    )
+    measures, control = with_ideal(rankings, "shared"), applied_control(test, control)
+    by_name = {e.name: e for e in sorted(methods, key=lambda e: e.name != AS_JUDGED)}
     groups, as_given = _groups(collection, run_ids), collection
-    if settings.unseen == "nonrelevant":
+    if unseen == "nonrelevant":
         collection = collection.judged_at_most(collection.judged)
     n_all = int(collection.judged.sum())
-    sizes = sorted({int(n) for n in settings.judgments if n < n_all})
-    if not sizes:
+    fewer = sorted({int(n) for n in sizes if n < n_all})
+    if not fewer:
         raise InputError(
             f"no judgment set is smaller than all {n_all} judgments", hint="ask for fewer judgments"
         )
-    say, seed = report or (lambda line: None), settings.random_seed
+    say = report or (lambda line: None)
+    outcome_of = partial(_outcome, test=test, level=level, control=control, random_seed=random_seed)
     constants: dict[tuple[str, str], Constants] = {}
-    if settings.fitted and "contributing" in groups:
-        estimators_to_fit = {name: estimators[name] for name in _FITTED if name in estimators}
+    if fitted and "contributing" in groups:
+        estimators_to_fit = {name: by_name[name] for name in _FITTED if name in by_name}
         for measure in measures:
-            fits = _fit(collection, groups["contributing"], measure, sizes, estimators_to_fit, seed)
+            fits = _fit(collection, groups["contributing"], measure, fewer, estimators_to_fit, random_seed)
             constants |= {(str(measure), name): best for name, best in fits.items()}
-    subsets = {n: judgment_subset(collection, n, random_seed=seed) for n in (*sizes, n_all)}
+    subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*fewer, n_all)}
     outcomes: dict[Key, Outcome] = {}
     draws: dict[Key, SignificantDraws] = {}
     holes: dict[tuple[str, str], npt.NDArray[np.float64]] = {}
@@ -244,32 +314,32 @@ def count_reversals(
             for m in measures:
                 truth[str(m), group, n] = true[m].means()
                 residual[str(m), group, n] = float(score_bounds(subset, runs, m).residual.mean())
-            for name, estimator in estimators.items():
+            for name, estimator in by_name.items():
                 say(f"{group} runs, {n} judgments: {name}")
                 for estimates in _estimate(estimator, subset, runs, measures):
                     m = estimates.measure
                     has_draws = estimates.draws is not None and test in DRAW_TESTS
                     aim = (true[m] if has_draws else judged[m].low).scores()
-                    outcome = outcomes[str(m), group, n, name] = _outcome(estimates, aim, settings)
+                    outcome = outcomes[str(m), group, n, name] = outcome_of(estimates, aim)
                     if estimates.draws is None or not has_draws:
                         continue
                     significance = significant_draws(
                         estimates.draws.on_grid(), test=test, level=level, control=control
                     )
                     draws[str(m), group, n, name] = significance
-                    for share in settings.announce:
+                    for share in shares:
                         announced = _announced_outcome(outcome, significance, share)
                         outcomes[str(m), group, n, f"{name}>={share:g}"] = announced
-            for name, m in product(estimators, measures):
+            for name, m in product(by_name, measures):
                 if (best := constants.get((str(m), name))) is not None:
-                    with_constants = _with_constants(estimators[name], best)
+                    with_constants = _with_constants(by_name[name], best)
                     (estimates,) = _estimate(with_constants, subset, runs, (m,))
-                    fitted = _outcome(estimates, judged[m].low.scores(), settings)
-                    outcomes[str(m), group, n, f"{name} fitted"] = fitted
+                    with_fit = outcome_of(estimates, judged[m].low.scores())
+                    outcomes[str(m), group, n, f"{name} fitted"] = with_fit
     return Reversals(
         measures=measures,
         groups=groups,
-        n_judgments=(*sizes, n_all),
+        n_judgments=(*fewer, n_all),
         pool_depth={n: subset.pool_depth for n, subset in subsets.items()},
         methods=tuple(dict.fromkeys(method for *_, method in outcomes)),
         outcomes=outcomes,
@@ -285,14 +355,14 @@ def count_reversals(
             "bayespool": __version__,
             "fingerprint": as_given.fingerprint,
             "measures": [str(m) for m in measures],
-            "judgments": [*sizes, n_all],
+            "judgments": [*fewer, n_all],
             "test": test,
             "level": level,
             "control": control,
-            "announce": list(settings.announce),
-            "unseen": settings.unseen,
-            "random_seed": seed,
-            "settings": settings.describe(),
+            "announce": list(shares),
+            "unseen": unseen,
+            "random_seed": random_seed,
+            "settings": settings,
         },
     )
 
@@ -350,13 +420,20 @@ def _estimate(
     return estimate_checked(estimator, collection, runs, measures)
 
 
-def _outcome(estimates: Estimates, truth: FloatArray, settings: ReversalSettings) -> Outcome:
+def _outcome(
+    estimates: Estimates,
+    truth: FloatArray,
+    *,
+    test: SignificanceTest,
+    level: float,
+    control: PairControl,
+    random_seed: int,
+) -> Outcome:
     """Return scores, errors, adjusted p-values and significantly better runs for one set of estimates."""
-    p = p_values(estimates.per_topic, settings.test, random_seed=settings.random_seed)
-    p = adjust_p_values(p, applied_control(settings.test, settings.control))
+    p = adjust_p_values(p_values(estimates.per_topic, test, random_seed=random_seed), control)
     difference = np.subtract.outer(estimates.value, estimates.value)
     topic_rmse = root_mean_squared_error(truth, estimates.per_topic)
-    return Outcome(estimates.value, p, (p <= settings.level) & (difference > 0), topic_rmse)
+    return Outcome(estimates.value, p, (p <= level) & (difference > 0), topic_rmse)
 
 
 def _announced_outcome(outcome: Outcome, draws: SignificantDraws, share: float) -> Outcome:

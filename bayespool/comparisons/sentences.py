@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.comparisons.draws import DrawComparison
-from bayespool.comparisons.frames import ComparisonFrames, count_pairs
-from bayespool.comparisons.significance import SignificanceTest, effect_sizes
+from bayespool.comparisons.frames import ComparisonFrames
+from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
-from bayespool.names import AS_JUDGED
+from bayespool.names import AS_JUDGED, Scope, SignificanceTest
 from bayespool.scoring.score_tables import pool_condition
-from bayespool.scoring.settings import Scope
 from bayespool.tables.formatting import (
     counted,
     difference,
@@ -34,9 +33,12 @@ _KEYS = ("measure", "method", "scope")
 
 
 def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
-    """Yield sentences on up to three pairs of runs, per measure and across measures."""
+    """Yield sentences on baselines, on up to three pairs of runs, per measure and across measures."""
     for measure in comparison.measures:
         method = comparison.shown_method(measure)
+        if comparison.n_pairs > 1 and not measure.describes_judgments:
+            for baseline in comparison.baseline:
+                yield _baseline_sentence(comparison, measure, method, baseline)
         pairs = comparison.pairs_in_order(measure, comparison.arrangement)
         says_nothing = method == AS_JUDGED and any(of == measure for of, _, _ in comparison.draws)
         if len(pairs) <= _MAX_PAIRS and not measure.describes_judgments and not says_nothing:
@@ -52,7 +54,7 @@ def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
     for row in comparison.system_scores().to_dict("records"):
         if row["scope"] != "these-topics":
             yield system_sentence(row)
-    if len(comparison.measures) > 1 and count_pairs(comparison.run_ids) <= _MAX_PAIRS:
+    if len(comparison.measures) > 1 and comparison.n_pairs <= _MAX_PAIRS:
         across = comparison.across_measures()
         across = across[across["scope"] == "these-topics"]
         for _, rows in across.groupby("measures", sort=False):
@@ -74,7 +76,7 @@ def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[st
     """
     if len(pair) != 2:
         raise InputError(f"a pair is two runs, not {len(pair)}")
-    a, b = (_position(comparison.run_ids, run, "run") for run in pair)
+    a, b = _places(comparison, *pair)
     test = comparison.tests[0]
     for measure in comparison.measures:
         value = comparison.scores[AS_JUDGED, measure].value
@@ -84,11 +86,11 @@ def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[st
         method = next((name for of, name, _ in comparison.draws if of == measure), None)
         if method is not None and (draws := comparison.draws.get((measure, method, "these-topics"))):
             line += f"; {method} {difference(draws.difference[a, b], 3)} ({level(comparison.ci_prob)} "
-            line += f"{_ends(draws, a, b)}), chance above 0: {_chance(draws.prob_greater[a, b])}"
+            line += f"{_ends(draws, a, b)}), chance above 0: {chance_text(draws.prob_greater[a, b])}"
             significant = comparison.significant.get((measure, method, test))
             if significant is not None and p <= comparison.level:
                 risk = significant.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
-                line += f", risk of reversal: {_chance(risk)}"
+                line += f", risk of reversal: {chance_text(risk)}"
         yield line
 
 
@@ -118,7 +120,7 @@ def comparison_sentence(
     >>> print(comparison_sentence(two, "new-b", "new-a").split(" by ")[0])
     On these 20 topics the P@10 of new-a is higher than that of new-b
     """
-    a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
+    a, b = _places(comparison, run_a, run_b)
     chosen_measure = comparison.measures[_position([str(m) for m in comparison.measures], measure, "measure")]
     with_draws = list(dict.fromkeys(m for _, m, _ in comparison.draws))
     if not with_draws:
@@ -132,10 +134,34 @@ def comparison_sentence(
 
 _OTHER_SCOPES: dict[Scope, str] = {
     "population": " For the population of topics that these are sampled from, the interval is {ends} (chance "
-    "that it is higher {chance}).",
+    "that it is {way} {chance}).",
     "another-assessor": " By another assessor of the same kind the difference would be {amount} (interval "
-    "{ends}; chance that it is higher {chance}).",
+    "{ends}; chance that it is {way} {chance}).",
 }
+
+
+def _baseline_sentence(comparison: ComparisonFrames, measure: Measure, method: str, baseline: str) -> str:
+    """Return a sentence on the runs that differ significantly from a baseline, and the one ahead of all."""
+    place, test = comparison.run_ids.index(baseline), comparison.tests[0]
+    others = [i for i, run in enumerate(comparison.run_ids) if run not in comparison.baseline]
+    better = comparison.better_as_judged(measure, test)
+    higher, lower = (
+        [comparison.run_ids[i] for i in others if is_so[i]] for is_so in (better[:, place], better[place])
+    )
+    named = [f" ({some_of(names)})" if names else "" for names in (higher, lower)]
+    text = (
+        f"Against {baseline}, {len(higher)} of {counted(len(others), 'run')} have a significantly higher "
+        f"{measure} as judged{named[0]} and {len(lower)} a lower one{named[1]} at {comparison.level:g} "
+        f"({test_text(comparison, test)})."
+    )
+    if (draws := comparison.draws.get((measure, method, "these-topics"))) is None:
+        return text
+    first = max(others, key=lambda i: float(draws.difference[i, place]))
+    return (
+        f"{text} The highest of them by {method} is {comparison.run_ids[first]}: difference "
+        f"{difference(draws.difference[first, place], 3)} ({level(comparison.ci_prob)} interval "
+        f"{_ends(draws, first, place)}; chance above 0: {chance_text(draws.prob_greater[first, place])})."
+    )
 
 
 def _pair_sentence(
@@ -149,13 +175,19 @@ def _pair_sentence(
     lead = value[a] - value[b] if draws is None else draws.difference[a, b]
     if lead < 0:
         a, b, lead = b, a, -lead
-    better, worse, n_topics = comparison.run_ids[a], comparison.run_ids[b], len(comparison.scores.query_ids)
-    text, is_certain = f"{_on_topics(n_topics)} the {measure} of {better}", True
+    run, other, way, is_certain = comparison.run_ids[a], comparison.run_ids[b], "higher", True
+    where = _on_topics(len(comparison.scores.query_ids))
+    than, opening = f"than that of {other} ", where
+    if comparison.baseline:
+        if run in comparison.baseline:
+            run, other, way = other, run, "lower"
+        than, opening = "", f"Against {other}, {where[0].lower()}{where[1:]}"
+    text = f"{opening} the {measure} of {run}"
     if draws is not None and draws.prob_equal[a, b] == 1:
-        return f"{text} and {worse} is the same, whatever the unjudged documents are ({method})."
-    is_higher = f" is higher than that of {worse} by {_amount(lead)}"
+        return f"{text} and {other} is the same, whatever the unjudged documents are ({method})."
+    is_higher = f" is {way} {than}by {_amount(lead)}"
     if draws is None:
-        text += is_higher if lead else f" and {worse} is the same"
+        text += is_higher if lead else f" and {other} is the same"
         text += " as judged, with unjudged documents counted as nonrelevant."
     elif is_certain := _is_fully_judged(comparison, measure, a, b):
         text += f"{is_higher}: nothing of either is unjudged."
@@ -163,12 +195,12 @@ def _pair_sentence(
         condition = pool_condition(comparison.scores.metadata)
         text += f"{is_higher} ({level(comparison.ci_prob)} interval {_ends(draws, a, b)} over what the "
         text += f"unjudged documents may be, {method}{f'; {condition}' * bool(condition)}; chance that it is "
-        text += f"higher {_chance(draws.prob_greater[a, b])}"
-        text += f", equal {_chance(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
+        text += f"{way} {chance_text(draws.prob_greater[a, b])}"
+        text += f", equal {chance_text(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
     for scope, sentence in _OTHER_SCOPES.items():
         if (d := comparison.draws.get((measure, method, scope))) is not None:
-            amount, chance = _amount(d.difference[a, b]), _chance(d.prob_greater[a, b])
-            text += sentence.format(amount=amount, ends=_ends(d, a, b), chance=chance)
+            amount, chance = _amount(d.difference[a, b]), chance_text(d.prob_greater[a, b])
+            text += sentence.format(amount=amount, ends=_ends(d, a, b), chance=chance, way=way)
     return text + _significance_clause(comparison, measure, method, test, a, b, is_certain=is_certain)
 
 
@@ -197,10 +229,10 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
     *first, last = (f"on {name}" for name in str(row["measures"]).split(", "))
     text = (
         f"{_on_topics(n_topics)} {a} is higher than {b} {', '.join(first)} and {last} with a chance of "
-        f"{_chance(up)} ({row['method']}). The chance that it is lower on all of them is {_chance(down)}, "
-        f"that the measures disagree {_chance(float(row['prob_disagree']))}"
+        f"{chance_text(up)} ({row['method']}). The chance that it is lower on all of them is "
+        f"{chance_text(down)}, that the measures disagree {chance_text(float(row['prob_disagree']))}"
     )
-    return f"{text}, that they tie {_chance(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
+    return f"{text}, that they tie {chance_text(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
 
 
 def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> str:
@@ -229,7 +261,7 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
         text = f"{where} {first} has the highest {measure} of {len(rows)} runs, and "
         number_of = counted(len(others), "run")
         text += f"{number_of} cannot be distinguished from the best {at_once}: {some_of(others)}."
-    text += f" The chance that {first} is the best is {_chance(best['prob_best'])}"
+    text += f" The chance that {first} is the best is {chance_text(best['prob_best'])}"
     if not like_these:
         return f"{text}."
     expected, value = number(best["expected"], 3), number(best["value"], 3)
@@ -304,10 +336,20 @@ def _significance_clause(
     if draws is None or is_certain:
         return text + "."
     if not significant:
-        chance = _chance(float(draws.prob_significant[a, b]))
+        chance = chance_text(float(draws.prob_significant[a, b]))
         return f"{text}; with all documents judged it would be with a chance of {chance}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
-    return text + f"; the chance that judging the unjudged documents takes it back is {_chance(risk)}."
+    return text + f"; the chance that judging the unjudged documents takes it back is {chance_text(risk)}."
+
+
+def _places(comparison: ComparisonFrames, run_a: str, run_b: str) -> tuple[int, int]:
+    """Return the places of two runs, or raise `InputError` unless they are compared."""
+    a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
+    if comparison.baseline and (run_a in comparison.baseline) == (run_b in comparison.baseline):
+        raise InputError(
+            f"{run_a} and {run_b} are not compared", hint=f"only with {some_of(comparison.baseline)}"
+        )
+    return a, b
 
 
 def _position(names: Sequence[str], name: object | None, kind: str) -> int:
@@ -327,6 +369,7 @@ def _amount(x: float) -> str:
     return {"0.000": "under 0.001", "-0.000": "above -0.001"}.get(written, written) if x else written
 
 
-def _chance(x: float) -> str:
+def chance_text(x: float) -> str:
+    """Return a chance with three decimals, or as ``under 0.001`` or ``over 0.999``."""
     written = f"{x:.3f}"
     return {"0.000": "under 0.001", "1.000": "over 0.999"}.get(written, written)

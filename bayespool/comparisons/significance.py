@@ -9,14 +9,17 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray
+from bayespool.arrays import BoolArray, FloatArray, OrderArray
+from bayespool.comparisons.dunnett_distribution import dunnett_critical, dunnett_sf
 from bayespool.errors import InputError, known_names
-from bayespool.names import Control as Control, SignificanceTest as SignificanceTest
+from bayespool.names import Control, PairControl, SignificanceTest as SignificanceTest
 
 SIGNIFICANCE_LEVEL = 0.05
 _DECIMALS = 12
 _MAX_EXACT_WILCOXON = 50  # as SciPy's limit
 _MAX_CELLS_HELD = 1 << 24  # numbers
+Pairs = tuple[OrderArray, OrderArray]
+"""First and second runs of pairs, as places among the runs."""
 
 
 def p_values(
@@ -197,6 +200,35 @@ def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
     return _symmetric(p, n_runs)
 
 
+def dunnett(scores: npt.ArrayLike, baseline: int) -> FloatArray:
+    """Return p-values for all runs against one from Dunnett's test on the additive ANOVA of `tukey_hsd`.
+
+    They are already controlled for all runs given.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (run, topic)
+    baseline : int
+        Place of the baseline among the runs.
+
+    Returns
+    -------
+    ndarray of float, shape (run, run)
+        NaN for pairs without the baseline, and where `tukey_hsd` has NaN.
+
+    Examples
+    --------
+    >>> scores = [[0.1, 0.2, 0.3, 0.4], [0.2, 0.2, 0.5, 0.5]]
+    >>> bool(np.isclose(dunnett(scores, 0)[0, 1], paired_t(scores)[0, 1]))
+    True
+    """
+    statistic, degrees = _tukey_statistic(scores)
+    t = statistic[baseline] / np.sqrt(2)
+    p = np.full(statistic.shape, np.nan)
+    p[baseline] = p[:, baseline] = dunnett_sf(t, len(t) - 1, degrees)
+    return p
+
+
 def tukey_significant(scores: npt.ArrayLike, level: float = 0.05) -> BoolArray:
     """Return whether each pair of runs differs significantly in Tukey's test, shape (run, run)."""
     statistic, degrees = _tukey_statistic(scores)
@@ -228,8 +260,8 @@ def tukey_critical(level: float, n_runs: int, degrees: int) -> float:
     return float(studentized_range.isf(level, n_runs, degrees))
 
 
-def adjust_p_values(p: FloatArray, control: Control = "holm") -> FloatArray:
-    """Return p-values adjusted for multiple comparisons over all pairs of runs.
+def adjust_p_values(p: FloatArray, control: PairControl = "holm", pairs: Pairs | None = None) -> FloatArray:
+    """Return p-values adjusted for multiple comparisons over a family of pairs of runs.
 
     Parameters
     ----------
@@ -238,11 +270,13 @@ def adjust_p_values(p: FloatArray, control: Control = "holm") -> FloatArray:
     control : {"none", "holm", "benjamini-hochberg"}
         Holm bounds the chance of any false claim in the family, Benjamini–Hochberg the expected share of
         false claims.
+    pairs : tuple of ndarray of int, optional
+        First and second runs of the family; default: all pairs.
 
     Returns
     -------
     ndarray of float, shape (run, run)
-        NaN stays NaN and does not count in the family.
+        NaN stays NaN and does not count in the family; NaN for pairs outside it.
 
     Examples
     --------
@@ -254,24 +288,22 @@ def adjust_p_values(p: FloatArray, control: Control = "holm") -> FloatArray:
     """
     methods = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
     check_control(control)
-    if control == "none":
-        return p.copy()
-    from statsmodels.stats.multitest import multipletests
+    values = p[np.triu_indices(len(p), 1) if pairs is None else pairs]
+    defined = ~np.isnan(values)
+    if defined.any() and control != "none":
+        from statsmodels.stats.multitest import multipletests
 
-    pairs = p[np.triu_indices(len(p), 1)]
-    defined = ~np.isnan(pairs)
-    if defined.any():
-        pairs[defined] = multipletests(pairs[defined], method=methods[control])[1]
-    return _symmetric(pairs, len(p))
+        values[defined] = multipletests(values[defined], method=methods[control])[1]
+    return _symmetric(values, len(p), pairs)
 
 
-def check_control(control: Control) -> None:
+def check_control(control: PairControl) -> None:
     """Raise `InputError` if the multiplicity control is unknown."""
-    if control not in get_args(Control):
-        raise InputError(f"no control {control!r}", hint=known_names(control, get_args(Control)))
+    if control not in get_args(PairControl):
+        raise InputError(f"no control {control!r}", hint=known_names(control, get_args(PairControl)))
 
 
-def applied_control(test: SignificanceTest, control: Control) -> Control:
+def applied_control(test: SignificanceTest, control: PairControl) -> PairControl:
     """Return the multiplicity control applied to a test's p-values, "none" for Tukey's test."""
     return "none" if test == "tukey-hsd" else control
 
@@ -343,11 +375,11 @@ def _differences(scores: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     return matrix, np.round(matrix[first] - matrix[second], _DECIMALS)
 
 
-def _symmetric(pair_values: FloatArray, n_runs: int) -> FloatArray:
-    """Return a symmetric matrix (run, run) from pairwise values, with NaN on the diagonal."""
+def _symmetric(pair_values: FloatArray, n_runs: int, pairs: Pairs | None = None) -> FloatArray:
+    """Return a symmetric matrix (run, run) from pairwise values, NaN on the diagonal and for other pairs."""
     matrix = np.full((n_runs, n_runs), np.nan)
-    matrix[np.triu_indices(n_runs, 1)] = pair_values
-    matrix.T[np.triu_indices(n_runs, 1)] = pair_values
+    places = np.triu_indices(n_runs, 1) if pairs is None else pairs
+    matrix[places] = matrix.T[places] = pair_values
     return matrix
 
 
@@ -392,8 +424,8 @@ class SignificantDraws:
     ----------
     test : {"paired-t", "tukey-hsd"}
     level : float
-    control : {"none", "holm", "benjamini-hochberg"}
-        Over the family of all pairs, within each draw.
+    control : {"none", "holm", "benjamini-hochberg", "dunnett"}
+        Over the family of pairs, within each draw.
     n_draws : int
     n_greater : ndarray of int64, shape (run, run)
         Draws in which the row's run is significantly better than the column's.
@@ -434,6 +466,7 @@ def significant_draws(
     test: SignificanceTest = "paired-t",
     level: float = 0.05,
     control: Control = "none",
+    pairs: Pairs | None = None,
 ) -> SignificantDraws:
     """Count posterior draws in which each pair of runs differs significantly.
 
@@ -444,8 +477,11 @@ def significant_draws(
     test : {"paired-t", "tukey-hsd"}
     level : float in (0, 1), default 0.05
         Largest significant p-value.
-    control : {"none", "holm", "benjamini-hochberg"}
-        As in `bayespool.comparisons.adjust_p_values`, within each draw; Tukey's test needs none.
+    control : {"none", "holm", "benjamini-hochberg", "dunnett"}
+        As in `bayespool.comparisons.adjust_p_values`, within each draw, or `dunnett` for pairs with one
+        baseline; Tukey's test needs none.
+    pairs : tuple of ndarray of int, optional
+        First and second runs of the family; default: all pairs.
 
     Returns
     -------
@@ -471,30 +507,39 @@ def significant_draws(
     check_level(level)
     if test not in DRAW_TESTS:
         raise InputError(f"{test} cannot be repeated in every draw", hint=f"use {' or '.join(DRAW_TESTS)}")
-    check_control(control)
+    if control != "dunnett":
+        check_control(control)
     if test == "tukey-hsd" and control != "none":
         raise InputError("tukey-hsd controls for all pairs by itself", hint="use control none")
     n_draws, n_runs, n_topics = draws.shape
     if n_topics < 2:
         raise InputError("one topic cannot be tested")
     n_greater = np.zeros((n_runs, n_runs), dtype=np.int64)
+    critical, degrees = 0.0, (n_runs - 1) * (n_topics - 1)
+    if degrees and control == "dunnett":
+        critical = np.sqrt(2) * dunnett_critical(level, n_runs - 1, degrees)
+    elif degrees and test == "tukey-hsd":
+        critical = tukey_critical(level, n_runs, degrees)
+    family = np.triu_indices(n_runs, 1) if pairs is None else pairs
     step = max(1, _MAX_CELLS_OF_DRAWS // (n_runs * max(n_runs, n_topics)))
     for start in range(0, n_draws, step):
         part = draws[start : start + step].astype(np.float64)
         total = part.sum(axis=2)
         difference = total[:, :, None] - total[:, None, :]
-        if test == "tukey-hsd":
-            significant = _tukey(part, total, difference, level)
+        if test == "tukey-hsd" or control == "dunnett":
+            significant = _exceed(part, total, difference, critical)
         else:
-            significant = _paired_t(part, difference, level, control)
+            significant = _paired_t(part, difference, level, control, family)
         n_greater += (significant & (difference > 0)).sum(axis=0)
     return SignificantDraws(test, level, control, n_draws, n_greater)
 
 
-def _paired_t(part: FloatArray, difference: FloatArray, level: float, control: Control) -> BoolArray:
+def _paired_t(
+    part: FloatArray, difference: FloatArray, level: float, control: Control, family: Pairs
+) -> BoolArray:
     from scipy.special import stdtr, stdtrit
 
-    n_runs, n_topics = part.shape[1:]
+    n_topics = part.shape[2]
     gram = part @ part.transpose(0, 2, 1)
     squares_of_runs = np.einsum("drr->dr", gram)
     squares = squares_of_runs[:, :, None] + squares_of_runs[:, None, :] - 2 * gram
@@ -503,7 +548,7 @@ def _paired_t(part: FloatArray, difference: FloatArray, level: float, control: C
         enough = difference**2 * (n_topics - 1 + critical) >= critical * n_topics * squares
         significant: BoolArray = enough & (squares > 0)
         return significant
-    first, second = np.triu_indices(n_runs, 1)
+    first, second = family
     d, s = difference[:, first, second], squares[:, first, second]
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.sqrt(d**2 * (n_topics - 1) / (n_topics * s - d**2))
@@ -529,11 +574,9 @@ def _largest_rejected(p: FloatArray, level: float, control: Control) -> FloatArr
     return largest
 
 
-def _tukey(part: FloatArray, total: FloatArray, difference: FloatArray, level: float) -> BoolArray:
+def _exceed(part: FloatArray, total: FloatArray, difference: FloatArray, critical: float) -> BoolArray:
+    """Return whether each studentized difference reaches the critical value, shape (draw, run, run)."""
     n_runs, n_topics = part.shape[1:]
-    if n_runs < 2:
-        return np.zeros(difference.shape, dtype=bool)
-    degrees = (n_runs - 1) * (n_topics - 1)
     topic_total = part.sum(axis=1)
     # the sum of squared residuals times R·T is a whole number
     residual = (
@@ -542,8 +585,7 @@ def _tukey(part: FloatArray, total: FloatArray, difference: FloatArray, level: f
         - n_topics * np.einsum("dt,dt->d", topic_total, topic_total)
         + total.sum(axis=1) ** 2
     )
-    error: FloatArray = residual / (n_runs * n_topics * degrees)
-    critical = tukey_critical(level, n_runs, degrees)
+    error: FloatArray = residual / max(n_runs * n_topics * (n_runs - 1) * (n_topics - 1), 1)
     enough = difference**2 >= critical**2 * n_topics * error[:, None, None]
     significant: BoolArray = enough & (difference != 0)
     return significant

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.comparisons.frames import ComparisonFrames, Pair, count_pairs
+from bayespool.comparisons.frames import ComparisonFrames, Pair
 from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.score_tables import pool_condition
 from bayespool.tables import Citation, cite
-from bayespool.tables.formatting import counted, level
+from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View, WithSuperscripts
 
@@ -42,6 +42,7 @@ TESTS_CITED = {
     "randomization": "fisher-1935",
     "holm": "holm-1979",
     "benjamini-hochberg": "benjamini-hochberg-1995",
+    "dunnett": "dunnett-1955",
 }
 """Citation keys for significance tests and multiplicity controls."""
 _CONTROLS = {
@@ -49,6 +50,7 @@ _CONTROLS = {
     "holm": "Holm over {n} pairs",
     "benjamini-hochberg": "Benjamini–Hochberg over {n} pairs",
     "tukey-hsd": "over {n} pairs",
+    "dunnett": "Dunnett over {n} pairs",
 }
 _SCOPES = {
     "these-topics": "these {n} topics: only unjudged documents are uncertain",
@@ -169,7 +171,7 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
     if arrangement.sort or arrangement.top:
         order = {str(m): comparison.pairs_in_order(m, arrangement) for m in comparison.measures}
     frames = {name: _sorted_rows(getattr(comparison, name)(), order) for name in _CAPTIONS}
-    n_pairs, measures = count_pairs(comparison.run_ids), [str(measure) for measure in comparison.measures]
+    n_pairs, measures = comparison.n_pairs, [str(measure) for measure in comparison.measures]
     groups = list(dict.fromkeys(frames["across_measures"]["measures"]))
     lists_pairs = (arrangement.top or n_pairs) <= _MAX_PAIRS_LISTED
     views: dict[str, Iterable[View]] = {
@@ -237,7 +239,7 @@ def control_name(control: str, test: str, n_pairs: int) -> str:
 
 def test_text(comparison: ComparisonFrames, test: str) -> str:
     """Return the display name for a test and its multiplicity control."""
-    return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, count_pairs(comparison.run_ids))}"
+    return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, comparison.n_pairs)}"
 
 
 def _views_by_scope(
@@ -325,7 +327,7 @@ def _test_views(
     comparison: ComparisonFrames, significance: pd.DataFrame, lists_pairs: bool
 ) -> Iterator[View]:
     """Yield views of significance tests, limited to the riskiest run pairs if there are many."""
-    n_pairs = count_pairs(comparison.run_ids)
+    n_pairs = comparison.n_pairs
     for measure, test in product(map(str, comparison.measures), comparison.tests):
         title = _TESTS_VIEW.title.format(
             measure=measure, level=comparison.level, test=test_text(comparison, test)
@@ -445,10 +447,11 @@ def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame, measures: Seque
 def _pairs_caption(
     comparison: ComparisonFrames, measure: str, n_shown: int, names: Sequence[str], method: str
 ) -> str:
-    n = count_pairs(comparison.run_ids)
+    n = comparison.n_pairs
     which = f"{counted(n, 'pair')}" if n_shown == n else f"{n_shown} of {n} pairs"
     topics = counted(len(comparison.scores.query_ids), "topic")
-    sentences = [f"Differences in {measure} of {which} of runs on {topics}."]
+    of = f"to {some_of(comparison.baseline, 3)}" if comparison.baseline else f"of {which} of runs"
+    sentences = [f"Differences in {measure} {of} on {topics}."]
     if "as-judged" in names:
         sentences.append("As judged: unjudged documents are nonrelevant.")
     if "chance" in names:

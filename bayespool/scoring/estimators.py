@@ -18,7 +18,7 @@ from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec
 from bayespool.models.registry import add_model
-from bayespool.names import COMBINED_MODELS, HIERARCHICAL_FORMS, leading_name, split_list
+from bayespool.names import AS_JUDGED, COMBINED_MODELS, HIERARCHICAL_FORMS, leading_name, split_list
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.preparation import estimator_prior_names
@@ -287,6 +287,15 @@ def with_common_topics(
         else e
         for e in entries
     )
+
+
+def with_as_judged(
+    estimators: str | Estimator | Iterable[str | Estimator],
+) -> tuple[str | Estimator, ...]:
+    """Return the estimators with ``as-judged`` in front unless it is named."""
+    entries = named_estimators(estimators)
+    names = [leading_name(e) if isinstance(e, str) else e.name for e in entries]
+    return entries if AS_JUDGED in names else (AS_JUDGED, *entries)
 
 
 def refuse_too_many_draws(

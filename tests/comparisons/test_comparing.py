@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bayespool.comparisons import Comparison, adjust_p_values, compare, paired_t
+from bayespool.comparisons import Comparison, adjust_p_values, compare, dunnett, paired_t
 from bayespool.comparisons.comparing import compare_scores
-from bayespool.comparisons.settings import ComparingSettings
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
-from bayespool.names import AS_JUDGED
+from bayespool.names import AS_JUDGED, Control
 from bayespool.scoring import score
 
 # runs of the pool are compared beside new ones
@@ -86,6 +85,83 @@ def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
     assert frame[frame["test"] == "wilcoxon"]["prob_significant"].isna().all()
 
 
+@cache
+def against(*baseline: str, control: Control = "holm") -> Comparison:
+    runs = [*NEW, "north-2", "lake-1"]
+    asked = ["interpolated", "posterior-ratio"]
+    example = load_example()
+    return compare(
+        example, runs, estimators=asked, baseline=baseline or None, control=control, posterior="draws=50"
+    )
+
+
+def test_a_baseline_is_compared_with_every_other_run_alone() -> None:
+    found, full = against("north-2"), against()
+    for frame in (found.differences(), found.significance()):
+        for _, rows in frame.groupby(["method", "scope"]):
+            assert rows["run_a"].tolist() == [*NEW, "lake-1"]
+            assert set(rows["run_b"]) == {"north-2"}
+    score = found.scores[AS_JUDGED, "P@10"]
+    p = np.array([stats.ttest_rel(score.per_topic[i], score.per_topic[2]).pvalue for i in (0, 1, 3)])
+    order = np.argsort(p)
+    holm = np.empty(3)
+    holm[order] = np.maximum.accumulate(p[order] * (3, 2, 1))
+    rows = found.significance().query("method == 'as-judged'")
+    np.testing.assert_allclose(rows["p_adjusted"], np.minimum(holm, 1))
+    np.testing.assert_allclose(rows["difference"], score.value[[0, 1, 3]] - score.value[2])
+    # chances, intervals and ranks do not depend on what is compared
+    names = ["difference", "lower", "upper", "prob_greater", "prob_equivalent"]
+    pair = "run_a == 'new-b' and run_b == 'north-2'"
+    pd.testing.assert_frame_equal(
+        found.differences().query(pair)[names].reset_index(drop=True),
+        full.differences().query(pair)[names].reset_index(drop=True),
+    )
+    unchanged = found.runs().drop(columns="better_than")
+    pd.testing.assert_frame_equal(unchanged, full.runs().drop(columns="better_than"))
+    assert found.metadata["settings"]["baseline"] == ("north-2",)
+    assert repr(found).startswith("<Comparison: P@10 of 3 pairs of 4 runs")
+
+
+def test_draws_are_adjusted_over_the_pairs_with_a_baseline() -> None:
+    found = against("north-2")
+    e = found.scores["posterior-ratio", "P@10"]
+    assert e.draws is not None
+    n_significant, pairs = np.zeros(3), (np.array([0, 1, 3]), np.array([2, 2, 2]))
+    for one in e.draws.on_grid():
+        n_significant += adjust_p_values(paired_t(one), "holm", pairs)[pairs] <= 0.05
+    rows = found.significance().query("method == 'posterior-ratio'")
+    np.testing.assert_allclose(rows["prob_significant"], n_significant / len(e.draws.on_grid()))
+
+
+def test_several_baselines_are_not_compared_with_one_another() -> None:
+    rows = against("north-2", "new-b").significance().query("method == 'as-judged'")
+    pairs = list(zip(rows["run_a"], rows["run_b"], strict=True))
+    assert pairs == [(run, base) for base in ("north-2", "new-b") for run in ("new-a", "lake-1")]
+
+
+def test_dunnett_is_for_one_baseline() -> None:
+    found = against("north-2", control="dunnett")
+    rows = found.significance().query("method == 'as-judged'")
+    expected = dunnett(found.scores[AS_JUDGED, "P@10"].per_topic, 2)[2, [0, 1, 3]]
+    np.testing.assert_allclose(rows["p_adjusted"], expected)
+    assert set(rows["control"]) == {"dunnett"}
+    assert "dunnett-1955" in {citation.key for citation in found.citations()}
+
+
+def test_sentences_are_against_the_baseline() -> None:
+    said = against("north-2").sentences()
+    assert said[0].startswith("Against north-2, ")
+    assert "of 3 runs have a significantly higher P@10 as judged" in said[0]
+    assert "(paired t test, Holm over 3 pairs)" in said[0]
+    value = against("north-2").scores["posterior-ratio", "P@10"].value
+    for sentence, run, place in zip(said[1:], (*NEW, "lake-1"), (0, 1, 3), strict=False):
+        way = "higher" if value[place] > value[2] else "lower"
+        assert sentence.startswith(f"Against north-2, on these 20 topics the P@10 of {run} is {way} by 0.")
+    with pytest.raises(InputError, match="new-a and new-b are not compared; only with north-2"):
+        against("north-2").sentences("new-a", "new-b")
+    assert "Differences in P@10 to north-2 on 20 topics" in against("north-2").to_latex()
+
+
 WRONG: tuple[tuple[dict[str, Any], str], ...] = (
     ({"run_ids": ["new-a"]}, "one run cannot be compared"),
     ({"tests": ["anova"]}, "tests cannot be 'anova'"),
@@ -94,7 +170,13 @@ WRONG: tuple[tuple[dict[str, Any], str], ...] = (
     ({"level": 0}, "level cannot be 0"),
     ({"rope": -0.1}, "rope cannot be -0.1"),
     ({"control": "bonferroni"}, "control cannot be 'bonferroni'"),
-    ({"together": False}, r"unknown settings \['together'\]"),
+    ({"baseline": "new-c"}, "no run 'new-c' to compare with; did you mean 'new-"),
+    ({"baseline": "north-2"}, "no run 'north-2' to compare with"),
+    ({"baseline": NEW}, "no run is compared with the baselines"),
+    ({"control": "dunnett"}, "dunnett compares runs with one baseline"),
+    ({"control": "dunnett", "baseline": NEW}, "dunnett compares runs with one baseline"),
+    ({"control": "dunnett", "baseline": "new-a", "tests": "wilcoxon"}, "dunnett is a t test"),
+    ({"baseline": "new-a", "tests": "tukey-hsd"}, "tukey-hsd controls for all pairs"),
 )
 
 
@@ -105,7 +187,5 @@ def test_compare_refuses_what_it_does_not_know() -> None:
             compare(load_example(), **call)
     with pytest.raises(InputError, match="as-judged is missing"):
         compare_scores(score(load_example(), NEW, estimators=["interpolated"]))
-    settings = ComparingSettings(tests="paired-t", scopes="population")  # type: ignore[arg-type]
-    assert (settings.tests, settings.scopes) == (("paired-t",), ("population",))
-    assert [e.name for e in settings.estimators] == ["as-judged", "posterior-combined"]
-    assert settings.estimators[1].together  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="scored each run as if it were alone"):
+        compare(load_example(), NEW, estimators="posterior-ratio", posterior="draws=20, together=False")

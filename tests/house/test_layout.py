@@ -31,7 +31,6 @@ TESTED_IN = {
     "collection/writers": "collection/test_lines",
     "comparisons/frames": "comparisons/test_comparing",
     "comparisons/outcomes": "comparisons/test_reversing comparisons/test_reversal_tables",
-    "comparisons/settings": "test_options",
     "corrections/angelopoulos": "corrections/test_predictions_put_right",
     "corrections/condensed": "corrections/test_amounts",
     "corrections/divekar_majumder": "corrections/test_predictions_put_right",

@@ -1,0 +1,102 @@
+"""`gate`: verdicts by hand, both ways, the margin, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from bayespool import Gate, gate, load_example, rc_context
+from bayespool.comparisons import compare
+from bayespool.errors import InputError
+
+pytestmark = [
+    pytest.mark.usefixtures("fits_of_all_tests"),
+    pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
+]
+NEW = ("new-a", "new-b")
+
+
+def gated(*runs: str, **settings: Any) -> Gate:
+    return gate(load_example(), runs, "P@10", posterior="ratio(draws=100)", **settings)
+
+
+def test_verdicts_both_ways() -> None:
+    worse, better = gated(*NEW), gated(*reversed(NEW))
+    assert (worse.verdict, worse.status) == ("worse", 1)
+    assert (better.verdict, better.status) == ("better or equal", 0)
+    assert better.sentence.startswith(
+        "better or equal: the P@10 of new-a − new-b on topics like these is +0.2"
+    )
+    assert "\n" not in better.sentence
+    assert str(better) == better.sentence
+    assert worse.difference == pytest.approx(-better.difference)
+    assert better.metadata["gate"]["run_ids"] == ["new-b", "new-a"]
+    assert json.loads(json.dumps(better.metadata))["gate"]["verdict"] == "better or equal"
+    assert better.metadata["settings"]["probability"] == 0.95
+
+
+def test_a_gate_says_what_compare_says_of_the_pair() -> None:
+    compared = compare(load_example(), NEW, "P@10", estimators="posterior-ratio", posterior="draws=100")
+    for scope in ("these-topics", "population"):
+        (row,) = (
+            compared.differences().query(f"method != 'as-judged' and scope == '{scope}'").to_dict("records")
+        )
+        found = gated(*reversed(NEW), scope=scope)
+        assert found.difference == pytest.approx(row["difference"])
+        assert (found.lower, found.upper) == pytest.approx((row["lower"], row["upper"]))
+        assert found.prob_not_worse == pytest.approx(row["prob_greater"] + row["prob_equal"])
+
+
+def test_everything_judged_the_chance_is_that_of_the_t_test() -> None:
+    """With nothing unjudged half the p-value of the paired t test is the chance of the other order."""
+    pair = ("north-2", "lake-1")
+    per_topic = compare(load_example(), pair, "P@10", estimators="as-judged").scores.estimates[0].per_topic
+    lead = per_topic[1] - per_topic[0]
+    for margin in (0.0, 0.05, 0.1):
+        p = stats.ttest_1samp(lead, -margin, alternative="less").pvalue  # of a lead at least -margin
+        found = gate(load_example(), pair, "P@10", posterior="ratio(draws=2000)", margin=margin)
+        assert found.prob_not_worse == pytest.approx(p, abs=0.02)
+        assert found.status == (0 if p > 0.97 else 1 if p < 0.03 else 2 if 0.07 < p < 0.93 else found.status)
+
+
+def test_the_margin_and_the_probability_decide() -> None:
+    equal = gated("new-a", "new-b", margin=0.5)
+    assert (equal.status, equal.prob_not_worse) == (0, 1)
+    assert "at least -0.5 is over 0.999" in equal.sentence
+    told = gated("new-b", "lake-1")
+    assert told.verdict == "cannot be told"
+    assert told.status == 2
+    assert 0.05 < told.prob_not_worse < 0.95
+    likely = max(told.prob_not_worse, 1 - told.prob_not_worse)
+    assert gated("new-b", "lake-1", probability=likely - 0.01).status == (told.prob_not_worse < 0.5)
+    assert gated("new-b", "lake-1", probability=likely + 0.01).status == 2
+
+
+def test_the_interval_has_the_package_default_probability() -> None:
+    with rc_context({"ci_prob": 0.5}):
+        narrow = gated(*NEW)
+    assert "(50 % interval" in narrow.sentence
+    assert narrow.upper - narrow.lower < gated(*NEW).upper - gated(*NEW).lower
+
+
+WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any], str], ...] = (
+    ((["new-a"],), {}, "1 run; name two"),
+    ((["new-a", "new-a"],), {}, "1 run; name two"),
+    (([*NEW, "lake-1"],), {}, "3 runs; name two"),
+    ((NEW, "AntiP@10"), {}, "higher for worse runs"),
+    ((NEW, ["P@5", "P@10"]), {}, "choose one"),
+    ((NEW,), {"probability": 0.5}, "probability cannot be 0.5; above 0.5 and below 1"),
+    ((NEW,), {"margin": -0.1}, "margin cannot be -0.1"),
+    ((NEW,), {"scope": "topics"}, "scope cannot be 'topics'"),
+    ((NEW,), {"posterior": "background"}, "no interval"),
+    ((["new-a", "new-c"],), {}, "new-c"),
+)
+
+
+def test_what_cannot_be_gated_is_refused() -> None:
+    for given, settings, said in WRONG:
+        with pytest.raises(InputError, match=said):
+            gate(load_example(), *given, **settings)
