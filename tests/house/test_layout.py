@@ -20,7 +20,6 @@ TESTED_IN = {
     "arrays": "whole/test_typing",
     "auditing/differences": "auditing/test_auditing auditing/test_urns",
     "auditing/sequences": "auditing/test_urns",
-    "auditing/settings": "test_options",
     "auditing/starting": "auditing/test_auditing",
     "cli/commands": "cli/test_parameters",
     "cli/files": "cli/test_refusals cli/test_parameters",
