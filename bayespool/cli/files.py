@@ -42,12 +42,13 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "qrels": _paths("--qrels", help="Relevance judgments. May be repeated."),
     "pool": _paths("--pool", help="Runs of the campaign: folder, glob or file. May be repeated."),
     "organizations": _paths(
-        "--organizations", help="Who submitted which run: CSV with run_id,organization, or XML."
+        "--organizations",
+        help="Who submitted which run: CSV with run_id,organization, or XML. May be repeated.",
     ),
     "collections": _paths(
         "--collection",
         "collections",
-        help="TOML file that names judgments, runs and how they are read, in place of options for them.",
+        help="TOML file that names judgments, runs and how they are read, in place of options for them. May be repeated in leave-out.",
     ),
     "judges": _paths(
         "--judge",
