@@ -17,6 +17,7 @@ from bayespool.cli.parameters import own_option
 from bayespool.cli.results import Outputs, is_as_json, print_document
 from bayespool.errors import InputError
 from bayespool.names import split_list
+from bayespool.tables.formatting import counted
 
 _PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row per run and topic.")}
 
@@ -208,7 +209,8 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     2 if that cannot be told. One line says why.
     """
     if files.n_runs() != 2:
-        raise InputError(f"{files.n_runs()} runs", hint="name two: the one that there is, and the new one")
+        hint = "name two: the one that there is, and the new one"
+        raise InputError(counted(files.n_runs(), "run"), hint=hint)
     decided = files.compute(comparisons.gate, keywords)
     if is_as_json():
         print_document({}, decided.metadata, summary=[decided.sentence])

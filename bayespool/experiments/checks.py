@@ -33,6 +33,7 @@ from bayespool.experiments.running import completed
 from bayespool.inference.cells import draw_row_effects
 from bayespool.inference.engines import make_engine
 from bayespool.measures import Measure, Precision
+from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.models import MODEL_NAMES
 from bayespool.models.formulas import draw_priors
 from bayespool.models.registry import check_priors
@@ -44,7 +45,6 @@ from bayespool.posterior.notes import warn_of_judges
 from bayespool.posterior.preparation import evidence_depth
 from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
-from bayespool.scoring.settings import measures_of_rankings
 from bayespool.tables.files import container_bytes, variable_name
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import one_line
@@ -313,7 +313,7 @@ def check_models(
     """
     check_count("n_folds", n_folds, least=2)
     check_count("random_seed", random_seed, least=0)
-    parsed = measures_of_rankings(measures)
+    parsed = parse_ranking_measures(measures)
     names = MODEL_NAMES if models is None else parse_models(models)
     given = given_settings(posterior)
     if "model" in given:

@@ -32,6 +32,7 @@ from bayespool.experiments.judge_rows import (
 )
 from bayespool.experiments.running import Columns, Stored, Task, add_rows
 from bayespool.measures import Measure
+from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Estimand
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.notes import judge_problems
@@ -39,7 +40,6 @@ from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.estimators import parse_sole_posterior
 from bayespool.scoring.scoring import warn_of_unused_relevance
-from bayespool.scoring.settings import measures_of_rankings
 from bayespool.tables.files import records
 from bayespool.tables.formatting import level, number, some_of
 from bayespool.tables.markup import one_line
@@ -462,7 +462,7 @@ def check_judges(
 
     check_count("random_seed", random_seed, least=0)
     check_count("pool_depth", pool_depth)
-    parsed = measures_of_rankings(measures)
+    parsed = parse_ranking_measures(measures)
     settings = JudgesSettings(
         measures=parsed,
         posterior=parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed),

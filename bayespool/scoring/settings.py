@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import InputError
 from bayespool.measures.parsing import parse_measures, parse_ranking_measures, parse_sole_measure
 from bayespool.names import Estimand as Estimand, Ideal as Ideal, Scope as Scope, Unseen as Unseen
 from bayespool.options import SEED, Option, PosteriorSettings, option
@@ -16,9 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bayespool.measures import Estimator, Measure
-    from bayespool.posterior import PosteriorEstimator
 
-measures_of_rankings = parse_ranking_measures
 MEASURES: Option = Option(
     help="P@10, nDCG@10, P(rel=2)@10, AP@100, …; may be repeated.",
     multiple="repeated",
@@ -162,96 +159,3 @@ class ScoringSettings(TargetSettings):
     def _requested_estimators(self) -> Iterable[str | Estimator]:
         """Return the estimators as given."""
         return self.estimators
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoreSettings(ScoringSettings):
-    """Settings for `bayespool.score`."""
-
-    common_topics: tuple[str, ...] = option(
-        None,
-        "Comma-separated topics on which the runs are fully judged: adds the topics adjustment, and "
-        "posteriors learn from the judgments there as from the runs' own.",
-        group="Input",
-    )
-    scope: Scope = option(
-        "these-topics",
-        "Source of uncertainty: these-topics (unjudged documents only), population (topics, too: these are a "
-        "sample), or another-assessor (the score that another assessor of the same kind would have given).",
-        group="Estimation",
-    )
-
-    def _requested_estimators(self) -> Iterable[str | Estimator]:
-        from bayespool.scoring.estimators import with_common_topics
-
-        return with_common_topics(self.estimators, self.common_topics, **self.target_settings())
-
-
-@dataclass(frozen=True, kw_only=True)
-class ImputeSettings(TargetSettings):
-    """Settings for `bayespool.impute`."""
-
-    measures: tuple[Measure, ...] = option(
-        "P@10",
-        MEASURES_OF_RANKINGS,
-        details="They say how deep judgments are completed and which levels of relevance are distinguished; "
-        "one completion serves them all.",
-    )
-    posterior: PosteriorEstimator = option(
-        "posterior-combined",
-        POSTERIOR,
-        help="The posterior whose draws are written, with settings in parentheses: "
-        "posterior-ratio(draws=2000).",
-        details="A point correction has no draws.",
-    )
-    draws: int = option(
-        20,
-        "Completed qrels to write: as many draws, spread evenly over those of the posterior.",
-        details="The first of 40 are the 20 that are written when 20 are asked for.",
-        least=2,
-        group="Sampling",
-    )
-
-    def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import parse_sole_posterior
-
-        super().__post_init__()
-        posterior = parse_sole_posterior(self.posterior, **self.target_settings())
-        if self.draws > (n_available := posterior.draws * posterior.chains):
-            raise InputError(
-                f"{self.draws} completed qrels out of {n_available} draws",
-                hint=f"ask for more, as in {posterior.name}(draws={-(-self.draws // posterior.chains)})",
-            )
-        self._hold("posterior", posterior)
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeNextSettings(TargetSettings):
-    """Settings for `bayespool.judge_next`."""
-
-    measures: Measure = option("P@10", ONE_MEASURE)
-    goal: Literal["interval", "comparison", "ranking"] = option(
-        "interval",
-        "What judgments are to bring down: the mean width of the runs' intervals (with --until the widest), "
-        "the chance that two runs are in the wrong order, or that of all pairs of runs.",
-    )
-    budget: int = option(50, "Documents to judge.", least=1)
-    ideal: Ideal | None = option(
-        None,
-        IDEAL,
-        details=f"{IDEAL.details} Default: own for intervals, shared for a comparison and a ranking.",
-    )
-    until: float | None = option(
-        None,
-        "Stop when this is reached: a width of the widest interval, or a chance of a wrong order. The "
-        "number of judgments that it is expected to take is printed.",
-        above=0,
-    )
-    posterior: PosteriorEstimator = option("posterior-combined", POSTERIOR)
-    ci_prob: float = option(None, CI_PROB)
-
-    def __post_init__(self) -> None:
-        from bayespool.scoring.estimators import parse_sole_posterior
-
-        super().__post_init__()
-        self._hold("posterior", parse_sole_posterior(self.posterior, **self.target_settings()))

@@ -80,7 +80,6 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: bayespool.impute(EXAMPLE, draws=20, posterior="target_accept=high"),
         "posterior 'posterior(target_accept=high)': target_accept must be a number",
     ),
-    "reading": (lambda: bayespool.judge_next(EXAMPLE, "new-a", pool="runs/"), "unknown settings ['pool']"),
 }
 
 
