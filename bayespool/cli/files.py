@@ -211,7 +211,8 @@ def check_names(function: Callable[..., Any], keywords: Mapping[str, Any]) -> No
     from bayespool.posterior.estimator import given_settings
     from bayespool.scoring.estimators import parse_estimators, parse_sole_posterior
 
-    values = {name: each.default for name, each in inspect.signature(function).parameters.items()} | keywords
+    parameters = inspect.signature(function).parameters
+    values = {name: each.default for name, each in parameters.items()} | dict(keywords)
     parse_measures(values.get("measures") or "P@10")
     if values.get("estimators"):
         given = given_settings(values.get("posterior"))
