@@ -254,10 +254,10 @@ def compare(
     level : float, default 0.05
         Significant is an adjusted p-value of at most this.
     control : {"holm", "benjamini-hochberg", "none", "dunnett"}
-        Adjustment of p-values over all pairs, or those with a baseline; dunnett is for one baseline.
-        ``holm`` and ``dunnett`` control the family-wise error rate, ``benjamini-hochberg`` the false
-        discovery rate, for many pairs; tukey-hsd needs none. ``dunnett`` replaces the t test of each pair by
-        one with the error of all runs, on the additive model run + topic.
+        Adjustment of p-values over all pairs, or over those with a baseline; dunnett is for one baseline.
+        The family-wise error rate is controlled by ``holm`` and ``dunnett``, the false discovery rate, for
+        many pairs, by ``benjamini-hochberg``; tukey-hsd needs no control. With ``dunnett`` the t test of a
+        pair has the error of all runs, on the additive model run + topic.
     rope : float, default 0.01
         A difference up to this is practically none. The region of practical equivalence.
     systems : path or mapping of str to str, optional

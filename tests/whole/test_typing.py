@@ -38,7 +38,7 @@ two = read_collection("irds:toy", {"mine": frame, "old": read_run("old.run")}, s
 score(two, posterior="chains=2")
 read_collection("qrels.txt", [frame, "my.run"], pool={"a": {"q1": {"d1": 0.5}}}, known_depth=10)
 both = build_collection({"a": frame, "b": frame}, frame)
-compare(both, ["a", "b"], joint=False, posterior="draws=100").differences()
+compare(both, ["a", "b"], posterior="joint=False, draws=100").differences()
 leave_out(example, "P@10", posterior="draws=3").settings.labels
 score(example).runs_ids  # attr-defined
 score(example, estimator="background")  # call-arg
