@@ -145,7 +145,7 @@ class Comparison(ComparisonFrames, Result):
             if len(others) > 1 or (others and joint):
                 lines.append(
                     f"{method}: draws of {', '.join(others)} come from completed judgments of their own, so "
-                    "that nothing is said across measures; joint=True completes them together"
+                    "that nothing is said across measures; posterior='joint=True' completes them together"
                 )
         return tuple(lines)
 

@@ -35,7 +35,7 @@ FUNCTIONS |= {"experiments/random_pools.py:vary_pool_width"}
 def options_of(command: str) -> list[click.Parameter]:
     """Options, without ``--help`` and ``--help-all``."""
     entry = COMMANDS[command]
-    params = entry.get_params(click.Context(entry))
+    params = entry.get_params(click.Context(entry, **entry.context_settings))
     return [p for p in params if p.param_type_name == "option" and p.name not in ("help", "help_all")]
 
 
@@ -148,7 +148,7 @@ def test_every_option_is_described_and_there_are_few_of_them() -> None:
             place = (command, option.opts)
             assert len(option.help or "") > 5, place
             assert (option.help or "").endswith((".", "…")), place
-            assert option.multiple == ("May be repeated." in (option.help or "")), place
+            assert option.multiple == ("May be repeated" in (option.help or "")), place
 
 
 def test_short_help_has_a_dozen_options_and_the_whole_help_all(run: Callable[..., Outcome]) -> None:
