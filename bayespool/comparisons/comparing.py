@@ -145,7 +145,7 @@ class Comparison(ComparisonFrames, Result):
             if len(others) > 1 or (others and joint):
                 lines.append(
                     f"{method}: draws of {', '.join(others)} come from completed judgments of their own, so "
-                    "that nothing is said across measures; joint=True completes them together"
+                    "that nothing is said across measures; posterior='joint=True' completes them together"
                 )
         return tuple(lines)
 
@@ -212,9 +212,9 @@ def compare(
     measures : measure or iterable of measures, default "P@10"
         P@10, nDCG@10, P(rel=2)@10, AP@100, ….
     baseline : str or iterable of str, optional
-        Run that all others are compared with, and they not with one another; or several. Differences are of
-        the others minus the baseline, and p-values are adjusted over these pairs alone. Ranks are of all
-        runs.
+        Run that all others are compared with, and they not with one another; or several. It need not be
+        among ``run_ids``. Differences are of the others minus the baseline, and p-values are adjusted over
+        these pairs alone. Ranks are of all runs.
     estimators : str, Estimator or sequence of them, default "posterior-combined"
         Names with settings in parentheses, such as background(e=0.05), or 'default', 'all', 'pairs'. These
         three are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
@@ -325,6 +325,10 @@ def compare(
         **defaults,
     )
     leaving = listed("unpool", unpool, may_be_empty=True)
+    if against:
+        by_default = collection.given_run_ids or (() if leaving else collection.unpooled_run_ids)
+        named = by_default if run_ids is None else listed("run_ids", run_ids)
+        run_ids = tuple(dict.fromkeys((*named, *against)))
     settings = described(
         measures=parsed,
         baseline=against,
@@ -422,7 +426,6 @@ def compare_scores(
             f"{separate[0].method} scored each run as if it were alone: draws of a difference say nothing",
             hint="score with posterior='together=True', or call compare",
         )
-    _check_baseline(baseline, scores.run_ids, tests, control)
     pairs = compared_pairs(scores.run_ids, baseline)
     if not len(pairs[0]):
         raise InputError("no run is compared with the baselines", hint="name one beside them")
