@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
+import pkgutil
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-import bayespool
 from bayespool import names
 
 
@@ -52,7 +52,7 @@ def parameters_of(path: str) -> dict[str, Parameter]:
     ``scoring/scoring.py:score`` is the function's place in the package.
     """
     file, _, name = path.partition(":")
-    source = (Path(bayespool.__file__).parent / file).read_text(encoding="utf-8")
+    source = pkgutil.get_data("bayespool", file) or b""
     function = next(
         node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name
     )

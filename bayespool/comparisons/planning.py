@@ -19,9 +19,10 @@ from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.names import AS_JUDGED, By, Estimand
 from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
-from bayespool.scoring.estimators import parse_estimator, parse_sole_posterior
+from bayespool.scoring.estimators import parse_estimator
 from bayespool.scoring.scoring import find_targets, score_parsed
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
@@ -453,7 +454,7 @@ def plan_comparison(
         check_number(name, price, least=0)
     check_choice("estimand", estimand, Estimand)
     check_count("random_seed", random_seed, least=0)
-    estimator = parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     check_count("topics_at_hand", topics_at_hand, least=2)
     check_number("sd", sd, above=0)
     leaving: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True)}
