@@ -32,7 +32,6 @@ from bayespool.scoring.score_tables import (
     distance_views,
     judged_twice_table,
     note_lines,
-    pairs_table,
     pool_condition,
     readable,
 )
@@ -304,18 +303,16 @@ class Scores(ReadableScores):
         """Return all tables, the main one first.
 
         ``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
-        people read them; ``pairs`` of a correction and its posterior; ``unjudged`` shares by run and topic,
-        ``checks`` of the draws, ``indicators`` of the anti-precision correction, ``judged_twice`` by both
-        assessors' levels and ``statements`` of the notes.
+        people read them; ``unjudged`` shares by run and topic, ``checks`` of the draws, ``indicators`` of
+        the anti-precision correction, ``judged_twice`` by both assessors' levels and ``statements`` of the
+        notes.
         """
         first = [self._scores]
         if self.by_topic:
             first.insert(0, self._topics)
         elif self._is_small:
             first.append(self._topics)
-        pairs = pairs_table(self._scores.frame, self.metadata)
         others = (
-            *([] if pairs is None else [pairs]),
             unjudged_table(self.run_ids, self.query_ids, self.bounds),
             checks_table(self.metadata),
             indicators_table(self.estimates),
