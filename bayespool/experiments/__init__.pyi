@@ -23,14 +23,13 @@ from .predictions import (
     predict_held_out as predict_held_out,
     stack as stack,
 )
-from .random_pool_results import CommonTopicsResult as CommonTopicsResult, PoolWidthResult as PoolWidthResult
+from .random_pool_results import RandomPoolsResult as RandomPoolsResult
 from .random_pools import vary_common_topics as vary_common_topics, vary_pool_width as vary_pool_width
 from .settings import (
     BudgetSettings as BudgetSettings,
-    CommonTopicsSettings as CommonTopicsSettings,
     DesignSettings as DesignSettings,
     LeaveOutSettings as LeaveOutSettings,
-    PoolWidthSettings as PoolWidthSettings,
+    RandomPoolSettings as RandomPoolSettings,
 )
 from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -15,6 +16,7 @@ from bayespool.experiments.graded_runs import (
     WithReportedRuns,
     best_runs_text,
     in_order,
+    measure_view,
     reported_rows,
     sre_star_note,
     summarize_groups,
@@ -224,37 +226,25 @@ class Budgets(WithReportedRuns):
         for measure in measures:
             n_runs = int(self._summary.loc[self._summary["measure"] == measure, "n_runs"].iloc[0])
             which = best_runs_text(n_runs, len(self.run_ids))
-            yield View(
-                title=f"{measure}, {which} pooled runs, means over budgets",
-                names=("strategy",),
-                columns=("mae", "bias", "sre", "sre_star", *agreement),
-                where={"measure": measure},
-                note=legend if measure == measures[-1] else "",
+            title, note = (
+                f"{which} pooled runs, means over budgets",
+                legend if measure == measures[-1] else "",
             )
+            columns = ("mae", "bias", "sre", "sre_star", *agreement)
+            yield measure_view(measure, title, ("strategy",), columns, note)
 
     def _ranking_views(self) -> Iterator[View]:
         labels = {name: COLUMNS[name].label for name in BIAS_MEASURES}
         less = {name: f"{label} less than\n{self.settings.labels[0]}" for name, label in labels.items()}
-        for measure in map(str, self.settings.measures):
-            yield View(
-                title=f"{measure}, rank of the mean over budgets, from 1, the least biased",
-                names=("strategy",),
-                columns=(
-                    Pivot(("rank",), "bias_measure", labels),
-                    Pivot(("beats_first",), "bias_measure", less),
-                ),
-                where={"measure": measure},
-            )
+        title = "rank of the mean over budgets, from 1, the least biased"
+        pivots = Pivot(("rank",), "bias_measure", labels), Pivot(("beats_first",), "bias_measure", less)
+        for measure in self.settings.measures:
+            yield measure_view(measure, title, ("strategy",), pivots)
 
     def _budget_views(self) -> Iterator[View]:
-        for measure in map(str, self.settings.measures):
-            for bias_measure in BIAS_MEASURES:
-                yield View(
-                    title=f"{measure}, {COLUMNS[bias_measure].label} by budget",
-                    names=("strategy",),
-                    columns=(self._by_budget(bias_measure),),
-                    where={"measure": measure},
-                )
+        for measure, name in itertools.product(self.settings.measures, BIAS_MEASURES):
+            title = f"{COLUMNS[name].label} by budget"
+            yield measure_view(measure, title, ("strategy",), (self._by_budget(name),))
 
     def _by_budget(self, column: str) -> Pivot:
         """Return a pivot with one column per budget, for at most eight evenly spaced budgets."""

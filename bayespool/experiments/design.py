@@ -26,7 +26,6 @@ from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.preparing import changed, parts_description
 from bayespool.experiments.running import Columns, Stored, Task, add_rows
-from bayespool.experiments.settings import PoolSettings
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.errors import (
     kendall_tau_b,
@@ -560,33 +559,3 @@ def contributors(
             hint="give more runs, or the organizations of the runs",
         )
     return {name: tuple(unit_runs) for name, unit_runs in units.items()}
-
-
-def pool_contributors(whole: Collection, settings: PoolSettings) -> dict[str, tuple[str, ...]]:
-    """Return the contributors from which random pools are drawn."""
-    types, kind = dict(settings.run_types), settings.pool_type
-    runs = [run for run in whole.pooled_run_ids if kind is None or types[run] == kind]
-    return contributors(whole, settings.by, runs)
-
-
-PAPER_WIDTHS = (2, 4, 10, 20, 40)
-"""Pool widths used by Webber & Park (2009)."""
-
-
-def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolSettings:
-    """Resolve the settings for depth, run types and pool widths for a collection. Default widths are those of
-    the paper that leave a contributor outside.
-    """
-    types = resolve_run_types(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
-    n_units = len(pool_contributors(whole, dataclasses.replace(requested, run_types=types)))
-    most = n_units - 1
-    widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
-    sizes = tuple(sorted(set(widths)))
-    if not sizes or max(sizes) > most:
-        which = "" if requested.pool_type is None else f" of type {requested.pool_type!r}"
-        width = f"a pool of width {max(sizes, default=1)} and one more"
-        raise InputError(
-            f"{n_units} {requested.by}s{which} are too few for {width}",
-            hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
-        )
-    return dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=sizes)

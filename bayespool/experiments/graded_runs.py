@@ -27,7 +27,7 @@ from bayespool.experiments.design import (
     with_missing_flags,
 )
 from bayespool.experiments.preparing import labeled_estimators
-from bayespool.experiments.running import PartResult
+from bayespool.experiments.running import Columns, PartResult
 from bayespool.experiments.settings import DesignSettings, LeaveOutSettings
 from bayespool.measures import Measure
 from bayespool.measures.errors import system_rank_error
@@ -37,7 +37,7 @@ from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
 from bayespool.tables.files import records, variable_name
 from bayespool.tables.formatting import counted, level, number, percent
-from bayespool.tables.table import COLUMNS, Column, Table, View
+from bayespool.tables.table import COLUMNS, Column, IntervalColumn, Pivot, Table, View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,12 +131,17 @@ def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
     return frame.iloc[np.lexsort(columns[::-1])].reset_index(drop=True)
 
 
-def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame:
-    """Return the rows of all parts as one data frame, sorted as in `in_order`."""
+def stacked(parts: Iterable[Columns]) -> pd.DataFrame:
+    """Return the rows of all parts as one data frame."""
     import pandas as pd
 
-    names = results[0].rows
-    return in_order(pd.DataFrame({name: [x for r in results for x in r.rows[name]] for name in names}), keys)
+    columns, *others = parts
+    return pd.DataFrame({n: [*values, *(x for o in others for x in o[n])] for n, values in columns.items()})
+
+
+def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame:
+    """Return the rows of all parts as one data frame, sorted as in `in_order`."""
+    return in_order(stacked(result.rows for result in results), keys)
 
 
 def summarize_groups(
@@ -170,6 +175,19 @@ def panel_figure(
         return draw_panels(plots, **size)  # type: ignore[arg-type]
 
     return named_figure(name, caption, draw, of)
+
+
+def measure_view(
+    measure: object,
+    title: str,
+    names: tuple[str, ...],
+    columns: tuple[str | IntervalColumn | Pivot, ...],
+    note: str = "",
+    **where: object,
+) -> View:
+    """Return a view of the rows of one measure, which its title begins with, and of other values."""
+    title, where = f"{measure}, {title}" if title else str(measure), {"measure": str(measure)} | where
+    return View(title=title, names=names, columns=columns, where=where, note=note)
 
 
 def best_runs_text(n_runs: int, n_all: int) -> str:
@@ -364,21 +382,14 @@ class DesignResult(ExperimentResult):
         for measure in measures:
             rows = self._summary[self._summary["measure"] == measure]
             posteriors = rows[rows["ci_prob"].notna()]
-            yield View(
-                title=f"{measure}, {self._runs_clause(measure, int(rows['n_runs'].iloc[0]))}",
-                names=("estimator",),
-                columns=self._errors,
-                where={"measure": measure},
-                note=self._legend() if measure == measures[-1] else "",
-            )
+            title, note = self._runs_clause(measure, int(rows["n_runs"].iloc[0])), self._legend()
+            note = note if measure == measures[-1] else ""
+            yield measure_view(measure, title, ("estimator",), self._errors, note)
             if len(posteriors):
-                n_open = int(posteriors["n_open"].iloc[0])
-                yield View(
-                    title=f"{measure}, intervals of {counted(n_open, 'run')} with anything unjudged",
-                    names=("estimator",),
-                    columns=(*intervals, "width"),
-                    where={"measure": measure, "ci_prob": self.settings.ci_prob},
-                )
+                n_open = counted(int(posteriors["n_open"].iloc[0]), "run")
+                title, columns = f"intervals of {n_open} with anything unjudged", (*intervals, "width")
+                level_ = {"ci_prob": self.settings.ci_prob}
+                yield measure_view(measure, title, ("estimator",), columns, **level_)
 
     def _legend(self) -> str:
         return "SRE: by how many places estimates miss their runs' true ranks, summed over runs."
@@ -574,8 +585,6 @@ def errors_by_type(whole: Collection, settings: LeaveOutSettings, rows: pd.DataF
 
 def table_by_type(errors: pd.DataFrame) -> Table:
     """Return the table ``types`` from `errors_by_type`, with one view per measure."""
-    views = [
-        View(title=f"{m}, by type", names=("type", "estimator"), columns=_SHOWN, where={"measure": m})
-        for m in errors["measure"].unique()
-    ]
-    return Table("types", "Types of runs", errors.copy(), _COLUMNS, tuple(views))
+    names, measures = ("type", "estimator"), errors["measure"].unique()
+    views = tuple(measure_view(measure, "by type", names, _SHOWN) for measure in measures)
+    return Table("types", "Types of runs", errors.copy(), _COLUMNS, views)

@@ -16,6 +16,7 @@ from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
+from bayespool.experiments.graded_runs import measure_view
 from bayespool.experiments.leave_out_results import LeaveOutResult
 from bayespool.experiments.leaving_out import leave_out_resolved, resolve_design
 from bayespool.experiments.preparing import labeled_estimators
@@ -147,14 +148,11 @@ class LeaveOutSeveralResult(Result):
         return pd.concat(frames, ignore_index=True)
 
     def _views(self, table: str) -> tuple[View, ...]:
-        names, columns, title = ["collection", "estimator"], list(_ERRORS), "by collection"
+        shown: tuple[Any, ...] = "by collection", ("collection", "estimator"), _ERRORS
         if table == "overall":
-            names, columns = ["estimator"], ["n_best", "n_worst", "geometric_mean"]
             title = "number of collections where an estimator is best and worst by MAE"
-        return tuple(
-            View(title=f"{m}, {title}", names=tuple(names), columns=tuple(columns), where={"measure": m})
-            for m in map(str, self.settings.measures)
-        )
+            shown = title, ("estimator",), ("n_best", "n_worst", "geometric_mean")
+        return tuple(measure_view(measure, *shown) for measure in self.settings.measures)
 
     def _sentence(self, measure: str) -> str:
         """Return a sentence on the estimator that most often has the smallest MAE under a measure."""
