@@ -23,14 +23,7 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
-from bayespool.experiments.design import (
-    Design,
-    Graded,
-    Part,
-    contributors,
-    resolve_run_types,
-    whole_pool,
-)
+from bayespool.experiments.design import Design, Graded, Part, contributors, resolve_run_types, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fields
 from bayespool.experiments.preparing import labeled_estimators
 from bayespool.experiments.random_pool_results import RandomPoolsResult
