@@ -215,24 +215,22 @@ def interval_columns(
     n_all = len(estimates.query_ids)
     n_topics = n_all if n_topics is None else n_topics
     columns: dict[str, Any] = dict.fromkeys(INTERVAL_COLUMNS, np.full(n_runs, np.nan))
+    columns |= dict.fromkeys((f"covered_{level}" for level in COVERAGE_LEVELS), [None] * n_runs)
     if estimates.std is not None:
         columns["std"] = estimates.std * n_all / n_topics
     if draws is None:
-        return columns | {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
+        return columns
     total, true_total = draws.totals(), truth.totals()
     per_mean = draws.per_mean(n_topics)
     low, high = equal_tailed_interval(total, ci_prob)
-    inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
     pit = randomized_pit(total, true_total, np.random.default_rng(seed))
     below, up_to = pit_range(total, true_total)
+    for level in COVERAGE_LEVELS:
+        columns[f"covered_{level}"] = np.where(open_, covered(total, true_total, level / 100), None)
     return columns | {
         "lower": low / per_mean,
         "upper": high / per_mean,
         "ci_prob": np.full(n_runs, ci_prob),
-        **{
-            f"covered_{level}": [bool(hit) if o else None for hit, o in zip(hits, open_, strict=True)]
-            for level, hits in inside.items()
-        },
         "pit": np.where(open_, pit, np.nan),
         "pit_lower": np.where(open_, below, np.nan),
         "pit_upper": np.where(open_, up_to, np.nan),
@@ -428,14 +426,14 @@ class Design(Task):
         per measure, shape (run, topic), NaN on topics that a score does not count, and processor seconds per
         stage.
         """
-        clock = _Clock()
-        with clock.timed("concealing"):
+        seconds: dict[str, float] = {}
+        with _timed(seconds, "concealing"):
             concealed = self.conceal(collection, part, settings)
             concealed = concealed.judged_at_most(self.judged_in_truth(collection, part, settings))
-        estimates = self._estimates(concealed, part, settings, clock)
+        estimates = self._estimates(concealed, part, settings, seconds)
         rows: Columns = {}
         scores: dict[str, list[Any]] = {}
-        with clock.timed("comparing with the truth"):
+        with _timed(seconds, "comparing with the truth"):
             counted = self.topics(collection, part, settings)
             organization = collection.organization[collection.run_index(part.run_ids)]
             organizations = np.array(collection.organizations, dtype=object)[organization]
@@ -458,7 +456,7 @@ class Design(Task):
                         random_seed=settings.random_seed,
                     )
                     add_rows(rows, self.grade(graded, settings))
-        return rows, {"true_scores": scores, "seconds": clock.seconds}
+        return rows, {"true_scores": scores, "seconds": seconds}
 
     def identity(self, part: Any, settings: Any) -> tuple[str, list[Any]]:
         """Return the part's name and its identity: name, runs, pool, measures and columns."""
@@ -471,7 +469,7 @@ class Design(Task):
         return parts_description(settings, self)
 
     def _estimates(
-        self, concealed: Collection, part: Any, settings: Any, clock: _Clock
+        self, concealed: Collection, part: Any, settings: Any, seconds: dict[str, float]
     ) -> dict[str, tuple[Estimates, ...]]:
         """Return the estimates from each estimator, one per measure, by label. Errors get a note that names
         the estimator and the part.
@@ -480,7 +478,7 @@ class Design(Task):
         for label, estimator in settings.estimators:
             seed = seed_of(getattr(estimator, "random_seed", None), *self.seeds(part, settings))
             seeded = changed(estimator, "random_seed", seed)
-            with clock.timed(label):
+            with _timed(seconds, label):
                 try:
                     estimates[label] = estimate_checked(seeded, concealed, part.run_ids, part.measures)
                 except Exception as error:
@@ -489,15 +487,12 @@ class Design(Task):
         return estimates
 
 
-class _Clock:
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def timed(self, name: str) -> Iterator[None]:
-        start = time.process_time()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start
+@contextmanager
+def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+    """Add the processor time that a stage takes."""
+    start = time.process_time()
+    yield
+    seconds[stage] = seconds.get(stage, 0.0) + time.process_time() - start
 
 
 def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Collection:

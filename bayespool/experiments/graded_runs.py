@@ -16,21 +16,17 @@ from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import InputError
-from bayespool.evidence import score_bounds
 from bayespool.experiments.design import (
     COVERAGE_LEVELS,
     Design,
     error_columns,
     interval_summary,
-    resolve_run_types,
     with_missing_flags,
 )
 from bayespool.experiments.preparing import labeled_estimators
 from bayespool.experiments.running import Columns, PartResult
-from bayespool.experiments.settings import DesignSettings, LeaveOutSettings
+from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Measure
-from bayespool.measures.errors import system_rank_error
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import Estimand, PairTest
 from bayespool.pooling import describe_pool
@@ -402,14 +398,14 @@ class DesignResult(ExperimentResult):
     def _summary(self) -> pd.DataFrame:
         return summarize_groups(self._reported, ("measure", "estimator"), self._summarize)
 
-    def _summarize(self, rows: pd.DataFrame) -> dict[str, Any]:
+    def _summarize(self, rows: pd.DataFrame, ranks: Mapping[str, float] | None = None) -> dict[str, Any]:
         posterior = bool(rows["ci_prob"].notna().any())
         graded = interval_summary(rows, rows["n_unjudged"] > 0)
         return {
             "n_runs": len(rows),
             **error_columns(rows, "mae", "rmse", "bias"),
             "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
-            **self._rank_errors(rows),
+            **(self._rank_errors(rows) if ranks is None else ranks),
             **{name: value for name, value in graded.items() if name != "crps"},
             "ci_prob": self.settings.ci_prob if posterior else np.nan,
             "crps": graded["crps"],
@@ -533,58 +529,3 @@ def run_design(
         seconds=total_seconds(results),
         _rows=run_table(collection, settings, results, order),
     )
-
-
-_COLUMNS = {
-    "type": Column("type", "text", "The type of runs that was left out."),
-    "n_pool_runs": Column("pool\nruns", "count", "Number of runs of the other types, which make the pool."),
-}
-_SHOWN = ("n_runs", "n_pool_runs", "mae", "rmse", "bias", "sre", "kendall_tau_b", "coverage_95")
-
-
-def with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettings:
-    """Return the settings with the type of each pooled run and the types to leave out."""
-    pairs = resolve_run_types(whole, dict(settings.run_types), whole.pooled_run_ids)
-    kinds = sorted({kind for _, kind in pairs})
-    if len(kinds) < 2:
-        raise InputError(
-            f"all runs of the pool are of type {kinds[0]!r}: nothing is left once it is left out",
-            hint="give at least two types",
-        )
-    return replace(settings, run_types=pairs, types=settings.types or tuple(kinds))
-
-
-def errors_by_type(whole: Collection, settings: LeaveOutSettings, rows: pd.DataFrame) -> pd.DataFrame:
-    """Summarize reported runs by type, measure and estimator.
-
-    Ranks are among the true scores of the runs of other types.
-    """
-    runs, n_runs = whole.pooled_run_ids, Counter(kind for _, kind in settings.run_types)
-    true = {str(m): score_bounds(whole, runs, m).low.means() for m in settings.measures}
-
-    def summarize(rows: pd.DataFrame) -> dict[str, Any]:
-        kind, measure = rows[["fold", "measure"]].iloc[0]
-        others = true[measure][~np.isin(runs, rows["run_id"])]
-        truth, value = (np.append(rows[name].to_numpy(), others) for name in ("truth", "value"))
-        graded = interval_summary(rows, rows["n_unjudged"] > 0)
-        return {
-            "n_runs": len(rows),
-            "n_pool_runs": len(runs) - n_runs[kind],
-            **error_columns(rows, "mae", "rmse", "bias"),
-            "sre": system_rank_error(truth, value),
-            **error_columns(rows, "kendall_tau_b"),
-            **{name: share for name, share in graded.items() if not name.startswith("pit_")},
-            "ci_prob": float(rows["ci_prob"].iloc[0]),
-        }
-
-    by_type = rows.sort_values("fold", key=lambda fold: fold.map(settings.types.index), kind="stable")
-    return summarize_groups(by_type, ("fold", "measure", "estimator"), summarize).rename(
-        columns={"fold": "type"}
-    )
-
-
-def table_by_type(errors: pd.DataFrame) -> Table:
-    """Return the table ``types`` from `errors_by_type`, with one view per measure."""
-    names, measures = ("type", "estimator"), errors["measure"].unique()
-    views = tuple(measure_view(measure, "by type", names, _SHOWN) for measure in measures)
-    return Table("types", "Types of runs", errors.copy(), _COLUMNS, views)

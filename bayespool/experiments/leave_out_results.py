@@ -24,7 +24,7 @@ from bayespool.experiments.graded_runs import (
     best_runs_text,
     measure_view,
     sre_star_note,
-    table_by_type,
+    summarize_groups,
 )
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure
@@ -42,6 +42,11 @@ _CLUSTERS = {
     "left_out": Column("left out", "flag", "Whether the cluster was left out of the pool."),
     "stays": Column("why not", "text", "Why the cluster stays in the pool."),
 }
+_TYPES = {
+    "type": Column("type", "text", "The type of runs that was left out."),
+    "n_pool_runs": Column("pool\nruns", "count", "Number of runs of the other types, which make the pool."),
+}
+_TYPE_COLUMNS = ("n_runs", "n_pool_runs", "mae", "rmse", "bias", "sre", "kendall_tau_b", "coverage_95")
 _RELIABILITY = {
     "n_topics": Column("topics", "count", "Number of topics that all the runs have."),
     "generalizability": Column("Eρ²", "coefficient", "Reliability of differences between runs."),
@@ -91,6 +96,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         Pooled runs by measure, before ``top`` is applied.
     scores_in_truth : mapping of (str, str) to ndarray of float, shape (topic,)
         True values by measure and run; NaN on topics that the run's score is not over.
+    scores_in_pool : mapping of str to mapping of str to float
+        By measure and pooled run, the score with all judgments of the pool.
     clusters : tuple of RunCluster
         Of all pooled runs, the largest first, also those that stay in the pool; else empty.
     """
@@ -99,9 +106,9 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     settings: LeaveOutSettings
     n_pooled_runs: Mapping[str, int]
     scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
+    scores_in_pool: Mapping[str, Mapping[str, float]]
     clusters: tuple[RunCluster, ...]
     design: str = "leave-out"
-    _types: pd.DataFrame | None = None
 
     _where = " left out of the pool"
     _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
@@ -110,8 +117,10 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         """Return ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
         tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
-        if self._types is not None:
-            return *tables, table_by_type(self._types)
+        if self.settings.by == "type":
+            names, measures = ("type", "estimator"), self.settings.measures
+            type_views = tuple(measure_view(m, "by type", names, _TYPE_COLUMNS) for m in measures)
+            return *tables, Table("types", "Types of runs", self._type_frame(), _TYPES, type_views)
         if not self.clusters:
             return tables
         view = View(
@@ -187,6 +196,23 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             which = best_runs_text(n_runs, self._rows["run_id"].nunique())
             return f"{which} runs left out, of {counted(n_pooled, 'pooled run')}"
         return f"{best_runs_text(n_runs, n_pooled)} pooled runs"
+
+    def _type_frame(self) -> pd.DataFrame:
+        """Return the errors by type, measure and estimator."""
+        places = {kind: i for i, kind in enumerate(self.settings.types)}
+        rows = self._reported.sort_values("fold", key=lambda fold: fold.map(places), kind="stable")
+        frame = summarize_groups(rows, ("fold", "measure", "estimator"), self._summarize_type)
+        return frame.rename(columns={"fold": "type"})
+
+    def _summarize_type(self, rows: pd.DataFrame) -> dict[str, Any]:
+        """Return the errors of a type's runs, whose ranks are among the true scores of the other runs."""
+        kind, measure = rows[["fold", "measure"]].iloc[0]
+        left_out = set(rows["run_id"])
+        others = [score for run, score in self.scores_in_pool[measure].items() if run not in left_out]
+        truth, value = (np.append(rows[name].to_numpy(), others) for name in ("truth", "value"))
+        n_pool_runs = sum(other != kind for _, other in self.settings.run_types)
+        ranks = {"sre": system_rank_error(truth, value), **error_columns(rows, "kendall_tau_b")}
+        return self._summarize(rows, {"n_pool_runs": n_pool_runs, **ranks})
 
     def _cluster_texts(self) -> Iterator[str]:
         """Yield a text with the organizations and first runs of each cluster."""

@@ -20,14 +20,16 @@ from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
 from bayespool.evidence.ideals import ideal_reach, values_on_fuller
-from bayespool.experiments.design import Design, Graded, Part, Truth, contributors, whole_pool
-from bayespool.experiments.graded_runs import (
-    errors_by_type,
-    result_fields,
-    run_table,
-    total_seconds,
-    with_types,
+from bayespool.experiments.design import (
+    Design,
+    Graded,
+    Part,
+    Truth,
+    contributors,
+    resolve_run_types,
+    whole_pool,
 )
+from bayespool.experiments.graded_runs import result_fields, run_table, total_seconds
 from bayespool.experiments.leave_out_results import LeaveOutResult, LeaveOutSeveralResult
 from bayespool.experiments.preparing import labeled_estimators
 from bayespool.experiments.settings import LeaveOutSettings, leave_out_estimand
@@ -327,10 +329,11 @@ def leave_out_resolved(
     results = design.run(
         pooled, folds, settings, folder=folder, n_jobs=n_jobs, progress=progress, given=collection
     )
-    rows = _with_reported(run_table(pooled, settings, results), settings)
+    runs = pooled.pooled_run_ids
+    in_pool = {str(m): score_bounds(pooled, runs, m).low.means() for m in settings.measures}
     return LeaveOutResult(
         **result_fields(collection, pooled, settings, results),
-        n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
+        n_pooled_runs={str(m): len(runs) for m in settings.measures},
         scores_in_truth={
             (measure, run): run_scores
             for result in results
@@ -339,8 +342,8 @@ def leave_out_resolved(
         },
         seconds=total_seconds(results),
         clusters=design.clusters,
-        _rows=rows,
-        _types=errors_by_type(pooled, settings, rows[rows["reported"]]) if settings.by == "type" else None,
+        _rows=_with_reported(run_table(pooled, settings, results), settings),
+        scores_in_pool={m: dict(zip(runs, scores.tolist(), strict=True)) for m, scores in in_pool.items()},
     )
 
 
@@ -359,10 +362,22 @@ def resolve_design(
     elif settings.pool_depth is not None:
         pooled = collection.truncate_pool(settings.pool_depth)
     if settings.by == "type":
-        settings = with_types(pooled, settings)
+        settings = _with_types(pooled, settings)
     clusters = () if settings.n_clusters is None else cluster_runs(pooled, settings.n_clusters)
     design = RunsLeftOut(clusters)
     return pooled, settings, design, design.parts(pooled, settings)
+
+
+def _with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettings:
+    """Return the settings with the type of each pooled run and the types to leave out."""
+    pairs = resolve_run_types(whole, dict(settings.run_types), whole.pooled_run_ids)
+    kinds = sorted({kind for _, kind in pairs})
+    if len(kinds) < 2:
+        raise InputError(
+            f"all runs of the pool are of type {kinds[0]!r}: nothing is left once it is left out",
+            hint="give at least two types",
+        )
+    return replace(settings, run_types=pairs, types=settings.types or tuple(kinds))
 
 
 def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:
