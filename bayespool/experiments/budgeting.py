@@ -26,15 +26,7 @@ from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import judged_tally, n_relevant_documents, ranked_levels, relevance_levels
 from bayespool.experiments.budget_results import Budgets, packed
-from bayespool.experiments.design import (
-    INTERVAL_COLUMNS,
-    Design,
-    Graded,
-    Part,
-    contributors,
-    whole_pool,
-    with_missing_flags,
-)
+from bayespool.experiments.design import INTERVAL_COLUMNS, Design, Graded, Part, contributors, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, in_order, result_fields, stacked
 from bayespool.experiments.leaving_out import best_positions, n_best
 from bayespool.experiments.preparing import labeled_estimators, user_code_versions
@@ -501,7 +493,7 @@ def _estimate_rows(
     table["error"] = table["value"] - table["truth"]
     first = [*keys[:3], "estimator", "run_id", "organization", "left_out", "reported"]
     first += ["full", "truth", "as_judged", "value", "error", "open"]
-    table = with_missing_flags(table[[*first, *(name for name in table if name not in first)]])
+    table = table[[*first, *(name for name in table if name not in first)]]
     order: RowOrder = {"measure": list(map(str, settings.measures)), "strategy": settings.labels}
     order = {**order, "budget": None, "estimator": [label for label, _ in settings.estimators]}
     return in_order(table, {**order, "run_id": list(dict.fromkeys(rows["run_id"]))})

@@ -238,11 +238,6 @@ def interval_columns(
     }
 
 
-def with_missing_flags(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with coverage columns converted to a nullable boolean type."""
-    return rows.astype({f"covered_{level}": "boolean" for level in COVERAGE_LEVELS})
-
-
 def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
     """Return the columns of `interval_columns` summarized over an estimator's runs. ``n_open``; over these
     runs ``coverage_…``, ``pit_…`` (see `central_share`) and ``width``; ``crps`` over all; NaN without a

@@ -16,13 +16,7 @@ from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.defaults import fill_ci_prob
-from bayespool.experiments.design import (
-    COVERAGE_LEVELS,
-    Design,
-    error_columns,
-    interval_summary,
-    with_missing_flags,
-)
+from bayespool.experiments.design import COVERAGE_LEVELS, Design, error_columns, interval_summary
 from bayespool.experiments.preparing import labeled_estimators
 from bayespool.experiments.running import Columns, PartResult
 from bayespool.experiments.settings import DesignSettings
@@ -128,11 +122,13 @@ def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
 
 
 def stacked(parts: Iterable[Columns]) -> pd.DataFrame:
-    """Return the rows of all parts as one data frame."""
+    """Return the rows of all parts as one data frame, where coverage may be missing."""
     import pandas as pd
 
     columns, *others = parts
-    return pd.DataFrame({n: [*values, *(x for o in others for x in o[n])] for n, values in columns.items()})
+    rows = pd.DataFrame({n: [*values, *(x for o in others for x in o[n])] for n, values in columns.items()})
+    flags = (f"covered_{level}" for level in COVERAGE_LEVELS)
+    return rows.astype({name: "boolean" for name in flags if name in rows})
 
 
 def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame:
@@ -210,13 +206,6 @@ class WithReportedRuns(ExperimentResult):
         """
         frame = super().to_frame(table)
         return reported_rows(frame) if reported_only else frame
-
-
-def pools_scope(result: ExperimentResult) -> str:
-    """Return a clause on the judging depth and the number of topics in the means."""
-    s = result.settings
-    who = "" if s.runs == "pooled" else ", all runs taking part, unjudged documents in truth nonrelevant"
-    return f"judged to depth {s.pool_depth}{who}; means over {counted(len(result.query_ids), 'topic')}"
 
 
 def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
@@ -421,7 +410,7 @@ def run_table(
     """Return one row per run and estimator, sorted by the columns in `first`, measure, estimator and run."""
     order: RowOrder = {"measure": [str(m) for m in settings.measures], "estimator": settings.labels}
     order = {**(first or {}), **order, "run_id": collection.run_ids}
-    return with_missing_flags(ordered_table(results, order))
+    return ordered_table(results, order)
 
 
 def total_seconds(results: Sequence[PartResult]) -> dict[str, float]:

@@ -19,7 +19,7 @@ from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
-from bayespool.evidence.ideals import ideal_reach, values_on_fuller
+from bayespool.evidence.ideals import ideal_reach
 from bayespool.experiments.design import (
     Design,
     Graded,
@@ -134,20 +134,20 @@ class RunsLeftOut(Design):
         other runs of the fold contributed; runs that share an ideal ranking are put back together.
         """
         absent = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
-        estimand = settings.estimand_of_estimators
         depth = int(collection.run_depths(collection.run_index(part.run_ids)).min())
         deeper, shares = measure.cutoff, False
         if isinstance(measure, Normalized):
             deeper, shares = ideal_reach(concealed, measure), measure.ideal == "shared"
         each = settings.truth == "repooled" and len(part.run_ids) > 1 and deeper > depth and not shares
         together = [(run,) for run in part.run_ids] if each else [part.run_ids]
-        values, n_unjudged = [], []
+        truths = []
         for runs in together:
             away = [*absent, *(set(part.run_ids) - set(runs))]
             back = collection.unpool(away) if away else collection
-            values.append(values_on_fuller(concealed, back, runs, measure, estimand).amount)
-            n_unjudged.append(score_bounds(back, runs, measure, estimand=estimand).n_unjudged)
-        return Truth(Values(np.concatenate(values), measure.unit), np.concatenate(n_unjudged))
+            truths.append(super().truth(back, concealed, replace(part, run_ids=runs), measure, settings))
+        values = np.concatenate([truth.values.amount for truth in truths])
+        n_unjudged = np.concatenate([truth.n_unjudged for truth in truths])
+        return Truth(Values(values, measure.unit), n_unjudged)
 
     def grade(self, graded: Graded, settings: LeaveOutSettings) -> Mapping[str, Any]:
         """Return result columns, with means over the run's own topics for ``denominator="run"``."""
@@ -317,18 +317,11 @@ def leave_out(
 
 
 def leave_out_resolved(
-    collection: Collection,
-    settings: LeaveOutSettings,
-    *,
-    folder: str | Path | None,
-    n_jobs: int | None,
-    progress: Callable[[int, int], None] | None,
+    collection: Collection, settings: LeaveOutSettings, **execution: Any
 ) -> LeaveOutResult:
     """Run `leave_out` with parsed settings."""
     pooled, settings, design, folds = resolve_design(collection, settings)
-    results = design.run(
-        pooled, folds, settings, folder=folder, n_jobs=n_jobs, progress=progress, given=collection
-    )
+    results = design.run(pooled, folds, settings, **execution, given=collection)
     runs = pooled.pooled_run_ids
     in_pool = {str(m): score_bounds(pooled, runs, m).low.means() for m in settings.measures}
     return LeaveOutResult(

@@ -16,7 +16,6 @@ from bayespool.experiments.graded_runs import (
     ExperimentResult,
     measure_view,
     panel_figure,
-    pools_scope,
     summarize_groups,
     truth_notes,
 )
@@ -122,7 +121,9 @@ class RandomPoolsResult(ExperimentResult):
         pools += "" if s.target_type is None else f" for {s.target_type} runs"
         scored = "a run" if s.n_targets == 1 else f"up to {s.n_targets} runs"
         draws = f"{s.n_topic_samples} draws of common topics each; " if s.n_common else ""
-        return (f"{pools}, {scored} outside each scored; {draws}{pools_scope(self)}",)
+        who = "" if s.runs == "pooled" else ", all runs taking part, unjudged documents in truth nonrelevant"
+        over = f"judged to depth {s.pool_depth}{who}; means over {counted(len(self.query_ids), 'topic')}"
+        return (f"{pools}, {scored} outside each scored; {draws}{over}",)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the figure ``pool-width`` for each measure, or ``common-topics`` for each measure and
