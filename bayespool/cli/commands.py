@@ -94,7 +94,7 @@ class Command(click.Command):
                     formatter.write_dl(rows, col_max=26)
         if not shows_all:
             formatter.write_paragraph()
-            formatter.write_text(f"--help-all shows {len(others)} more options, and the names they take.")
+            formatter.write(f"--help-all shows {len(others)} more options, and the names they take.\n")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names that options take below all of them, with those by default marked."""

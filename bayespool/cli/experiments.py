@@ -15,6 +15,7 @@ from bayespool.cli.files import (
     check_names,
     count_progress,
     report_interruption,
+    say_unpooled,
     stage_progress,
 )
 from bayespool.cli.parameters import own_option
@@ -179,6 +180,7 @@ def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int =
     check_names(experiments.check_judges, keywords)
     with stage_progress() as say:
         collection, targets = files.read(say)
+        say_unpooled(collection, keywords)
     folder = outputs.folder
     with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
         work: dict[str, Any] = {"folder": folder, "n_jobs": jobs, "progress": show}
