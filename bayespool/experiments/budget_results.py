@@ -142,17 +142,15 @@ class Budgets(WithReportedRuns):
     run_ids: tuple[str, ...]
     significant: Mapping[str, npt.NDArray[np.bool_]]
     _rows: pd.DataFrame
-    _pools: pd.DataFrame
-    _contributors: pd.DataFrame
-    _agreement: pd.DataFrame
+    _pools: Mapping[str, pd.DataFrame]
     _estimates: pd.DataFrame | None
 
     def tables(self) -> tuple[Table, ...]:
         """Return tables ``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; with
         estimators also ``posterior`` and ``estimates``.
         """
-        share = self._pools["n_relevant"] / max(self.n_relevant, 1)
-        pools = self._pools.copy()
+        pools = self._pools["pools"].copy()
+        share = pools["n_relevant"] / max(self.n_relevant, 1)
         pools.insert(list(pools.columns).index("n_relevant") + 1, "recall", share)
         view = View(
             title=f"relevant documents found, of {self.n_relevant}, by budget",
@@ -279,7 +277,7 @@ class Budgets(WithReportedRuns):
             reported_rows(self._rows).groupby(keys, sort=False)["error"].agg(["size", "mean"]).reset_index()
         )
         bias = bias.rename(columns={"left_out": "contributor", "size": "n_runs", "mean": "bias"})
-        frame = bias.merge(self._contributors, on=["strategy", "budget", "contributor"])
+        frame = bias.merge(self._pools["contributors"], on=["strategy", "budget", "contributor"])
         columns = ["measure", "strategy", "budget", "contributor", "n_pooled_runs", "n_documents", "share"]
         return frame[[*columns, "n_alone", "n_runs", "bias"]]
 
@@ -287,7 +285,7 @@ class Budgets(WithReportedRuns):
     def _summary(self) -> pd.DataFrame:
         keys = ["measure", "strategy", "budget"]
         contributors = dict(tuple(self._by_contributor.groupby(keys, sort=False)))
-        agreement = self._agreement.set_index(keys)
+        agreement = self._pools["agreement"].set_index(keys)
 
         place = {run: i for i, run in enumerate(self.run_ids)}
 

@@ -345,7 +345,7 @@ def compare_budgets(
         significant={m: significant_pairs(values.scores(), settings.test) for m, values in in_truth.items()},
         _rows=rows,
         _estimates=_estimate_rows(estimated, rows, resolved) if estimated else None,
-        **{f"_{name}": stacked(pools[name] for pools in whole_pools) for name in _POOL_TABLES},
+        _pools={name: stacked(pools[name] for pools in whole_pools) for name in _POOL_TABLES},
     )
 
 

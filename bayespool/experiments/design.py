@@ -226,7 +226,7 @@ def interval_columns(
     pit = randomized_pit(total, true_total, np.random.default_rng(seed))
     below, up_to = pit_range(total, true_total)
     for level in COVERAGE_LEVELS:
-        columns[f"covered_{level}"] = np.where(open_, covered(total, true_total, level / 100), None)
+        columns[f"covered_{level}"] = np.where(open_, covered(total, true_total, level / 100), np.array(None))
     return columns | {
         "lower": low / per_mean,
         "upper": high / per_mean,
