@@ -155,32 +155,17 @@ def gate(
     estimator = dataclasses.replace(
         parse_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True
     )
-    leaving = listed("unpool", unpool, may_be_empty=True)
+    scoring: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "scope": scope}
+    scoring |= {"unpool_by": unpool_by, "pool_depth": pool_depth, "estimand": estimand, "ideal": ideal}
+    deciding = {"margin": margin, "probability": probability, "random_seed": random_seed}
     scores = score_parsed(
         collection,
         pair,
         (measure,),
         (estimator,),
         by_another=scope == "another-assessor",
-        settings=described(
-            measures=measure,
-            margin=margin,
-            probability=probability,
-            scope=scope,
-            posterior=estimator,
-            unpool=leaving,
-            unpool_by=unpool_by,
-            pool_depth=pool_depth,
-            estimand=estimand,
-            ideal=ideal,
-            random_seed=random_seed,
-        ),
-        unpool=leaving,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        ideal=ideal,
-        scope=scope,
+        settings=described(measures=measure, posterior=estimator, **scoring, **deciding),
+        **scoring,
         report=report,
     )
     values, unit = draws_in_scope(scores.estimates[0], scope, random_seed)
