@@ -33,10 +33,10 @@ from bayespool.measures import Measure
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Estimand
 from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.notes import judge_problems
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
-from bayespool.scoring.estimators import parse_sole_posterior
 from bayespool.scoring.scoring import warn_of_unused_relevance
 from bayespool.tables.files import records
 from bayespool.tables.formatting import level, number, some_of
@@ -461,7 +461,7 @@ def check_judges(
     parsed = parse_ranking_measures(measures)
     settings = JudgesSettings(
         measures=parsed,
-        posterior=parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed),
+        posterior=parse_posterior(posterior, estimand=estimand, random_seed=random_seed),
         unpool=listed("unpool", unpool, may_be_empty=True),
         unpool_by=unpool_by,
         pool_depth=pool_depth,

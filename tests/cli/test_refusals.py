@@ -236,7 +236,7 @@ WRONG: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("--jobs", "many", "'many' is not a valid integer"),
         ("-o", "nowhere/x", "there is no folder nowhere"),
     ),
-    "judge-next nowhere.run": (
+    "judge-next --unpool north": (
         ("--posterior", "background", "background"),
         ("--goal", "luck", "'luck' is not one of"),
     ),
@@ -295,7 +295,7 @@ def test_number_out_of_its_bounds_is_told_and_nothing_is_written(
             done = run(*command.split(), *runs, *campaign(small_example), option, *value.split())
             assert_refused(
                 done,
-                "cannot be|is not|without|no |mixture",
+                "cannot be|must be|is not|without|no ",
                 small_example,
                 before,
                 done.status,

@@ -49,7 +49,7 @@ TESTED_IN = {
     "experiments/predictions": "experiments/test_checks",
     "experiments/preparing": "experiments/test_own_estimators",
     "experiments/random_pool_results": "experiments/test_random_pools",
-    "experiments/settings": "experiments/test_own_estimators test_options cli/test_pooling",
+    "experiments/settings": "experiments/test_own_estimators cli/test_pooling",
     "inference/fit": "inference/test_nuts inference/test_diagnostics",
     "measures/average_precision": "measures/test_extremes",
     "measures/base": "whole/test_own_measures",
@@ -82,7 +82,6 @@ TESTED_IN = {
     "scoring/pools": "cli/test_pooling",
     "scoring/readable": "scoring/test_score_tables",
     "scoring/scoring": "scoring/test_estimators",
-    "scoring/settings": "test_options",
 }
 MOST_LINES_OF_A_TEST = 700
 # They have no logic of their own.

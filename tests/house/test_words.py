@@ -67,7 +67,11 @@ def test_names_options_and_columns_use_the_words_of_the_glossary() -> None:
         for path in PACKAGE.rglob("*.py")
     }
     names["every file"] = {Path(module).stem for module in names}
-    options = (p for entry in commands().values() for p in entry.get_params(click.Context(entry)))
+    options = (
+        p
+        for entry in commands().values()
+        for p in entry.get_params(click.Context(entry, **entry.context_settings))
+    )
     names["options"] = {str(option.name) for option in options}
     collection, points = small(), {"measures": "P@10", "estimators": ["as-judged", "interpolated"]}
     frames = (
