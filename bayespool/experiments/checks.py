@@ -111,7 +111,8 @@ class ModelChecks(Result):
     Variables: ``hidden_relevant`` (cell), its hidden documents that reach the threshold;
     ``n_hidden_relevant`` (pooled_run), all of a run's; under P@n with one threshold also ``precision``
     (pooled_run), under other measures ``value`` (pooled_run), in ``predictions`` and ``observed_data`` of the
-    first threshold. ``posterior`` has the scale of effects of organization × topic and not the effects;
+    first threshold; of models of counts ``judged_relevant`` (ranking), as in `bayespool.fit_container`.
+    ``posterior`` has the scale of effects of organization × topic and not the effects;
     ``log_likelihood`` draws them given all else and the documents.
     """
 
