@@ -40,7 +40,7 @@ _HELP_ALL = functools.partial(
 
 @contextlib.contextmanager
 def _name_former_options(context: click.Context, args: Sequence[str]) -> Iterator[None]:
-    """Raise `InputError` with what to write for an option that an earlier version had; beside --help, help."""
+    """Raise `InputError` with what to write for an option that went; beside ``--help``, show help."""
     asks_help = bool({*context.help_option_names} & {*args})
     try:
         yield
