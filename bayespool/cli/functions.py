@@ -80,7 +80,7 @@ def _value(default: ast.expr) -> Any:
 
 def numpydoc_parameters(docstring: str) -> dict[str, tuple[str, str]]:
     """Return types and descriptions of parameters in a numpydoc docstring by name, without markup."""
-    described = {}
+    described: dict[str, tuple[str, str]] = {}
     section = docstring.partition("Parameters\n----------\n")[2]
     section = re.split(r"\n\n[A-Z][\w ]+\n-+\n", section, maxsplit=1)[0]
     for entry in re.split(r"\n(?=\S)", section):

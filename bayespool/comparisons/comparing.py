@@ -331,21 +331,24 @@ def compare(
         run_ids = tuple(dict.fromkeys((*named, *against)))
     scoring: dict[str, Any] = {"unpool": leaving, "unpool_by": unpool_by, "pool_depth": pool_depth}
     scoring |= {"estimand": estimand, "ideal": ideal, "confusion": confusion}
-    scoring["ci_prob"] = fill_ci_prob(ci_prob)
     comparing: dict[str, Any] = {"scopes": scoped, "tests": asked, "level": level, "control": control}
-    comparing |= {"rope": rope, "baseline": against, "random_seed": random_seed}
-    settings = {"systems": dict(replicates) or (), "posterior": posterior}
+    comparing |= {"rope": rope, "baseline": against}
+    prob = fill_ci_prob(ci_prob)
+    settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
     scores = score_parsed(
         group_systems(collection, replicates) if replicates else collection,
         run_ids,
         parsed,
         methods,
         by_another="another-assessor" in scoped,
-        settings=described(measures=parsed, estimators=methods, **scoring, **comparing, **settings),
+        settings=described(
+            measures=parsed, estimators=methods, **scoring, **comparing, **settings, posterior=posterior
+        ),
         **scoring,
+        ci_prob=prob,
         report=report,
     )
-    return compare_scores(scores, **comparing, systems=replicates, report=report)
+    return compare_scores(scores, **comparing, systems=replicates, random_seed=random_seed, report=report)
 
 
 def _check_baseline(

@@ -461,8 +461,10 @@ def plan_comparison(
     leaving |= {"unpool_by": unpool_by, "pool_depth": pool_depth}
     assumed: dict[str, Any] = {"judgments": counts, "more_topics": topics, "difference": difference}
     assumed |= {"power": power, "level": level, **prices}
-    given = {"topics_at_hand": topics_at_hand, "sd": sd, "estimand": estimand, "random_seed": random_seed}
-    settings = described(measures=measure, posterior=estimator, **leaving, **given, **assumed)
+    given = {"estimand": estimand, "topics_at_hand": topics_at_hand, "sd": sd}
+    settings = described(
+        measures=measure, posterior=estimator, **leaving, **given, **assumed, random_seed=random_seed
+    )
     plan = partial(Plan, measure=measure, **assumed)
     if topics_at_hand is not None and sd is not None:
         if collection is not None:

@@ -158,7 +158,7 @@ class Imputations(Result):
             if isinstance(measure, Normalized) and len(self.run_ids) > 1 and len(unknowns):
                 notes.append(
                     f"tools make one ideal ranking of {measure} for these runs, score one of each run's own: "
-                    "ask score for the shared one (--ideal shared), or impute for one run at a time"
+                    "ask score for the shared one (nDCG(ideal='shared')@10), or impute for one run at a time"
                 )
             if isinstance(measure, Normalized) and reach < unknowns.depth:
                 notes.append(
