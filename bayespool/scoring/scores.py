@@ -25,9 +25,8 @@ from bayespool.scoring.readable import (
     unjudged_table,
 )
 from bayespool.scoring.score_tables import (
-    ANOTHER_COLUMNS,
     BOUNDS,
-    POPULATION_COLUMNS,
+    SCOPE_COLUMNS,
     collection_notes,
     distance_views,
     judged_twice_table,
@@ -175,6 +174,7 @@ def _are_scores(stored: StoredScores) -> bool:
 
 _MAX_ROWS_ON_A_PAGE = 600  # by run and topic
 _MAX_RUNS_IN_TITLE = 4
+_BY_ANOTHER = ("another_value", "another_lower", "another_upper", "unjudged_variance", "assessor_variance")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -370,8 +370,7 @@ class Scores(ReadableScores):
     @cached_property
     def _scores(self) -> Table:
         frame = self._frame(per_topic=False)
-        columns = ANOTHER_COLUMNS if self.scope == "another-assessor" else POPULATION_COLUMNS
-        plain = Table("scores", "Scores of runs", frame, columns)
+        plain = Table("scores", "Scores of runs", frame, SCOPE_COLUMNS)
         table = readable(plain, self.metadata, best_first=True)
         return replace(table, views=(*table.views, *distance_views(frame)))
 
@@ -408,11 +407,11 @@ class Scores(ReadableScores):
         """Return the columns for a wider scope: another assessor or the population of topics."""
         if self.scope == "another-assessor":
             if e.by_another is None or e.exchanged is None:
-                return dict.fromkeys(ANOTHER_COLUMNS, np.nan)
+                return dict.fromkeys(_BY_ANOTHER, np.nan)
             ends = e.by_another.interval(self.ci_prob)
             share = unjudged_share(e.by_another.means(), e.exchanged.means())
             columns = (e.by_another.expected(), *ends, share, 1 - share)
-            return dict(zip(ANOTHER_COLUMNS, columns, strict=True))
+            return dict(zip(_BY_ANOTHER, columns, strict=True))
         if self.scope == "these-topics":
             return {}
         seed = self.metadata["settings"]["random_seed"]
