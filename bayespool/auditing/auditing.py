@@ -192,19 +192,16 @@ class Audit(Guarantees, ListForAssessors):
                 reason = f"topic {query_id}: document {doc_id} has relevance {code}, and {fault}"
                 raise InputError(reason, path=qrels.path, hint=hint)
             relevance[i] = code
+        text = ""
         if n_others:
-            warn_caller(
-                f"{qrels.path or 'judgments'}: {counted(n_others, 'judgment')} passed over, of documents "
-                "that this audit has not drawn; each list goes with the certificate that was written with it",
-                InputWarning,
+            text = (
+                f"{counted(n_others, 'judgment')} passed over, of documents that this audit has not drawn; "
             )
-        is_pending = (relevance[documents] < 0).any()
-        if is_pending and not n_others and np.array_equal(relevance, self.relevance):
-            warn_caller(
-                f"{qrels.path or 'judgments'}: no judgment is new; replace each −1 by the assessor's answer, "
-                "from the top",
-                InputWarning,
-            )
+            text += "each list goes with the certificate that was written with it"
+        elif (relevance[documents] < 0).any() and np.array_equal(relevance, self.relevance):
+            text = "no judgment is new; replace each −1 by the assessor's answer, from the top"
+        if text:
+            warn_caller(f"{qrels.path or 'judgments'}: {text}", InputWarning)
         return relevance
 
     def draw_documents(self, budget: int) -> Audit:

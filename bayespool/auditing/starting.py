@@ -197,10 +197,6 @@ def read_audit(path: PathLike) -> Audit:
     True
     """
     place = Path(path)
-    if place.suffix != ".json":
-        raise InputError(
-            "a certificate ends in .json", path=place, hint="audit --output audit.json writes it"
-        )
     stored = read_result(place)
     if stored.command != "audit":
         raise InputError(f"holds a result of {stored.command}, not an audit", path=place)
@@ -238,15 +234,10 @@ def _stored_audit(stored: StoredResult) -> Audit:
 
 def _stored_urn(documents: pd.DataFrame, numbers: Mapping[str, Any]) -> Urn:
     """Return the urn rebuilt from its table of documents and its scalars."""
-    columns: dict[str, Any] = {name: documents[name].to_numpy(dtype=np.float64) for name in URN_COLUMNS}
-    scalars: dict[str, Any] = {name: float(numbers[name]) for name in URN_NUMBERS}
-    return Urn(
-        query_ids=tuple(map(str, documents["query_id"])),
-        doc_ids=tuple(map(str, documents["doc_id"])),
-        **columns,
-        **scalars,
-        worth=tuple(map(float, numbers["worth"])),
-    )
+    values: dict[str, Any] = {name: documents[name].to_numpy(dtype=np.float64) for name in URN_COLUMNS}
+    values |= {name: float(numbers[name]) for name in URN_NUMBERS}
+    query_ids, doc_ids = (tuple(map(str, documents[name])) for name in ("query_id", "doc_id"))
+    return Urn(query_ids, doc_ids, **values, worth=tuple(map(float, numbers["worth"])))
 
 
 def _verify(audit: Audit, stored: StoredResult, path: Path) -> None:
