@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 
 _DEFAULT_BUDGET = 50  # documents of the first round
 _N_SHOWN = 20  # steps
-_IN_HINDSIGHT = (
-    "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged"
-)
 
 
 @renamed_attributes(go_on="continue_with", inform="apply_to", looseness="expected_gap", audits="differences")
@@ -250,7 +247,7 @@ class Audit(Guarantees, ListForAssessors):
             collection,
             f"{self._about}: an audit's judgments refute the posterior without them (evidence "
             f"{self.evidence:.3g}, and {REFUTING:g} is enough); {guaranteed} {level(self.ci_prob)}; "
-            f"{_IN_HINDSIGHT}",
+            "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged",
         )
 
     # --- the result ---
@@ -445,11 +442,6 @@ class Audit(Guarantees, ListForAssessors):
         """Return a figure with intervals by number of judgments, one panel per difference."""
         caption = f"{self._about}: what is guaranteed after each judgment"
         return (Figure("audit", caption, self.draw),)
-
-    @property
-    def closest_first(self) -> list[Audit]:
-        """List of `differences` sorted by the lower end of the interval, closest first."""
-        return sorted(self.differences, key=lambda each: each.interval[0])
 
     def draw(self) -> Any:
         """Draw the audit's figure."""

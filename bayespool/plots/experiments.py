@@ -501,5 +501,6 @@ def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
 
 def draw_audits(audit: Any) -> Figure:
     """Draw a panel of `plot_audit` for each difference in an audit, closest first, with one legend."""
-    plots = [partial(plot_audit, each) for each in audit.closest_first]
+    closest_first = sorted(audit.differences, key=lambda each: each.interval[0])
+    plots = [partial(plot_audit, each) for each in closest_first]
     return draw_panels(plots, height=3.0, legend={"ncols": 3, "fontsize": "small"})

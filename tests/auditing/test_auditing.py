@@ -422,12 +422,11 @@ def test_its_figure_has_the_closest_run_first() -> None:
     done = found.continue_with(answers(found), budget=5)
     (figure,) = done.figures()
     assert b"<svg" in figure.render()
-    closest = min(done.differences, key=lambda each: each.interval[0])
+    closest_first = sorted(done.differences, key=lambda each: each.interval[0])
     drawn = done.draw()
     assert len(drawn.legends) == 1
     panels = [axes.get_ylabel() for axes in drawn.axes]
-    assert panels == [f"P@10 of {each.name}" for each in done.closest_first]
-    assert closest.compared[1] in panels[0]
+    assert panels == [f"P@10 of {each.name}" for each in closest_first]
 
 
 def test_old_names_warn() -> None:
