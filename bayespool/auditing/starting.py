@@ -18,8 +18,8 @@ from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, describe_estimator
 from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.saving import StoredResult, read_result
-from bayespool.scoring.estimators import parse_sole_posterior
 from bayespool.scoring.scoring import pool_metadata, resolve_targets
 from bayespool.tables.files import PathLike
 from bayespool.validation import check_count, check_number
@@ -114,7 +114,7 @@ def audit(
     check_number("until", until, above=0)
     level, parsed = fill_ci_prob(ci_prob), parse_sole_measure(measures)
     check_auditable(parsed)
-    estimator = parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     (measure,) = with_ideal([parsed], ideal or "own")
     whole = collection
     collection, targets, unpooled = resolve_targets(

@@ -126,7 +126,8 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
     With --common, show what judging a new run in full on some common topics is worth for its score on all: as
     in the tables 2 to 4 of the same paper.
     """
-    varied, parts = experiments.vary_pool_width, "pool-width"
+    varied: Callable[..., Any] = experiments.vary_pool_width
+    parts = "pool-width"
     if "n_common" in keywords:
         varied, parts = experiments.vary_common_topics, "common-topics"
     elif "n_topic_samples" in keywords:

@@ -22,7 +22,7 @@ from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Goal, Ideal, describe_estimator
 from bayespool.posterior import Completion, PosteriorEstimator
-from bayespool.scoring.estimators import parse_sole_posterior
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.scoring.judging_influence import (
     Belief,
     Influence,
@@ -365,7 +365,7 @@ def judge_next(
     check_count("budget", budget)
     check_number("until", until, above=0)
     level = fill_ci_prob(ci_prob)
-    estimator = parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     (measure,) = with_ideal(
         [parse_sole_measure(measures)], ideal or ("own" if goal == "interval" else "shared")
     )
