@@ -176,7 +176,7 @@ class Guarantees:
 
     @cached_property
     def differences(self) -> tuple[Self, ...]:
-        """The same audit for each of its differences: between the first run and each other run.
+        """Audits of the single differences, each between the first run and another run.
 
         All draw the same documents: by the sum of what they add to the differences, without sign.
         """
