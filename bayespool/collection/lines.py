@@ -89,6 +89,26 @@ class FileLayout:
     wants_tag: bool  # whether distinct values of ``tag`` are collected
     apart: str  # column by which the lines of one document may be of several runs or subtopics
     keep: str  # which of several lines about one document strict=False keeps
+    delimiter: str = ""  # between columns; empty for white space
+    header: int = 0  # number of the line that names the columns; 0 for none
+    has_levels: bool = False  # whether relevance is written as in NTCIR: L0 to L9, or S, A, B, C
+
+    def with_columns(self, columns: tuple[str, ...], delimiter: str = "", header: int = 0) -> FileLayout:
+        """Return the layout of a file with these columns alone; one that is not read has another name."""
+        integer = self.integer if self.integer in columns else None
+        real = self.real if self.real in columns else None
+        is_ranked = real is None and integer == "rank"
+        return dataclasses.replace(
+            self,
+            columns=columns,
+            integer=integer,
+            needs_integer=self.needs_integer or is_ranked,
+            real=real,
+            wants_tag=self.wants_tag and "tag" in columns,
+            keep="lowest rank" if is_ranked else self.keep,
+            delimiter=delimiter,
+            header=header,
+        )
 
     @property
     def width(self) -> str:
@@ -107,7 +127,6 @@ class Lines:
     integer: IntArray | None
     tags: tuple[str, ...]
     skipped: tuple[Skipped, ...] = ()
-    comments: tuple[str, ...] = ()  # lines that begin with #, without it
 
 
 QRELS = FileLayout(

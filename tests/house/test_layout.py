@@ -24,7 +24,6 @@ TESTED_IN = {
     "auditing/starting": "auditing/test_auditing",
     "cli/help": "cli/test_parameters",
     "cli/options": "cli/test_refusals",
-    "collection/encoding": "collection/test_readers",
     "collection/own": "whole/test_own_judgments collection/test_judges",
     "collection/records": "collection/test_judges collection/test_frames",
     "collection/samples": "collection/test_scope",
