@@ -222,16 +222,12 @@ def gather_runs(
             run_id = name if len(unnamed) == 1 else f"{name}-{place}"
             named[run] = dataclasses.replace(run, run_id=run_id)
         items_of_sources.append([named.get(item, item) if isinstance(item, Run) else item for item in items])
-    paths = list(
-        dict.fromkeys(item for items in items_of_sources for item in items if isinstance(item, Path))
-    )
-    batches = read_batches(paths, reading)
-    runs_in_memory = list(
-        dict.fromkeys(item for items in items_of_sources for item in items if isinstance(item, Run))
-    )
+    distinct = dict.fromkeys(itertools.chain.from_iterable(items_of_sources))
+    in_memory = [item for item in distinct if isinstance(item, Run)]
+    batches = read_batches([item for item in distinct if isinstance(item, Path)], reading)
     taken: dict[Path | Run, Any] = {}
-    for batch in itertools.chain([runs_in_memory] if runs_in_memory else [], batches):
-        keys = batch if batch is runs_in_memory else [cast("Path", run.path) for run in batch]
+    for batch in itertools.chain([in_memory] if in_memory else [], batches):
+        keys = batch if batch is in_memory else [cast("Path", run.path) for run in batch]
         taken.update(zip(keys, batch if take is None else take(batch), strict=True))
     return [[taken[item] for item in items] for items in items_of_sources]
 
