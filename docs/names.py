@@ -13,8 +13,8 @@ GROUPS = {
         "run_from_frame qrels_from_frame describe_pool discover_pool Collection"
     ),
     "Score and compare": (
-        "score Scores Estimates Values read_scores StoredScores compare Comparison count_reversals Reversals "
-        "read_result StoredResult write_report rc_context"
+        "score Scores Estimates Values read_scores StoredScores compare Comparison gate Gate count_reversals "
+        "Reversals read_result StoredResult write_report rc_context"
     ),
     "Complete the judgments": "impute Imputations complete Completion",
     "Organize a campaign": (

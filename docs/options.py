@@ -18,9 +18,10 @@ def table(header: str, rows: Iterable[str]) -> str:
 
 
 def options_of(command: str) -> list[click.Option]:
-    """Return the options of a command, but for ``--help``."""
-    params = commands()[command].get_params(click.Context(commands()[command]))
-    return [p for p in params if isinstance(p, click.Option) and p.name != "help"]
+    """Return the options of a command, but for ``--help`` and ``--help-all``."""
+    entry = commands()[command]
+    params = entry.get_params(click.Context(entry, **entry.context_settings))
+    return [p for p in params if isinstance(p, click.Option) and p.name not in ("help", "help_all")]
 
 
 def option_rows(command: str) -> Iterable[str]:
@@ -43,8 +44,7 @@ def all_rows() -> Iterable[str]:
         for option in options_of(command):
             flags = ", ".join(f"`{flag}`" for flag in (*reversed(option.opts), *option.secondary_opts))
             found.setdefault((flags, option.help or ""), []).append(f"`{command}`")
-    for flags, text in sorted(found, key=lambda key: key[0].rpartition("`--")[2]):
-        having = found[flags, text]
+    for (flags, text), having in sorted(found.items(), key=lambda item: item[0][0].rpartition("`--")[2]):
         yield f"{flags} | {text} | {'all' if len(having) == len(commands()) else ', '.join(having)}"
 
 

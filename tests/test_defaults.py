@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bayespool import judge_next, load_example, rc_context, rcParams, score
+from bayespool.comparisons import simultaneous_order
 from bayespool.errors import InputError
 from bayespool.measures.values import Values
 
@@ -38,10 +39,12 @@ def test_a_wrong_default_is_refused_and_nothing_is_set(values: Mapping[str, Any]
 
 def test_intervals_have_the_default_probability_and_results_say_which() -> None:
     example, asked = load_example(), {"posterior": "ratio(draws=40)"}
+    totals = np.random.default_rng(1).normal([0, 1, 5], size=(400, 3))
     draws = Values(np.arange(100).reshape(100, 1, 1))
     with rc_context({}):
         rcParams["ci_prob"] = 0.5
         scores = score(example, "new-a", "P@10", estimators="posterior-ratio", posterior="draws=40")
+        assert simultaneous_order(totals).tolist() == simultaneous_order(totals, ci_prob=0.5).tolist()
         assert draws.interval()[0].item() == draws.interval(0.5)[0].item() == 25
         assert judge_next(example, "new-a", "P@10", **asked).metadata["ci_prob"] == 0.5  # type: ignore[arg-type]
     assert draws.interval()[0].item() == draws.interval(0.95)[0].item() == 2

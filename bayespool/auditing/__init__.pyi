@@ -6,6 +6,5 @@ from .sequences import (
     confidence_sequence as confidence_sequence,
     walk as walk,
 )
-from .settings import AuditSettings as AuditSettings
 from .starting import audit as audit, read_audit as read_audit
 from .urns import Urn as Urn

@@ -10,15 +10,19 @@ import numpy as np
 
 from bayespool.auditing.auditing import Audit
 from bayespool.auditing.differences import URN_COLUMNS, URN_NUMBERS
-from bayespool.auditing.settings import AuditSettings
-from bayespool.auditing.urns import Urn, find_urns
+from bayespool.auditing.urns import Urn, check_auditable, find_urns
 from bayespool.collection import Collection
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures.normalized import with_ideal
-from bayespool.options import describe_estimator, takes
+from bayespool.measures.parsing import parse_sole_measure
+from bayespool.names import By, Estimand, Ideal, describe_estimator
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.saving import StoredResult, read_result
-from bayespool.scoring.scoring import expect_collection, pool_metadata, resolve_targets
+from bayespool.scoring.scoring import pool_metadata, resolve_targets
 from bayespool.tables.files import PathLike
+from bayespool.validation import check_count, check_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,12 +32,21 @@ _DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool
 _TOLERANCE = 1e-9  # of a certificate's numbers
 
 
-@takes(AuditSettings)
 def audit(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
+    measures: object = "P@10",
     *,
-    settings: AuditSettings,
+    posterior: str | PosteriorEstimator = "posterior-combined",
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    budget: int = 50,
+    ideal: Ideal | None = None,
+    until: float | None = None,
+    ci_prob: float | None = None,
+    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Audit:
     """Sample unjudged documents for judgment, with an interval that is valid even if the model is wrong.
@@ -45,7 +58,33 @@ def audit(
         A run; two for their difference, the first less the second; or more, to tell whether the one with
         the best posterior mean is the best. Default: the runs that were not pooled, or with ``unpool`` only
         those named there.
-    {options}
+    measures : measure, default "P@10"
+        P@10, nDCG@10, AP@100, …; one of them.
+    posterior : str or PosteriorEstimator, default "posterior-combined"
+        The posterior that says what is uncertain, or its settings: "ratio(draws=4000)", "engine=nuts".
+    unpool : str or iterable of str, optional
+        A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
+        leaves with all runs of its organization, and it alone is scored.
+    unpool_by : {"organization", "run"}, default "organization"
+        What leaves the pool with a run that is named: its organization, or nothing.
+    pool_depth : int, optional
+        Re-pool to this depth first. Judgments of documents that no pooled run has down to it go.
+    estimand : {"complete", "pooled"}, default "complete"
+        Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
+        The two coincide down to the pool depth.
+    budget : int, default 50
+        Documents to draw, besides those that are judged.
+    ideal : {"own", "shared", "judged"}, optional
+        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or the judged ones alone.
+        Default: own for a run, shared for a difference. It holds for measures whose text names no other, such
+        as ``nDCG@10``.
+    until : float, optional
+        Stop when the interval is at most this wide: nothing more is drawn then.
+    ci_prob : float, optional
+        Probability of the intervals; default: 0.95. `bayespool.rcParams` has the default. The guaranteed
+        one holds at all times at once.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
     report : callable, optional
         Called with a line on each stage of the work as it begins.
 
@@ -71,17 +110,27 @@ def audit(
     >>> len(found), found.interval
     (5, (0.35, 0.57))
     """
-    expect_collection(collection)
-    (measure,) = with_ideal([settings.measures], settings.ideal or "own")
+    check_count("budget", budget)
+    check_number("until", until, above=0)
+    level, parsed = fill_ci_prob(ci_prob), parse_sole_measure(measures)
+    check_auditable(parsed)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    (measure,) = with_ideal([parsed], ideal or "own")
     whole = collection
     collection, targets, unpooled = resolve_targets(
-        whole, run_ids, (measure,), estimand=settings.estimand, **settings.pool_keywords()
+        whole,
+        run_ids,
+        (measure,),
+        estimand=estimator.estimand,
+        unpool=unpool,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
     )
-    if len(targets) > 1 and not settings.ideal:
+    if len(targets) > 1 and not ideal:
         (measure,) = with_ideal([measure], "shared")
     say = report or (lambda line: None)
-    say(f"completing: {settings.posterior.name}")
-    completion = settings.posterior.complete(collection, targets, measure)
+    say(f"completing: {estimator.name}")
+    completion = estimator.complete(collection, targets, measure)
     say("drawing")
     order = list(range(len(targets)))
     if len(targets) > 2:
@@ -103,17 +152,17 @@ def audit(
         measure=str(measure),
         relevance=np.full(len(urns[0]), -1, dtype=np.int64),
         n_known=np.zeros(0, dtype=np.int64),
-        random_seed=settings.random_seed,
-        ci_prob=settings.ci_prob,
-        until=settings.until,
+        random_seed=random_seed,
+        ci_prob=level,
+        until=until,
         details={
             "fingerprint": collection.fingerprint,
             "unpooled": unpooled,
             "passed_over": list(collection.ignored_judgments),
-            "estimator": describe_estimator(settings.posterior),
+            "estimator": describe_estimator(estimator),
             **pool_metadata(collection, whole, targets, [measure]),
         },
-    ).draw_documents(settings.budget)
+    ).draw_documents(budget)
 
 
 def read_audit(path: PathLike) -> Audit:

@@ -15,6 +15,7 @@ from bayespool.cli.files import (
     check_names,
     count_progress,
     report_interruption,
+    say_unpooled,
     stage_progress,
 )
 from bayespool.cli.parameters import own_option
@@ -125,7 +126,8 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
     With --common, show what judging a new run in full on some common topics is worth for its score on all: as
     in the tables 2 to 4 of the same paper.
     """
-    varied, parts = experiments.vary_pool_width, "pool-width"
+    varied: Callable[..., Any] = experiments.vary_pool_width
+    parts = "pool-width"
     if "n_common" in keywords:
         varied, parts = experiments.vary_common_topics, "common-topics"
     elif "n_topic_samples" in keywords:
@@ -179,6 +181,7 @@ def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int =
     check_names(experiments.check_judges, keywords)
     with stage_progress() as say:
         collection, targets = files.read(say)
+        say_unpooled(collection, keywords)
     folder = outputs.folder
     with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
         work: dict[str, Any] = {"folder": folder, "n_jobs": jobs, "progress": show}

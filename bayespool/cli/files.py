@@ -42,12 +42,14 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "qrels": _paths("--qrels", help="Relevance judgments. May be repeated."),
     "pool": _paths("--pool", help="Runs of the campaign: folder, glob or file. May be repeated."),
     "organizations": _paths(
-        "--organizations", help="Who submitted which run: CSV with run_id,organization, or XML."
+        "--organizations",
+        help="Who submitted which run: CSV with run_id,organization, or XML. May be repeated.",
     ),
     "collections": _paths(
         "--collection",
         "collections",
-        help="TOML file that names judgments, runs and how they are read, in place of options for them.",
+        help="TOML file that names judgments, runs and how they are read, in place of options for them. "
+        "May be repeated in leave-out.",
     ),
     "judges": _paths(
         "--judge",
@@ -187,7 +189,7 @@ class Files:
         check_names(function, keywords)
         with stage_progress() as say:
             collection, targets = self.read(say)
-            _say_unpooled(collection, keywords)
+            say_unpooled(collection, keywords)
             return function(collection, targets, **keywords, report=say)
 
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
@@ -206,17 +208,18 @@ def check_names(function: Callable[..., Any], keywords: Mapping[str, Any]) -> No
     read.
     """
     from bayespool.measures import parse_measures
-    from bayespool.posterior.estimator import given_settings
-    from bayespool.scoring.estimators import parse_estimators, parse_sole_posterior
+    from bayespool.posterior.estimator import given_settings, parse_posterior
+    from bayespool.scoring.estimators import parse_estimators
 
-    values = {name: each.default for name, each in inspect.signature(function).parameters.items()} | keywords
-    parse_measures(values["measures"])
+    parameters = inspect.signature(function).parameters
+    values = {name: each.default for name, each in parameters.items()} | dict(keywords)
+    parse_measures(values.get("measures") or "P@10")
     if values.get("estimators"):
-        given = given_settings(values["posterior"])
+        given = given_settings(values.get("posterior"))
         named = {name: value for name, value in given.items() if name != "model"}
         parse_estimators(values["estimators"], named, by_settings=True, common_query_ids=("any",))
-    elif "estimators" not in values and values["posterior"] is not None:
-        parse_sole_posterior(values["posterior"])
+    elif "estimators" not in values and values.get("posterior") is not None:
+        parse_posterior(values["posterior"])
 
 
 def _judges(texts: tuple[str, ...]) -> dict[str, Path]:
@@ -241,7 +244,7 @@ def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
     return lambda done, total: say(f"reading runs: {done} of {total}")
 
 
-def _say_unpooled(collection: Collection, keywords: Mapping[str, Any]) -> None:
+def say_unpooled(collection: Collection, keywords: Mapping[str, Any]) -> None:
     """Print what ``--pool-depth`` and ``--unpool`` take out of the pool."""
     from bayespool.pooling import describe_pool
     from bayespool.pooling.discovery import unpool_runs

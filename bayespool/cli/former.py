@@ -18,7 +18,6 @@ _IN_PYTHON = {
     "estimand": "estimand",
     "ideal": "ideal",
     "confusion": "confusion",
-    "joint": "joint",
     "fitted": "fitted",
     "announce": "announce",
     "unseen": "unseen",
@@ -29,7 +28,7 @@ _IN_PYTHON = {
 }
 
 FORMER_OPTIONS: dict[str, str] = {
-    **{f"--{name}": f"--posterior {name}=…" for name in ("draws", "tune", "chains", "engine")},
+    **{f"--{name}": f"--posterior {name}=…" for name in ("draws", "tune", "chains", "engine", "joint")},
     "--prior": "--posterior 'mu=Normal(-2,1)'",
     "--estimator": "--posterior 'ratio(draws=…)'",
     **{f"--{name}": f"--reading {name.replace('-', '_')}=…" for name in _READING},
@@ -51,7 +50,8 @@ FORMER_OPTIONS: dict[str, str] = {
     "--figures": "figures= of result.save in Python",
     "--install-completion": 'eval "$(_BAYESPOOL_COMPLETE=bash_source bayespool)" in the shell\'s start file',
     **{f"--{name}": f"{keyword}= in Python" for name, keyword in _IN_PYTHON.items()},
-    **{f"--no-{name}": f"{name}=False in Python" for name in ("joint", "fitted")},
+    "--no-joint": "--posterior joint=False",
+    "--no-fitted": "fitted=False in Python",
 }
 """What to write in place of an option."""
 

@@ -17,6 +17,7 @@ from bayespool.cli.parameters import own_option
 from bayespool.cli.results import Outputs, is_as_json, print_document
 from bayespool.errors import InputError
 from bayespool.names import split_list
+from bayespool.tables.formatting import counted
 
 _PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row per run and topic.")}
 
@@ -93,8 +94,8 @@ def _check(outputs: Outputs, keywords: Mapping[str, Any]) -> None:
     from bayespool.scoring.score_tables import check_arrangement
 
     outputs.check()
-    texts = map(leading_name, named_estimators(keywords.get("estimators") or "default"))
-    check_arrangement(outputs.arrangement, [name for name in texts if name in ESTIMATORS])
+    named = map(str, named_estimators(keywords.get("estimators") or "default"))
+    check_arrangement(outputs.arrangement, [name for name in map(leading_name, named) if name in ESTIMATORS])
 
 
 def _write(scores: scoring.Scores, outputs: Outputs, *, per_topic: bool) -> None:
@@ -121,7 +122,7 @@ def report(files: Files, keywords: dict[str, Any], outputs: Outputs, result: Pat
     """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is
     needed to quote the result. It loads nothing from anywhere.
     """
-    from bayespool import read_result
+    from bayespool.report import read_result
     from bayespool.report.page import check_report
 
     path = outputs.files[0] if outputs.files else Path("report.html")
@@ -208,7 +209,8 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     2 if that cannot be told. One line says why.
     """
     if files.n_runs() != 2:
-        raise InputError(f"{files.n_runs()} runs", hint="name two: the one that there is, and the new one")
+        hint = "name two: the one that there is, and the new one"
+        raise InputError(counted(files.n_runs(), "run"), hint=hint)
     decided = files.compute(comparisons.gate, keywords)
     if is_as_json():
         print_document({}, decided.metadata, summary=[decided.sentence])

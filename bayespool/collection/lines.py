@@ -341,7 +341,7 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
     doc_id = pa.array(documents, pa.binary()).cast(pa.string())
     again = repeats(query_id, doc_id)
     if again.size:
-    """Return a repeated entry and its error, of those that differ in `FileLayout.apart` if any do."""
+        values = (
             np.array(list(apart), dtype=object)[np.array(apart_codes)] if apart else np.zeros(len(doc_id))
         )
         entry, bad = _repeat_problem(again, query_id, doc_id, numbers, values, path, layout)
@@ -538,7 +538,7 @@ def _repeat_problem(
     path: Path,
     layout: FileLayout,
 ) -> tuple[int, BadLine]:
-    """Return a repeated entry and its error, of those that differ in `FileLayout.apart` if there are any."""
+    """Return a repeated entry and its error, of those that differ in `FileLayout.apart` if any do."""
     _, firsts, inverse = np.unique(pair_codes(query_id, doc_id), return_index=True, return_inverse=True)
     first = firsts[inverse[again]]
     differs = apart[again] != apart[first]

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
@@ -145,7 +146,7 @@ class Comparison(ComparisonFrames, Result):
             if len(others) > 1 or (others and joint):
                 lines.append(
                     f"{method}: draws of {', '.join(others)} come from completed judgments of their own, so "
-                    "that nothing is said across measures; joint=True completes them together"
+                    "that nothing is said across measures; posterior='joint=True' completes them together"
                 )
         return tuple(lines)
 
@@ -212,9 +213,9 @@ def compare(
     measures : measure or iterable of measures, default "P@10"
         P@10, nDCG@10, P(rel=2)@10, AP@100, ….
     baseline : str or iterable of str, optional
-        Run that all others are compared with, and they not with one another; or several. Differences are of
-        the others minus the baseline, and p-values are adjusted over these pairs alone. Ranks are of all
-        runs.
+        Run that all others are compared with, and they not with one another; or several. It need not be
+        among ``run_ids``. Differences are of the others minus the baseline, and p-values are adjusted over
+        these pairs alone. Ranks are of all runs.
     estimators : str, Estimator or sequence of them, default "posterior-combined"
         Names with settings in parentheses, such as background(e=0.05), or 'default', 'all', 'pairs'. These
         three are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
@@ -254,10 +255,10 @@ def compare(
     level : float, default 0.05
         Significant is an adjusted p-value of at most this.
     control : {"holm", "benjamini-hochberg", "none", "dunnett"}
-        Adjustment of p-values over all pairs, or those with a baseline; dunnett is for one baseline.
-        ``holm`` and ``dunnett`` control the family-wise error rate, ``benjamini-hochberg`` the false
-        discovery rate, for many pairs; tukey-hsd needs none. ``dunnett`` replaces the t test of each pair by
-        one with the error of all runs, on the additive model run + topic.
+        Adjustment of p-values over all pairs, or over those with a baseline; dunnett is for one baseline.
+        The family-wise error rate is controlled by ``holm`` and ``dunnett``, the false discovery rate, for
+        many pairs, by ``benjamini-hochberg``; tukey-hsd needs no control. With ``dunnett`` the t test of a
+        pair has the error of all runs, on the additive model run + topic.
     rope : float, default 0.01
         A difference up to this is practically none. The region of practical equivalence.
     systems : path or mapping of str to str, optional
@@ -313,66 +314,41 @@ def compare(
     check_choice("estimand", estimand, Estimand)
     check_choice("ideal", ideal, Ideal)
     _check_baseline(against, collection.run_ids, asked, control)
-    prob, replicates = fill_ci_prob(ci_prob), parse_systems(systems)
-    defaults = {"estimand": estimand, "random_seed": random_seed, "together": True, "joint": True}
     methods = parse_estimators(
         (
             dataclasses.replace(e, together=True) if isinstance(e, PosteriorEstimator) else e
             for e in with_as_judged(estimators)
         ),
-        shared_settings(posterior),
+        {"together": True, "joint": True} | shared_settings(posterior),
         by_settings=True,
-        **defaults,
-    )
-    leaving = listed("unpool", unpool, may_be_empty=True)
-    settings = described(
-        measures=parsed,
-        baseline=against,
-        estimators=methods,
-        unpool=leaving,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
         estimand=estimand,
-        ideal=ideal,
-        confusion=confusion,
-        scopes=scoped,
-        tests=asked,
-        level=level,
-        control=control,
-        rope=rope,
-        systems=dict(replicates) or (),
-        ci_prob=prob,
         random_seed=random_seed,
-        posterior=posterior,
     )
+    leaving, replicates = listed("unpool", unpool, may_be_empty=True), parse_systems(systems)
+    if against:
+        by_default = collection.given_run_ids or (() if leaving else collection.unpooled_run_ids)
+        named = by_default if run_ids is None else listed("run_ids", run_ids)
+        run_ids = tuple(dict.fromkeys((*named, *against)))
+    scoring: dict[str, Any] = {"unpool": leaving, "unpool_by": unpool_by, "pool_depth": pool_depth}
+    scoring |= {"estimand": estimand, "ideal": ideal, "confusion": confusion}
+    comparing: dict[str, Any] = {"scopes": scoped, "tests": asked, "level": level, "control": control}
+    comparing |= {"rope": rope, "baseline": against}
+    prob = fill_ci_prob(ci_prob)
+    settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
     scores = score_parsed(
         group_systems(collection, replicates) if replicates else collection,
         run_ids,
         parsed,
         methods,
         by_another="another-assessor" in scoped,
-        settings=settings,
-        unpool=leaving,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        ideal=ideal,
-        confusion=confusion,
+        settings=described(
+            measures=parsed, estimators=methods, **scoring, **comparing, **settings, posterior=posterior
+        ),
+        **scoring,
         ci_prob=prob,
         report=report,
     )
-    return compare_scores(
-        scores,
-        baseline=against,
-        scopes=scoped,
-        tests=asked,
-        level=level,
-        control=control,
-        rope=rope,
-        systems=replicates,
-        random_seed=random_seed,
-        report=report,
-    )
+    return compare_scores(scores, **comparing, systems=replicates, random_seed=random_seed, report=report)
 
 
 def _check_baseline(
@@ -422,7 +398,6 @@ def compare_scores(
             f"{separate[0].method} scored each run as if it were alone: draws of a difference say nothing",
             hint="score with posterior='together=True', or call compare",
         )
-    _check_baseline(baseline, scores.run_ids, tests, control)
     pairs = compared_pairs(scores.run_ids, baseline)
     if not len(pairs[0]):
         raise InputError("no run is compared with the baselines", hint="name one beside them")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import population_draws
@@ -102,7 +103,7 @@ class DrawComparison:
 
 
 def compare_runs_by_draws(
-    values: npt.NDArray[Any], *, ci_prob: float, rope: float = 0.0, unit: float = 1.0
+    values: npt.NDArray[Any], *, ci_prob: float | None = None, rope: float = 0.0, unit: float = 1.0
 ) -> DrawComparison:
     """Compare all pairs of runs using joint draws of their scores.
 
@@ -110,8 +111,8 @@ def compare_runs_by_draws(
     ----------
     values : ndarray of int or float, shape (draw, run)
         Totals over topics (`bayespool.measures.values.Values.totals`), or `population_draws`.
-    ci_prob : float in (0, 1)
-        Probability of the intervals.
+    ci_prob : float in (0, 1), optional
+        Probability of the intervals, by default that of `bayespool.rcParams`.
     rope : float, default 0
         Largest difference that is practically none, in units of the measure.
     unit : float, default 1
@@ -158,15 +159,15 @@ def compare_runs_by_draws(
     )
 
 
-def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray:
+def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float | None = None) -> BoolArray:
     r"""Return which runs score higher than which, with simultaneous coverage over all pairs.
 
     Parameters
     ----------
     values : ndarray of int or float, shape (draw, run)
         As of `compare_runs_by_draws`.
-    ci_prob : float in (0, 1)
-        Share of the draws in which all these orders hold, or more.
+    ci_prob : float in (0, 1), optional
+        Share of the draws in which all these orders hold, or more; by default that of `bayespool.rcParams`.
 
     Returns
     -------
@@ -197,7 +198,7 @@ def simultaneous_order(values: npt.NDArray[Any], *, ci_prob: float) -> BoolArray
         off = np.abs(difference - mean[a, b])
         np.divide(off, spread[a, b], out=off, where=spread[a, b] > 0)  # no spread, nothing off
         np.maximum(largest, off.max(axis=1, initial=0), out=largest)
-    rank = min(int(np.ceil(ci_prob * n_draws)), n_draws)
+    rank = min(int(np.ceil(fill_ci_prob(ci_prob) * n_draws)), n_draws)
     critical = np.partition(largest, rank - 1)[rank - 1]
     separated: BoolArray = mean - mean.T > critical * (spread + spread.T) + _NO_DIFFERENCE
     return separated

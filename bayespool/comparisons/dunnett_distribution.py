@@ -40,8 +40,8 @@ def dunnett_sf(t: npt.ArrayLike, n_differences: int, degrees: int) -> FloatArray
 
     Examples
     --------
-    >>> dunnett_sf([2.23, 2.57], 1, 10).round(3), dunnett_sf(2.57, 2, 10).round(3)  # 1: the t test
-    (array([0.05 , 0.028]), array(0.05))
+    >>> dunnett_sf([2.23, 2.57], 1, 10).round(3), dunnett_sf([2.57], 2, 10).round(3)  # 1: the t test
+    (array([0.05 , 0.028]), array([0.05]))
     """
     from scipy.special import ndtr
 

@@ -42,6 +42,7 @@ from bayespool.experiments.running import Columns, PartResult, Stored, add_rows
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
+from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, PairTest, Shares, describe_estimator
 from bayespool.pooling import Membership, PoolPlan, StoppingRule, Strategy, judging_order
 from bayespool.pooling.choosing import topic_shares
@@ -49,7 +50,6 @@ from bayespool.pooling.pools import with_strategy_pool
 from bayespool.pooling.registry import parse_stopping_rule, parse_strategies, stops_at, strategy_text
 from bayespool.pooling.strategy import retrieved_by
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring.settings import measures_of_rankings
 from bayespool.validation import listed
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ def compare_budgets(
         take     600 0.068  81.0
     """
     settings = BudgetSettings(
-        measures=measures_of_rankings(measures),
+        measures=parse_ranking_measures(measures),
         estimators=labeled_estimators(
             estimators, posterior, estimand="complete", random_seed=random_seed, may_be_empty=True
         ),

@@ -31,10 +31,10 @@ from bayespool.experiments.running import PartResult
 from bayespool.experiments.settings import DesignSettings, LeaveOutSettings
 from bayespool.measures import Measure
 from bayespool.measures.errors import system_rank_error
+from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import Estimand, PairTest
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
-from bayespool.scoring.settings import measures_of_rankings
 from bayespool.tables.files import records, variable_name
 from bayespool.tables.formatting import counted, level, number, percent
 from bayespool.tables.table import COLUMNS, Column, Table, View
@@ -504,7 +504,7 @@ def run_design(
     interpolated      16 0.0165
     """
     settings = DesignSettings(
-        measures=measures_of_rankings(measures),
+        measures=parse_ranking_measures(measures),
         estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
         random_seed=random_seed,
         estimand=estimand,

@@ -35,8 +35,8 @@ from bayespool.experiments.leave_out_results import LeaveOutResult
 from bayespool.experiments.preparing import labeled_estimators
 from bayespool.experiments.settings import LeaveOutSettings, leave_out_estimand
 from bayespool.measures import Measure, Normalized, Values
+from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import PairTest, Runs, Unseen
-from bayespool.scoring.settings import measures_of_rankings
 from bayespool.validation import listed
 
 if TYPE_CHECKING:
@@ -298,7 +298,7 @@ def leave_out(
     """
     estimand = leave_out_estimand(truth, unseen)
     settings = LeaveOutSettings(
-        measures=measures_of_rankings(measures),
+        measures=parse_ranking_measures(measures),
         estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
         by=by,
         n_clusters=n_clusters,

@@ -87,7 +87,7 @@ class PoolWidthResult(_PoolsResult):
         Runs or organizations that pools were drawn from.
     """
 
-    command = "pool-width"
+    command = "random-pools"
     title = "Pools of fewer contributors"
     settings: PoolWidthSettings
 
@@ -175,7 +175,7 @@ class CommonTopicsResult(_PoolsResult):
         Runs or organizations that pools were drawn from.
     """
 
-    command = "common-topics"
+    command = "random-pools"
     title = "Topics judged in full"
     settings: CommonTopicsSettings
 

@@ -36,10 +36,10 @@ from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fi
 from bayespool.experiments.preparing import labeled_estimators
 from bayespool.experiments.random_pool_results import CommonTopicsResult, PoolWidthResult
 from bayespool.experiments.settings import CommonTopicsSettings, PoolSettings, PoolWidthSettings
+from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Runs
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
-from bayespool.scoring.settings import measures_of_rankings
 from bayespool.tables.formatting import counted
 from bayespool.validation import listed
 
@@ -248,7 +248,7 @@ def vary_pool_width(
               8     0.234 -0.049
     """
     settings = PoolWidthSettings(
-        measures=measures_of_rankings(measures),
+        measures=parse_ranking_measures(measures),
         estimators=labeled_estimators(estimators, posterior, random_seed=random_seed),
         random_seed=random_seed,
         widths=listed("widths", widths),
@@ -431,7 +431,7 @@ def vary_common_topics(
     """
     estimators = ("as-judged", "condensed-list") if estimators is None else estimators
     settings = CommonTopicsSettings(
-        measures=measures_of_rankings(measures),
+        measures=parse_ranking_measures(measures),
         estimators=labeled_estimators(estimators, posterior, random_seed=random_seed),
         random_seed=random_seed,
         widths=listed("widths", widths),

@@ -20,10 +20,10 @@ from bayespool.experiments.leave_out_results import LeaveOutResult
 from bayespool.experiments.leaving_out import leave_out_resolved, resolve_design
 from bayespool.experiments.preparing import labeled_estimators
 from bayespool.experiments.settings import LeaveOutSettings, leave_out_estimand
+from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import PairTest, Runs, Unseen
 from bayespool.pooling.loading import check_collection_names
 from bayespool.report.result import Result
-from bayespool.scoring.settings import measures_of_rankings
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.table import Column, Table, View
 from bayespool.validation import listed
@@ -274,7 +274,7 @@ denominator, pool_depth, test, ci_prob, random_seed : optional
     """
     estimand = leave_out_estimand(truth, unseen)
     settings = LeaveOutSettings(
-        measures=measures_of_rankings(measures),
+        measures=parse_ranking_measures(measures),
         estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
         by=by,
         n_clusters=n_clusters,

@@ -257,7 +257,7 @@ def _size_of_ranks(n_runs: int) -> tuple[float, float]:
 def draw_comparison(comparison: Any) -> Figure:
     """Draw a panel per measure with differences for up to fifteen pairs of runs, else rank probabilities.
 
-    Without draws all differences are drawn.
+    Differences from one baseline are drawn however many they are. Without draws all differences are drawn.
 
     Parameters
     ----------
@@ -268,8 +268,9 @@ def draw_comparison(comparison: Any) -> Figure:
     runs = comparison.to_frame("runs").dropna(subset="value")
     measures = list(differences["measure"].unique())
     n_runs = len(set(differences["run_a"]) | set(differences["run_b"]))
-    n_pairs = n_runs * (n_runs - 1) // 2
-    by_rank = set(() if n_pairs <= _MAX_PAIRS_DRAWN else runs["measure"])
+    n_pairs = len(differences[["run_a", "run_b"]].drop_duplicates())
+    is_drawn = n_pairs <= _MAX_PAIRS_DRAWN or n_pairs == n_runs - 1  # all with one baseline
+    by_rank = set(() if is_drawn else runs["measure"])
     each, height = _size_of_ranks(n_runs) if by_rank else (6.4, 1.5 + 0.3 * n_pairs)
     n_columns = 1 if each > _MAX_WIDTH_SIDE_BY_SIDE else 2
     plots = [

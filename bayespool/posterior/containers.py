@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,15 +25,6 @@ if TYPE_CHECKING:
 
 
 _MAX_LOG_ODDS_PER_BLOCK = 2**23
-
-
-class _Table(NamedTuple):
-    """Document counts for each (run, topic) pair, as variables of an ArviZ container."""
-
-    dim: str
-    row: IndexArray
-    observed: dict[str, AnyArray]
-    constant: dict[str, AnyArray]
 
 
 def fit_container(estimates: Estimates, model: str | None = None) -> Any:
@@ -91,20 +83,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     if fit.source is None:
         raise InputError(f"{estimates.method}: the fit of {name} does not say what evidence it is of")
     seed = estimates.random_seed or 0
-    structure = fit.source.spec.structure(fit.source.evidence)
-    kept = fit.source.spec.structure(fit.source.evidence, fit.source.known)
-    prior = draw_priors(kept, fit.shape[0] * fit.shape[1], np.random.default_rng([seed, 3]))
-    groups = fit_groups(fit, prior)
-    dims = {variable: axes for variable, axes in fit.dims.items() if axes}
-    coords = dict(fit.coords)
-    tables = _tables(fit.source)
-    for table in tables:
-        groups.setdefault("observed_data", {}).update(table.observed)
-        groups.setdefault("constant_data", {}).update(table.constant)
-        dims |= dict.fromkeys((*table.observed, *table.constant), (table.dim,))
-        coords[table.dim] = range(table.row.max() + 1)
-    if tables:
-        groups["log_likelihood"] = {"hidden_relevant": _log_likelihood(fit, structure, tables[0].row, seed)}
+    groups, dims, coords = fit_variables(fit, fit.source, seed)
     return build_container(
         {group: variables for group, variables in groups.items() if variables},
         dims=dims,
@@ -124,25 +103,39 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     )
 
 
-def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, AnyArray]]:
-    """Return the posterior, sampler statistics and prior groups of a fit's container."""
-    return {
+def fit_variables(
+    fit: Fit, source: Source, random_seed: int, hidden: tuple[IndexArray, IndexArray] | None = None
+) -> tuple[dict[str, dict[str, AnyArray]], dict[str, tuple[str, ...]], dict[str, Any]]:
+    """Return a fit's draws, priors, data and log likelihood by group, with axes and coordinates.
+
+    Parameters
+    ----------
+    fit : Fit
+    source : Source
+        Its model and evidence.
+    random_seed : int
+    hidden : tuple of two ndarrays of int, shape (row,), optional
+        Hidden documents to count in each row of the evidence, and the relevant ones among them; default: all.
+    """
+    counts = hidden or (source.evidence.n_hidden, source.evidence.n_hidden_relevant)
+    kept = source.spec.structure(source.evidence, source.known)
+    prior = draw_priors(kept, math.prod(fit.shape), np.random.default_rng([random_seed, 3]))
+    groups: dict[str, dict[str, AnyArray]] = {
         "posterior": dict(fit.variables),
         "sample_stats": dict(fit.sample_stats),
         "prior": {v: prior[v].reshape(*fit.shape, *prior[v].shape[1:]) for v in fit.variables},
+        "observed_data": {},
+        "constant_data": {},
     }
-
-
-def _tables(source: Source) -> list[_Table]:
-    """Return tables of hidden documents and, if the model learns from them, judged ones."""
-    e, tables = source.evidence, []
-    if not len(e.n_hidden):
-        return []
+    dims = {variable: axes for variable, axes in fit.dims.items() if axes}
+    coords, e, there = dict(fit.coords), source.evidence, np.flatnonzero(counts[0])
+    if not len(there):
+        return groups, dims, coords
     run, topic = (e.hidden_run, e.hidden_topic) if isinstance(e, ModelEvidence) else (e.run, e.topic)
-    counts = [("cell", "hidden", run, topic, e.n_hidden, e.n_hidden_relevant)]
+    tables = [("cell", "hidden", run[there], topic[there], counts[0][there], counts[1][there])]
     if isinstance(e, ModelEvidence) and source.spec.judged is not None:
-        counts.append(("ranking", "judged", e.judged_run, e.judged_topic, e.n_judged, e.n_relevant))
-    for dim, kind, run, topic, n, n_relevant in counts:
+        tables.append(("ranking", "judged", e.judged_run, e.judged_topic, e.n_judged, e.n_relevant))
+    for dim, kind, run, topic, n, n_relevant in tables:
         pairs, row = np.unique(np.column_stack([run, topic]), axis=0, return_inverse=True)
         row = row.reshape(-1)
         observed = {f"{kind}_relevant": np.bincount(row, n_relevant).astype(np.int32)}
@@ -151,26 +144,34 @@ def _tables(source: Source) -> list[_Table]:
             f"{dim}_run": np.array([source.run_ids[r] for r in pairs[:, 0]]),
             f"{dim}_topic": np.array([e.query_ids[t] for t in pairs[:, 1]]),
         }
-        tables.append(_Table(dim, row, observed, constant))
-    return tables
+        groups["observed_data"] |= observed
+        groups["constant_data"] |= constant
+        dims |= dict.fromkeys((*observed, *constant), (dim,))
+        coords[dim] = range(len(pairs))
+        if kind == "hidden":
+            likely = _log_likelihood(fit, source, counts, row, random_seed)
+            groups["log_likelihood"] = {"hidden_relevant": likely}
+    return groups, dims, coords
 
 
 def _log_likelihood(
-    fit: Fit, structure: Structure, cell: IndexArray, random_seed: int
+    fit: Fit, source: Source, counts: tuple[IndexArray, IndexArray], cell: IndexArray, random_seed: int
 ) -> npt.NDArray[np.float32]:
     """Return the log likelihood of the relevant documents in each cell, shape (chain, draw, cell).
 
     Effects of organizations on topics are drawn given the other parameters and the documents.
     """
-    draws, block = fit.draws(), structure.blocks[-1]  # of hidden documents
+    draws, structure = fit.draws(), source.spec.structure(source.evidence)
+    block = structure.blocks[-1]  # of hidden documents
     of_topics = block.predictors[0].groups.get("interaction")
     draws.pop("interaction_effect", None)
     rng = np.random.default_rng([random_seed, 4])
     order = np.argsort(cell, kind="stable")
-    start = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    start, rows = np.flatnonzero(np.diff(cell[order], prepend=-1)), np.flatnonzero(counts[0])[order]
+    n, k = (count[rows] for count in counts)
     n_draws = fit.shape[0] * fit.shape[1]
     log_likelihood = np.empty((n_draws, len(start)), dtype=np.float32)
-    step = max(1, _MAX_LOG_ODDS_PER_BLOCK // len(cell))
+    step = max(1, _MAX_LOG_ODDS_PER_BLOCK // len(block.trials))
     for first in range(0, n_draws, step):
         part = {name: values[first : first + step] for name, values in draws.items()}
         log_odds = block_log_odds(structure, block, part)
@@ -178,8 +179,9 @@ def _log_likelihood(
             log_odds += draw_row_effects(
                 log_odds, block.successes, block.trials, of_topics, part["sigma_interaction"], rng
             )
-        row_log_likelihood = block.successes * log_odds - block.trials * np.logaddexp(0, log_odds)
-        log_likelihood[first : first + step] = np.add.reduceat(row_log_likelihood[:, order], start, axis=1)
+        log_odds = log_odds[:, rows]
+        likely = k * log_odds - n * np.logaddexp(0, log_odds)
+        log_likelihood[first : first + step] = np.add.reduceat(likely, start, axis=1)
     return log_likelihood.reshape(*fit.shape, -1)
 
 

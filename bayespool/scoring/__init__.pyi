@@ -20,8 +20,3 @@ from .scoring import (
     pyterrier_measure as pyterrier_measure,
     score as score,
 )
-from .settings import (
-    ImputeSettings as ImputeSettings,
-    JudgeNextSettings as JudgeNextSettings,
-    TargetSettings as TargetSettings,
-)

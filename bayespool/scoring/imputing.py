@@ -19,15 +19,17 @@ from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import ideal_reach
 from bayespool.measures import Measure, Normalized
-from bayespool.options import describe_estimator, takes
-from bayespool.posterior import Completion
+from bayespool.measures.parsing import parse_ranking_measures
+from bayespool.names import By, Estimand, describe_estimator
+from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.result import Result
-from bayespool.scoring.scoring import expect_collection, pool_metadata, resolve_targets
-from bayespool.scoring.settings import ImputeSettings
+from bayespool.scoring.scoring import pool_metadata, resolve_targets
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table
+from bayespool.validation import check_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,7 +158,7 @@ class Imputations(Result):
             if isinstance(measure, Normalized) and len(self.run_ids) > 1 and len(unknowns):
                 notes.append(
                     f"tools make one ideal ranking of {measure} for these runs, score one of each run's own: "
-                    "ask score for the shared one (--ideal shared), or impute for one run at a time"
+                    "ask score for the shared one (nDCG(ideal='shared')@10), or impute for one run at a time"
                 )
             if isinstance(measure, Normalized) and reach < unknowns.depth:
                 notes.append(
@@ -209,12 +211,18 @@ _COLUMNS = {
 }
 
 
-@takes(ImputeSettings)
 def impute(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
+    measures: object = "P@10",
     *,
-    settings: ImputeSettings,
+    posterior: str | PosteriorEstimator = "posterior-combined",
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    draws: int = 20,
+    random_seed: int = 1,
     qrels: Qrels | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Imputations:
@@ -226,7 +234,26 @@ def impute(
     run_ids : str or iterable of str, optional
         Runs whose unjudged documents are completed. Default: the runs that were not pooled, or with
         ``unpool`` only those named there.
-    {options}
+    measures : measure or iterable of measures, default "P@10"
+        P@10, nDCG@10, P(rel=2)@10, AP@100, …. They say how deep judgments are completed and which levels of
+        relevance are distinguished; one completion serves them all.
+    posterior : str or PosteriorEstimator, default "posterior-combined"
+        The posterior whose draws are written, or its settings: "ratio(draws=2000)", "engine=nuts".
+    unpool : str or iterable of str, optional
+        A run of the campaign, or an organization, to complete as if it were new: it leaves the pool. A run
+        leaves with all runs of its organization, and it alone is completed.
+    unpool_by : {"organization", "run"}, default "organization"
+        What leaves the pool with a run that is named: its organization, or nothing.
+    pool_depth : int, optional
+        Re-pool to this depth first. Judgments of documents that no pooled run has down to it go.
+    estimand : {"complete", "pooled"}, default "complete"
+        Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
+        The two coincide down to the pool depth.
+    draws : int, default 20
+        Completed qrels to write: as many draws, spread evenly over those of the posterior. The first of 40
+        are the 20 that are written when 20 are asked for.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
     qrels : Qrels, optional
         The judgments as they were read, whose lines keep their order and their negative relevances. Default:
         judgments in the order of topics and document ids, with 0 for negative ones.
@@ -265,22 +292,34 @@ def impute(
     >>> imputations.draws
     (0, 2048, 1024, 3072, 512)
     """
-    parsed, posterior, draws = settings.measures, settings.posterior, settings.draws
+    check_count("draws", draws, least=2)
+    parsed = parse_ranking_measures(measures)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    if draws > (n_available := estimator.draws * estimator.chains):
+        raise InputError(
+            f"{draws} completed qrels out of {n_available} draws",
+            hint=f"ask for more, as in {estimator.name}(draws={-(-draws // estimator.chains)})",
+        )
     for measure in parsed:
         if isinstance(measure, Normalized) and measure.ideal == "judged":
             raise InputError(
                 f"{measure}: tools make the ideal ranking of all documents of the qrels, completed ones too",
                 hint="leave ideal='judged' out",
             )
-    expect_collection(collection)
     whole = collection
     collection, targets, unpooled = resolve_targets(
-        whole, run_ids, parsed, estimand=posterior.estimand, **settings.pool_keywords()
+        whole,
+        run_ids,
+        parsed,
+        estimand=estimator.estimand,
+        unpool=unpool,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
     )
     if report is not None:
-        report(f"completing: {posterior.name}")
-    posterior = dataclasses.replace(posterior, joint=True)
-    completion = posterior.complete(collection, targets, parsed)
+        report(f"completing: {estimator.name}")
+    estimator = dataclasses.replace(estimator, joint=True)
+    completion = estimator.complete(collection, targets, parsed)
     numbers = spread_draws(completion.n_draws, draws)
     return Imputations(
         completion=completion,
@@ -291,12 +330,12 @@ def impute(
         metadata={
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
-            "estimand": posterior.estimand,
+            "estimand": estimator.estimand,
             "unpooled": unpooled,
             "passed_over": list(collection.ignored_judgments),
             "runs": list(targets),
             "measures": [str(measure) for measure in parsed],
-            "estimator": describe_estimator(posterior),
+            "estimator": describe_estimator(estimator),
             "weights": dict(completion.weights),
             "levels": list(completion.levels),
             "depth": completion.unknowns.depth,

@@ -15,11 +15,14 @@ import pyarrow as pa
 from bayespool import __version__
 from bayespool.arrays import BoolArray, FloatArray, IntArray
 from bayespool.collection import Collection, Qrels
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import renamed_attributes
 from bayespool.measures import Measure
 from bayespool.measures.normalized import with_ideal
-from bayespool.options import describe_estimator, takes
-from bayespool.posterior import Completion
+from bayespool.measures.parsing import parse_sole_measure
+from bayespool.names import By, Estimand, Goal, Ideal, describe_estimator
+from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.scoring.judging_influence import (
     Belief,
     Influence,
@@ -29,11 +32,11 @@ from bayespool.scoring.judging_influence import (
     find_influence,
     find_target,
 )
-from bayespool.scoring.scoring import expect_collection, pool_metadata, resolve_targets
-from bayespool.scoring.settings import JudgeNextSettings
+from bayespool.scoring.scoring import pool_metadata, resolve_targets
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
+from bayespool.validation import check_choice, check_count, check_number
 
 _MAX_STEPS = 1000  # judgments that a plan looks ahead
 
@@ -274,12 +277,22 @@ def _judgments(n: int) -> str:
     return f"{n} judgment" + "s" * (n != 1)
 
 
-@takes(JudgeNextSettings)
 def judge_next(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
+    measures: object = "P@10",
     *,
-    settings: JudgeNextSettings,
+    posterior: str | PosteriorEstimator = "posterior-combined",
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    goal: Goal = "interval",
+    budget: int = 50,
+    ideal: Ideal | None = None,
+    until: float | None = None,
+    ci_prob: float | None = None,
+    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> NextJudgments:
     """Choose the unjudged documents whose judgments are expected to be most informative about the runs.
@@ -290,7 +303,37 @@ def judge_next(
         With your own judgments so far (`Collection.add_judgments`), from which the models learn.
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled, or with ``unpool`` only those named there.
-    {options}
+    measures : measure, default "P@10"
+        P@10, nDCG@10, AP@100, …; one of them.
+    posterior : str or PosteriorEstimator, default "posterior-combined"
+        The posterior that says what is uncertain, or its settings: "ratio(draws=4000)", "engine=nuts".
+    unpool : str or iterable of str, optional
+        A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
+        leaves with all runs of its organization, and it alone is scored.
+    unpool_by : {"organization", "run"}, default "organization"
+        What leaves the pool with a run that is named: its organization, or nothing.
+    pool_depth : int, optional
+        Re-pool to this depth first. Judgments of documents that no pooled run has down to it go.
+    estimand : {"complete", "pooled"}, default "complete"
+        Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
+        The two coincide down to the pool depth.
+    goal : {"interval", "comparison", "ranking"}, default "interval"
+        Aim of judging: narrower intervals of runs, the order of two runs, or the order of all runs.
+        What comes down is the mean width of the runs' intervals (with ``until`` the widest), the chance that
+        two runs are in the wrong order, or that of all pairs of runs.
+    budget : int, default 50
+        Documents to judge.
+    ideal : {"own", "shared", "judged"}, optional
+        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or the judged ones alone.
+        Default: own for intervals, shared for a comparison and a ranking. It holds for measures whose text
+        names no other, such as ``nDCG@10``.
+    until : float, optional
+        Stop when this is reached: a width of the widest interval, or a chance of a wrong order. The result
+        says how many judgments that is expected to take.
+    ci_prob : float, optional
+        Probability of the intervals; default: 0.95. `bayespool.rcParams` has the default.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
     report : callable, optional
         Called with a line on each stage of the work as it begins.
 
@@ -322,25 +365,34 @@ def judge_next(
     >>> len(judgments), judgments.expected_after < judgments.now
     (5, True)
     """
-    goal, until, ci_prob = settings.goal, settings.until, settings.ci_prob
-    kind_of_ideal = settings.ideal or ("own" if goal == "interval" else "shared")
-    (measure,) = with_ideal([settings.measures], kind_of_ideal)
-    posterior = settings.posterior
-    expect_collection(collection)
+    check_choice("goal", goal, Goal)
+    check_count("budget", budget)
+    check_number("until", until, above=0)
+    level = fill_ci_prob(ci_prob)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    (measure,) = with_ideal(
+        [parse_sole_measure(measures)], ideal or ("own" if goal == "interval" else "shared")
+    )
     whole = collection
     collection, targets, unpooled = resolve_targets(
-        whole, run_ids, (measure,), estimand=settings.estimand, **settings.pool_keywords()
+        whole,
+        run_ids,
+        (measure,),
+        estimand=estimator.estimand,
+        unpool=unpool,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
     )
     check_goal(goal, len(targets))
     is_own = collection.is_own
     afterwards = None
     say = report or (lambda line: None)
-    say(f"completing: {posterior.name}")
+    say(f"completing: {estimator.name}")
 
     def complete(judged: Collection) -> tuple[Completion, Target, Influence]:
-        completion = posterior.complete(judged, targets, measure)
+        completion = estimator.complete(judged, targets, measure)
         values = completion.evaluate(measure)[0]
-        target = find_target(goal, completion.unknowns.run_ids, values, ci_prob)
+        target = find_target(goal, completion.unknowns.run_ids, values, level)
         return completion, target, find_influence(completion, measure, values)
 
     completion, target, influence = complete(collection)
@@ -350,7 +402,7 @@ def judge_next(
         own, n_own = is_own[before.unknowns.pair], int(is_own.sum())
         afterwards = _effect_of_own_judgments(then, early, own, n_own, target, until)
     say("choosing")
-    planned = plan(influence, target, settings.budget, until)
+    planned = plan(influence, target, budget, until)
     now = target.total(target.now, until)
     return NextJudgments(
         completion=completion,
@@ -368,7 +420,7 @@ def judge_next(
             "runs": list(targets),
             "unpooled": unpooled,
             "passed_over": list(collection.ignored_judgments),
-            "ci_prob": ci_prob,
+            "ci_prob": level,
             "criterion": target.criterion(until),
             "criterion_now": now,
             "criterion_expected": float(planned.expected[-1]) if len(planned.expected) else now,
@@ -378,7 +430,7 @@ def judge_next(
             "n_needed": planned.n_needed,
             "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
-            "estimator": describe_estimator(posterior),
+            "estimator": describe_estimator(estimator),
             **pool_metadata(collection, whole, targets, [measure]),
         },
     )

@@ -282,7 +282,7 @@ class Target:
 
 
 def check_goal(goal: Goal, n_runs: int) -> None:
-    """Raise `InputError` for an unknown goal or one unsuitable for this number of runs."""
+    """Raise `InputError` for a goal unsuitable for this number of runs."""
     if goal == "comparison" and n_runs != 2:
         which = "one run" if n_runs == 1 else f"{n_runs} runs"
         raise InputError(f"a comparison of {which}", hint="name two, or ask for their ranking")

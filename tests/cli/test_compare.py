@@ -111,3 +111,32 @@ def test_plan_prints_what_it_costs_and_does_without_files(
     assert cheapest["price"] == 40 * (cheapest["n_topics"] - 8) + cheapest["n_judgments"]
     done = run("plan", "--topics-at-hand", "50", "--sd", "0.2")
     assert (done.status, "On 50 topics a difference of 0.081 is detected" in done.out) == (0, True)
+
+
+def test_gate_answers_by_its_exit_status(
+    run: Callable[..., Outcome], small_files: Path, tmp_path: Path
+) -> None:
+    one, other = (small_files / "new" / f"new-{name}.run" for name in "ab")
+    judged = [line.split() for line in (small_files / "qrels.txt").read_text().splitlines()]
+    lines = [f"{q} Q0 {d} 0 {-i} bad\n" for i, (q, _, d, level) in enumerate(judged) if level == "0"]
+    bad = tmp_path / "bad.run"
+    bad.write_text("".join(lines))
+    asked = (*campaign(small_files), "--posterior", "ratio(draws=50)", "--scope", "these-topics")
+    for runs, more, status, verdict in (
+        ((one, other), ("--margin", "0.1"), 0, "better or equal"),
+        ((bad, one), (), 0, "better or equal"),
+        ((one, bad), (), 1, "worse"),
+        ((one, other), (), 2, "cannot be told"),
+    ):
+        done = run("gate", *runs, *asked, *more)
+        assert (done.status, done.out.partition(":")[0]) == (status, verdict), done.err
+        assert len(done.out.splitlines()) == 1
+    document = json.loads(run("gate", one, bad, *asked, "--json").out)
+    assert document["metadata"]["gate"]["verdict"] == "worse"
+    assert document["summary"][0].startswith("worse: the P@10 of bad − new-a on these topics is -")
+    for runs, said in (
+        ((one,), "1 run; name two"),
+        ((bad, small_files / "new"), "3 runs; name two: the one"),
+    ):
+        done = run("gate", *runs, *asked)
+        assert (done.status, said in done.err) == (1, True), done.err

@@ -157,8 +157,7 @@ def test_refused_before_anything_is_read(run: Run, small_files: Path) -> None:
     files = ["--qrels", "nowhere.txt", "--pool", small_files / "pool"]
     new = small_files / "new" / "new-b.run"
     for asked, said in [
-        ([new, "-m", "P@10", "-m", "nDCG@10"], "2 measures; choose one"),
-        ([new, "-m", "Judged@10"], "Judged@10 describes the judgments"),
+        ([new, "-m", "P@ten"], "measure 'P@ten'"),
         ([new, "--goal", "comparison"], "a comparison of one run; name two, or ask for their ranking"),
         ([new, "--goal", "ranking"], "a ranking of one run; name two or more"),
         ([new, "-o", "judge.xlsx"], "judge.xlsx: cannot write .xlsx; use .csv, .json, .parquet, .tex, .md"),
@@ -176,7 +175,9 @@ def test_errors_leave_files_as_they_are(run: Run, small_example: Path) -> None:
     for more, status, said in [
         (["--goal", "luck"], 2, "'luck' is not one of 'interval', 'comparison', 'ranking'"),
         (["--until", 0], 1, "until cannot be 0.0; above 0"),
-        (["--posterior", "as-judged"], 1, "has no interval"),
+        (["-m", "P@10", "-m", "nDCG@10"], 1, "2 measures; choose one"),
+        (["-m", "Judged@10"], 1, "Judged@10 describes the judgments"),
+        (["--posterior", "as-judged"], 1, "no model 'as-judged'"),
         (["--unpool", "nobody"], 1, "'nobody' is neither a run nor an organization"),
     ]:
         done = run(*next_call(small_example, "--output", small_example / "result.csv", *more))
@@ -277,7 +278,7 @@ def test_wrong_use_of_audit_is_told(run: Run) -> None:
         ("--verify a.json --budget 3", f"--budget beside --verify{says}"),
         ("--verify a.json", "a.json: there is no such file or folder"),
         ("--qrels q", "no run to audit; name run files"),
-        ("my.run --qrels q -m ERR@10", "ERR@10 cannot be audited"),
+        ("my.run --qrels q -m ERR@ten", "measure 'ERR@ten'"),
     ]:
         done = run("audit", *asked.split())
         assert done.status == 1, (asked, message)

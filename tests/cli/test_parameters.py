@@ -33,10 +33,10 @@ FUNCTIONS |= {"experiments/random_pools.py:vary_pool_width"}
 
 
 def options_of(command: str) -> list[click.Parameter]:
-    """Options, without ``--help``."""
+    """Options, without ``--help`` and ``--help-all``."""
     entry = COMMANDS[command]
-    params = entry.get_params(click.Context(entry))
-    return [p for p in params if p.param_type_name == "option" and p.name != "help"]
+    params = entry.get_params(click.Context(entry, **entry.context_settings))
+    return [p for p in params if p.param_type_name == "option" and p.name not in ("help", "help_all")]
 
 
 # --- signatures and docstrings ------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_type_of_an_option_is_that_of_one_value() -> None:
         ("Literal['a', 'b'] | None", ("a", "b"), False),
         ("Scope | Iterable[Scope]", ("these-topics", "population", "another-assessor"), True),
     ):
-        parameter = Parameter("name", annotation, None, "")
+        parameter = Parameter("name", annotation, None, "", "")
         assert (parameter.type, parameter.is_listed) == (kind, is_listed), annotation
 
 
@@ -84,7 +84,12 @@ four : int
     No parameter.
 """
     both = "Numbers of P@10, such as 3. More of them."
-    assert dict(numpydoc_parameters(docstring)) == {"one": both, "two": both, "three": "Name."}
+    of_two = "int, default 3", both
+    assert numpydoc_parameters(docstring) == {
+        "one": of_two,
+        "two": of_two,
+        "three": ("str, optional", "Name."),
+    }
 
 
 def test_what_is_read_from_the_source_is_the_signature_of_the_function() -> None:
@@ -102,25 +107,29 @@ def test_what_is_read_from_the_source_is_the_signature_of_the_function() -> None
 
 
 def test_an_option_has_the_flag_the_type_and_the_first_sentence_of_its_parameter() -> None:
-    option = function_option(Parameter("n_samples", "int", 100, "Pools, e.g. 10. By default a hundred."))
+    option = function_option(Parameter("n_samples", "int", 100, "", "Pools, e.g. 10. By default a hundred."))
     assert (option.opts, option.help, option.type) == (["--samples"], "Pools, e.g. 10.", click.INT)
     record = option.get_help_record(click.Context(click.Command("x")))
     assert record == ("--samples <int>", "Pools, e.g. 10.  [default: 100]")
-    listed = function_option(Parameter("widths", "Iterable[int]", (2, 5), "Widths."))
+    listed = function_option(Parameter("widths", "Iterable[int]", (2, 5), "", "Widths."))
     record = listed.get_help_record(click.Context(click.Command("x")))
     assert record == ("--widths <int,…>", "Widths.  [default: 2,5]")
-    choice = function_option(Parameter("by", "By", "run", "Units."))
+    choice = function_option(Parameter("by", "By", "run", "", "Units."))
     assert list(choice.type.choices) == ["organization", "run"]  # type: ignore[attr-defined]
-    repeated = function_option(Parameter("measures", "object", "P@10", "Measure."))
+    one, repeated = (
+        function_option(Parameter("measures", "object", "P@10", kind, "Measure."))
+        for kind in ("measure", "measure or iterable of measures")
+    )
+    assert not one.multiple
     assert (repeated.opts, repeated.multiple) == (["--measure", "-m"], True)
-    flag = function_option(Parameter("fitted", "bool", True, "Fit."))
+    flag = function_option(Parameter("fitted", "bool", True, "", "Fit."))
     assert (flag.opts, flag.secondary_opts) == (["--fitted"], ["--no-fitted"])
     assert first_sentence("Judge … more. And so on.") == "Judge … more."
 
 
 def test_a_list_is_one_text_with_commas_between() -> None:
     def value(annotation: str, text: object) -> object:
-        return function_value(Parameter("n_common", annotation, (), ""), text)
+        return function_value(Parameter("n_common", annotation, (), "", ""), text)
 
     assert value("Iterable[int]", "2, 5") == [2, 5]
     assert value("Iterable[float]", "0.5,1e-3") == [0.5, 0.001]
@@ -148,7 +157,7 @@ def test_every_option_is_described_and_there_are_few_of_them() -> None:
             place = (command, option.opts)
             assert len(option.help or "") > 5, place
             assert (option.help or "").endswith((".", "…")), place
-            assert option.multiple == ("May be repeated." in (option.help or "")), place
+            assert option.multiple == ("May be repeated" in (option.help or "")), place
 
 
 def test_short_help_has_a_dozen_options_and_the_whole_help_all(run: Callable[..., Outcome]) -> None:
@@ -159,7 +168,7 @@ def test_short_help_has_a_dozen_options_and_the_whole_help_all(run: Callable[...
         rows = re.findall(r"^  (?:-\w, )?--[\w-]+", done.out, flags=re.MULTILINE)
         assert len(rows) <= 14, command
         whole = run(*command.split(), "--help-all").out
-        assert {flag for p in options_of(command) for flag in p.opts if f"{flag} " not in whole} == set()
+        assert {flag for p in options_of(command) for flag in p.opts if flag not in whole} == set()
         assert max(map(len, whole.splitlines())) <= 80, command
     assert "posterior-combined *" in run("score", "--help-all").out
     assert "--help-all shows" in run("score", "-h").out
@@ -202,7 +211,9 @@ def test_completion_is_not_installed(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for asked in (["--install-completion", "--help"], ["--help", "--install-completion"]):
-        assert "_BAYESPOOL_COMPLETE=bash_source" in run(*asked).err
+        assert (done := run(*asked)).status == 0
+        assert done.out.startswith("Usage: bayespool [OPTIONS] COMMAND")
+    assert "_BAYESPOOL_COMPLETE=bash_source" in run("--install-completion").err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -29,6 +29,7 @@ TYPED: dict[str, str] = {
     "impute": f"{FILES} {RATIO} --draws 3 -o completed",
     "report": "scores.json",
     "demo": "--estimators background -m P@10",
+    "gate": f"new/new-a.run new/new-b.run {CAMPAIGN} {RATIO} --margin 0.1 --scope these-topics",
     "compare": f"{FILES} --estimators posterior-ratio {FAST} --tests paired-t,tukey-hsd",
     "reversals": f"{CAMPAIGN} --judgments 60 --estimators smoothed",
     "pool": "--pool pool --organizations organizations.csv --strategy take --budget 80 --qrels qrels.txt",

@@ -236,8 +236,8 @@ WRONG: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("--jobs", "many", "'many' is not a valid integer"),
         ("-o", "nowhere/x", "there is no folder nowhere"),
     ),
-    "judge-next nowhere.run": (
-        ("--posterior", "background", "background"),
+    "judge-next --unpool north": (
+        ("--posterior", "as-judged", "no model 'as-judged'"),
         ("--goal", "luck", "'luck' is not one of"),
     ),
     "pool": (
@@ -295,7 +295,7 @@ def test_number_out_of_its_bounds_is_told_and_nothing_is_written(
             done = run(*command.split(), *runs, *campaign(small_example), option, *value.split())
             assert_refused(
                 done,
-                "cannot be|is not|without|no |mixture",
+                "cannot be|must be|is not|without|no ",
                 small_example,
                 before,
                 done.status,

@@ -196,8 +196,8 @@ def test_what_cannot_be_is_refused() -> None:
         ({"by": "type", "run_types": {"a": "x"}, "top_pool": "kept"}, "top_pool 'kept'"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
         ({"estimators": "posterior-ratio", "posterior": "zzz=Normal(0, 1)"}, "prior 'zzz'"),
-        ({"estimators": "topics-adjustment"}, "common-topics"),
-        ({"estimators": [TopicsAdjustment(common_query_ids=("1",))]}, "common-topics"),
+        ({"estimators": "topics-adjustment"}, "random-pools --common"),
+        ({"estimators": [TopicsAdjustment(common_query_ids=("1",))]}, "random-pools"),
         *(({"estimators": [x]}, "neither the name of an estimator") for x in (3, Background, object())),
     ]  # fmt: skip
     for options, message in refused:

@@ -20,10 +20,11 @@ TESTED_IN = {
     "arrays": "whole/test_typing",
     "auditing/differences": "auditing/test_auditing auditing/test_urns",
     "auditing/sequences": "auditing/test_urns",
-    "auditing/settings": "test_options",
     "auditing/starting": "auditing/test_auditing",
-    "cli/help": "cli/test_parameters",
-    "cli/options": "cli/test_refusals",
+    "cli/commands": "cli/test_parameters",
+    "cli/files": "cli/test_refusals cli/test_parameters",
+    "cli/former": "cli/test_parameters",
+    "cli/functions": "cli/test_parameters",
     "collection/own": "whole/test_own_judgments collection/test_judges",
     "collection/records": "collection/test_judges collection/test_frames",
     "collection/samples": "collection/test_scope",
@@ -47,7 +48,7 @@ TESTED_IN = {
     "experiments/predictions": "experiments/test_checks",
     "experiments/preparing": "experiments/test_own_estimators",
     "experiments/random_pool_results": "experiments/test_random_pools",
-    "experiments/settings": "experiments/test_own_estimators test_options cli/test_pooling",
+    "experiments/settings": "experiments/test_own_estimators cli/test_pooling",
     "inference/fit": "inference/test_nuts inference/test_diagnostics",
     "measures/average_precision": "measures/test_extremes",
     "measures/base": "whole/test_own_measures",
@@ -80,7 +81,6 @@ TESTED_IN = {
     "scoring/pools": "cli/test_pooling",
     "scoring/readable": "scoring/test_score_tables",
     "scoring/scoring": "scoring/test_estimators",
-    "scoring/settings": "test_options",
 }
 MOST_LINES_OF_A_TEST = 700
 # They have no logic of their own.

@@ -13,12 +13,13 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 
+import click
 import pytest
 from small import small
 
 import bayespool
 from bayespool import compare, judge_next, leave_out, score
-from bayespool.options import Settings
+from bayespool.cli import commands
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "bayespool"
@@ -66,10 +67,12 @@ def test_names_options_and_columns_use_the_words_of_the_glossary() -> None:
         for path in PACKAGE.rglob("*.py")
     }
     names["every file"] = {Path(module).stem for module in names}
-    kinds = [*Settings.__subclasses__()]
-    for kind in kinds:  # which grows
-        kinds += kind.__subclasses__()
-    names["options"] = {name for kind in kinds for name in kind.__dataclass_fields__}
+    options = (
+        p
+        for entry in commands().values()
+        for p in entry.get_params(click.Context(entry, **entry.context_settings))
+    )
+    names["options"] = {str(option.name) for option in options}
     collection, points = small(), {"measures": "P@10", "estimators": ["as-judged", "interpolated"]}
     frames = (
         score(collection, "new-a", **points).to_frame(),  # type: ignore[arg-type]

@@ -96,22 +96,6 @@ FAULTS = (
         "a notebook shows a part of the columns as if it were all",
     ),
     Fault(
-        "end of an open range",
-        "options.py",
-        '("above", self.above, operator.gt)',
-        '("above", self.above, operator.ge)',
-        "test_options.py experiments/test_own_estimators.py",
-        "an interval of probability 0 is taken",
-    ),
-    Fault(
-        "values of options unchecked",
-        "options.py",
-        "        self.check(name, value)\n        return value",
-        "        return value",
-        "test_options.py",
-        "a value out of bounds ends in a traceback, or is taken",
-    ),
-    Fault(
         "types of settings in texts",
         "names.py",
         "check_types(settings, type_hints(make))",

@@ -145,19 +145,11 @@ FAULTS = (
     ),
     Fault(
         "large seeds",
-        "options.py",
-        'abs(item) > _MAX_INTEGER and not name.endswith("seed"):',
-        "abs(item) > _MAX_INTEGER:",
-        "test_options.py",
+        "validation.py",
+        'most is None and not name.endswith("seed"):',
+        "most is None:",
+        "test_validation.py",
         "a seed of more than 31 bits is refused",
-    ),
-    Fault(
-        "settings beside settings",
-        "options.py",
-        "            if settings is not None and given:\n",
-        "            if settings is not None and unknown:\n",
-        "test_options.py",
-        "an option that is given beside settings is passed over without a word",
     ),
     Fault(
         "settings that the name stands for",
@@ -170,10 +162,10 @@ FAULTS = (
     Fault(
         "columns of the terminal alone",
         "cli/results.py",
-        "figures=self.figures, arrangement=self.arrangement)",
-        "figures=self.figures)",
+        "save(result, path, table=self.table, arrangement=self.arrangement)",
+        "save(result, path, table=self.table)",
         "cli/test_results.py",
-        "--columns, --sort and --width change nothing in files",
+        "--columns and --sort change nothing in files",
     ),
     Fault(
         "warnings beside the document",
@@ -185,7 +177,7 @@ FAULTS = (
     ),
     Fault(
         "file with an equals sign",
-        "cli/parameters.py",
+        "cli/files.py",
         "Path(file) if named and not Path(text).exists() else Path(text)",
         "Path(file) if named else Path(text)",
         "cli/test_parameters.py",

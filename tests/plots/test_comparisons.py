@@ -96,6 +96,15 @@ def test_the_leaderboard_has_rank_intervals_and_marks_the_best() -> None:
         plot_leaderboard(bare())
 
 
+def test_differences_from_a_baseline_are_a_row_each() -> None:
+    runs = [*FOUR, "lake-1", "lake-2", "coast-1"]
+    found = compare(
+        load_example(), runs, estimators="posterior-ratio", posterior="draws=20", baseline="lake-1"
+    )
+    (axes,) = draw_comparison(found).axes
+    assert row_names(axes) == [f"{run} − lake-1" for run in runs if run != "lake-1"]
+
+
 @pytest.mark.slow
 def test_many_pairs_are_shown_by_rank() -> None:
     assert draw_comparison(compared(*FOUR)).axes[0].get_xlabel() == "difference in P@10"

@@ -19,7 +19,7 @@ from small import small
 import bayespool
 from bayespool import __version__, score
 from bayespool.errors import InputError, OutputError
-from bayespool.options import describe_estimator
+from bayespool.names import describe_estimator
 from bayespool.report import versions, write_report
 from bayespool.report.page import Section, _making, _methods
 from bayespool.report.provenance import MADE_BY, command_line, made_by, with_provenance
