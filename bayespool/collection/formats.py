@@ -157,7 +157,7 @@ def _flatten_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _MAX_LINES_INSPECTED = 100
-_COMMENT = re.compile(rb"^[ \t\v\f]*#.*\n?", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t\v\f]*#(.*)\n?", re.MULTILINE)
 _LEVELS = {b"S": b"3", b"A": b"2", b"B": b"1", b"C": b"0"} | {b"L%d" % n: b"%d" % n for n in range(10)}
 
 _HAS_EMPTY = re.compile(rb"[ \v\f]|\t[\t\n]|\n\t")  # where tabs are not all that separates columns
@@ -190,17 +190,18 @@ def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, ma
         raise InputError(
             "has no ranks to order by", path=path, hint="order by scores (--reading order=score)"
         )
-    bare, n_comments = _COMMENT.subn(b"", text)
+    comments = tuple(match.decode().strip() for match in _COMMENT.findall(text))
+    bare = _COMMENT.sub(b"", text) if comments else text
     if not found.has_levels and b'"' not in bare and found.delimiter in ("", "\t"):
         if found.header:
             bare = bare.lstrip().partition(b"\n")[2]
-        is_new = n_comments or found != layout
+        is_new = comments or found != layout
         if is_new and not (found.delimiter and _HAS_EMPTY.search(bare)):
             lines = parse_fast(bare, found)
     lines = lines or collect(_rows(text, path, found), path, found, strict=strict)
     if found.real is None and found.integer == "rank":
         _refuse_gaps(lines, path)
-    return lines
+    return dataclasses.replace(lines, comments=comments) if comments else lines
 
 
 # --- what a file is -----------------------------------------------------------------------------------------

@@ -127,6 +127,7 @@ class Lines:
     integer: IntArray | None
     tags: tuple[str, ...]
     skipped: tuple[Skipped, ...] = ()
+    comments: tuple[str, ...] = ()  # lines that begin with #, without it
 
 
 QRELS = FileLayout(

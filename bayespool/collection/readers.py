@@ -251,6 +251,7 @@ def _read_run(path: Path, reading: Reading, run_id: str | None = None) -> Run:
         rank=lines.integer,
         path=path,
         skipped=lines.skipped,
+        comments=lines.comments,
     )
 
 

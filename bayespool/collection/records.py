@@ -72,6 +72,8 @@ class Run:
         The file; None if there is none.
     skipped : tuple of Skipped
         Lines that ``strict=False`` left out.
+    comments : tuple of str
+        Lines of the file that begin with ``#``, without it, such as metadata in the form of ir_metadata.
     """
 
     run_id: str
@@ -81,6 +83,7 @@ class Run:
     rank: IntArray | None = None
     path: Path | None = None
     skipped: tuple[Skipped, ...] = ()
+    comments: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Run {self.run_id}: {counted(len(self.doc_id), 'document')}, {_topics(self.query_id)}>"
