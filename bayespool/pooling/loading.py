@@ -371,6 +371,9 @@ def _replace_file_names(organization_of: Mapping[str, str], run_ids: list[str]) 
 
 _NEEDED = {"qrels": 'qrels = "qrels.txt"', "pool": 'pool = "runs"'}
 _KEYS: Mapping[str, ReadingKey] = {"name": ReadingKey(), "qrels": FILES, "pool": FILES, **READING_KEYS}
+# keys of old, which are settings in pool_strategy
+_OF_PLAN = {f"pool_{name}": name for name in ("budget", "run_depth", "shares", "rel")}
+_OF_PLAN["pool_seed"] = "random_seed"
 _NAME = re.compile(r"\w[\w ()+-]*")
 
 
@@ -476,6 +479,9 @@ def read_description(path: Path) -> tuple[str, dict[str, Any]]:
 
 def _argument(key: str, value: Any, folder: Path) -> tuple[str, Any]:
     """Return the keyword of `read_collection` for a TOML key, and its value."""
+    if key in _OF_PLAN:
+        hint = f'write it in pool_strategy, such as "take({_OF_PLAN[key]}={value})"'
+        raise InputError(f"unknown key {key!r}", hint=hint)
     name, value = read_key(key, value, _KEYS)
     if key == "name":
         check_collection_names([value])
