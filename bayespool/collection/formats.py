@@ -185,21 +185,21 @@ def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, ma
         return lines
     if text.lstrip()[:1] in (b"{", b"["):
         return parse_json(text, path, layout)
-    found = detect_format(text, path, layout)
-    if layout.integer == "rank" and layout.needs_integer and found.integer is None:
+    detected = detect_format(text, path, layout)
+    if layout.integer == "rank" and layout.needs_integer and detected.integer is None:
         raise InputError(
             "has no ranks to order by", path=path, hint="order by scores (--reading order=score)"
         )
     comments = tuple(match.decode().strip() for match in _COMMENT.findall(text))
     bare = _COMMENT.sub(b"", text) if comments else text
-    if not found.has_levels and b'"' not in bare and found.delimiter in ("", "\t"):
-        if found.header:
+    if not detected.has_levels and b'"' not in bare and detected.delimiter in ("", "\t"):
+        if detected.header:
             bare = bare.lstrip().partition(b"\n")[2]
-        is_new = comments or found != layout
-        if is_new and not (found.delimiter and _HAS_EMPTY.search(bare)):
-            lines = parse_fast(bare, found)
-    lines = lines or collect(_rows(text, path, found), path, found, strict=strict)
-    if found.real is None and found.integer == "rank":
+        is_new = comments or detected != layout
+        if is_new and not (detected.delimiter and _HAS_EMPTY.search(bare)):
+            lines = parse_fast(bare, detected)
+    lines = lines or collect(_rows(text, path, detected), path, detected, strict=strict)
+    if detected.real is None and detected.integer == "rank":
         _refuse_gaps(lines, path)
     return dataclasses.replace(lines, comments=comments) if comments else lines
 
@@ -221,8 +221,8 @@ def detect_format(text: bytes, path: Path, layout: FileLayout) -> FileLayout:
     if not (layout.real == "score" and _counts(by_words, 2, 4)):
         _refuse_another_kind(by_words, path, layout)
     for delimiter, rows in split.items():
-        if found := _headerless_layout(rows, delimiter, layout, path):
-            return found
+        if detected := _headerless_layout(rows, delimiter, layout, path):
+            return detected
     if layout.real == "score" and _most(by_words, lambda f: len(f) == 3 and parse_number(f[2]) is not None):
         reason = (
             "has three columns, the last neither ranks (1, 2, 3, … in each topic) nor scores with fractions"
@@ -278,19 +278,19 @@ def _named_columns(names: Columns, layout: FileLayout, path: Path, line: int) ->
     return tuple(columns)
 
 
-def _refuse_grades_as_scores(found: FileLayout, rows: Numbered, path: Path) -> None:
+def _refuse_grades_as_scores(detected: FileLayout, rows: Numbered, path: Path) -> None:
     """Raise `InputError` if a run file looks like BEIR qrels, which call relevance grades scores."""
-    if found.real != "score" or len(found.columns) > 3:
+    if detected.real != "score" or len(detected.columns) > 3:
         return
-    place = found.columns.index("score")
-    values = {fields[place] for _, fields in rows[1:] if len(fields) == len(found.columns)}
+    place = detected.columns.index("score")
+    values = {fields[place] for _, fields in rows[1:] if len(fields) == len(detected.columns)}
     if (
         values
         and len(rows) > len(values) + 1
         and all(value in (b"-1", b"0", b"1", b"2", b"3") for value in values)
     ):
         reason = "looks like judgments (its scores are a few whole numbers), not like a run"
-        raise InputError(reason, path=path, line=found.header, hint=_GIVE_OTHERS)
+        raise InputError(reason, path=path, line=detected.header, hint=_GIVE_OTHERS)
 
 
 def _headerless_layout(rows: Numbered, delimiter: str, layout: FileLayout, path: Path) -> FileLayout | None:
@@ -440,7 +440,7 @@ def _delimited(text: bytes, path: Path, layout: FileLayout) -> Iterator[Row]:
             if not any(fields):
                 continue
             if len(fields) > len(layout.columns):
-                detail = f"expected {len(layout.columns)} columns, found {len(fields)}"
+                detail = f"expected {len(layout.columns)} columns, detected {len(fields)}"
                 yield number, BadLine(f"skipped, more than {layout.width} columns", detail)
             elif len(fields) == len(layout.columns) and not all(fields[i] for i in ids):
                 yield number, BadLine("skipped, no topic or document", "a topic or document is empty")
