@@ -440,7 +440,7 @@ def _delimited(text: bytes, path: Path, layout: FileLayout) -> Iterator[Row]:
             if not any(fields):
                 continue
             if len(fields) > len(layout.columns):
-                detail = f"expected {len(layout.columns)} columns, detected {len(fields)}"
+                detail = f"expected {len(layout.columns)} columns, found {len(fields)}"
                 yield number, BadLine(f"skipped, more than {layout.width} columns", detail)
             elif len(fields) == len(layout.columns) and not all(fields[i] for i in ids):
                 yield number, BadLine("skipped, no topic or document", "a topic or document is empty")
