@@ -17,11 +17,10 @@ from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.defaults import fill_ci_prob
 from bayespool.experiments.design import COVERAGE_LEVELS, Design, error_columns, interval_summary
-from bayespool.experiments.preparing import labeled_estimators
+from bayespool.experiments.preparing import parsed_arguments
 from bayespool.experiments.running import Columns, PartResult
 from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Measure
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import Estimand, PairTest
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
@@ -500,9 +499,7 @@ def run_design(
     interpolated      16 0.0165
     """
     settings = DesignSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
-        random_seed=random_seed,
+        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
         estimand=estimand,
         ci_prob=fill_ci_prob(ci_prob),
     )

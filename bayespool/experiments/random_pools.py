@@ -25,10 +25,9 @@ from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import Design, Graded, Part, contributors, resolve_run_types, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fields
-from bayespool.experiments.preparing import labeled_estimators
+from bayespool.experiments.preparing import parsed_arguments
 from bayespool.experiments.random_pool_results import RandomPoolsResult
 from bayespool.experiments.settings import RandomPoolSettings
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Runs
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
@@ -296,9 +295,7 @@ def vary_pool_width(
               8     0.234 -0.049
     """
     settings = RandomPoolSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, random_seed=random_seed),
-        random_seed=random_seed,
+        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed),
         widths=listed("widths", widths),
         n_samples=n_samples,
         by=by,
@@ -444,9 +441,7 @@ def vary_common_topics(
     """
     estimators = ("as-judged", "condensed-list") if estimators is None else estimators
     settings = RandomPoolSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, random_seed=random_seed),
-        random_seed=random_seed,
+        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed),
         widths=listed("widths", widths),
         n_samples=n_samples,
         by=by,
