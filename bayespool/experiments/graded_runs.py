@@ -112,10 +112,11 @@ RowOrder = Mapping[str, Sequence[object] | None]
 
 
 def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
-    """Return the rows of a data frame sorted by the given columns and orders."""
+    """Return the rows of a data frame sorted by the given columns that it has, and by their orders."""
     columns = [
         (frame[name] if order is None else frame[name].map({x: i for i, x in enumerate(order)})).to_numpy()
         for name, order in keys.items()
+        if name in frame
     ]
     return frame.iloc[np.lexsort(columns[::-1])].reset_index(drop=True)
 

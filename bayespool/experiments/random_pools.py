@@ -72,7 +72,7 @@ class RandomPools(Design):
         scored = [run for run in run_ids if kind is None or types[run] == kind]
         pools = []
         for width, sample in itertools.product(settings.widths, range(settings.n_samples)):
-            experiment = "common topics" if settings.n_common else "pool width"
+            experiment = self.subfolder(settings).replace("-", " ")
             rng = np.random.default_rng(seed_of(settings.random_seed, experiment, width, sample))
             first = scored[rng.integers(len(scored))]
             others = [unit for unit in drawn_from if unit != unit_of[first]]
@@ -91,6 +91,10 @@ class RandomPools(Design):
                 )
             )
         return tuple(pools)
+
+    def subfolder(self, settings: RandomPoolSettings) -> str:
+        """Return the name of the folder of finished pools, which both functions may have in one folder."""
+        return "common-topics" if settings.n_common else "pool-width"
 
     def seeds(self, part: Part, settings: RandomPoolSettings) -> tuple[object, ...]:
         """Return the names that seed a pool: its width and number.
@@ -154,13 +158,12 @@ def _vary_pools(collection: Collection, settings: RandomPoolSettings, **executio
     pools = design.parts(whole, settings)
     results = design.run(whole, pools, settings, **execution, given=collection)
     order: RowOrder = {"measure": list(map(str, settings.measures)), "pool_width": None}
-    order = {**order, "estimator": settings.labels}
-    order = {**order, "score": SCORES, "n_common": None} if settings.n_common else order
+    order = {**order, "estimator": settings.labels, "score": SCORES, "n_common": None, "sample": None}
     return RandomPoolsResult(
         **result_fields(collection, whole, settings),
         n_contributors=len(pool_contributors(whole, settings)),
         pools={pool.seeds: pool.pool_run_ids for pool in pools},
-        _rows=ordered_table(results, {**order, "sample": None}),
+        _rows=ordered_table(results, order),
     )
 
 
@@ -248,7 +251,7 @@ def vary_pool_width(
         Random seed; the same inputs and seed give the same bytes.
     folder : path, optional
         Folder for finished pools, from which a later call goes on. They are in its subfolder
-        ``random-pools/``.
+        ``pool-width/``.
     n_jobs : int, optional
         Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
         Results are the same to the byte for any number, and on a Dask cluster.
@@ -379,7 +382,7 @@ def vary_common_topics(
         Random seed; the same inputs and seed give the same bytes.
     folder : path, optional
         Folder for finished pools, from which a later call goes on. They are in its subfolder
-        ``random-pools/``.
+        ``common-topics/``.
     n_jobs : int, optional
         Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
         Results are the same to the byte for any number, and on a Dask cluster.
