@@ -147,19 +147,6 @@ class HiddenDocuments:
         """Numbers of hidden documents for the pooled runs, with their organizations held out."""
         return held_out_counts(self.collection, cutoffs=self.measure.cutoff, **self.threshold.levels)
 
-    @cached_property
-    def _documents(self) -> Documents:
-        """Distinct hidden documents within the cutoff."""
-        return self._hidden_down_to(self.measure.cutoff)
-
-    def _hidden_down_to(self, depth: int) -> Documents:
-        return Documents(*held_out_documents(self.collection, cutoff=depth, **self.threshold.levels))
-
-    @property
-    def relevant(self) -> IndexArray:
-        """Relevance of each distinct hidden document, 0 or 1, shape (document,)."""
-        return self._documents.relevant.astype(np.int64)
-
     def rows(self, evidence: Evidence) -> HiddenRows:
         """Return the rows of a model's complete evidence, each a hidden document or a (run, topic) cell.
 
@@ -171,7 +158,8 @@ class HiddenDocuments:
         else:
             kind, run, topic = "counts", self.run_index[evidence.hidden_run], evidence.hidden_topic
             organization = evidence.hidden_organization
-        learned = self._hidden_down_to(max(self.measure.cutoff, DEPTHS[kind]))
+        depth = max(self.measure.cutoff, DEPTHS[kind])
+        learned = Documents(*held_out_documents(self.collection, cutoff=depth, **self.threshold.levels))
         n_topics = len(self.collection.query_ids)
         row_key, key = run * n_topics + topic, learned.run * n_topics + learned.topic  # both ascending
         row = np.arange(len(key)) if len(key) == len(row_key) else np.searchsorted(row_key, key)
@@ -179,15 +167,14 @@ class HiddenDocuments:
         is_matched = np.array_equal(np.append(row_key, -1)[row], key)
         if not is_matched or not np.array_equal(n_hidden, evidence.n_hidden):
             raise ValueError("rows of evidence are neither hidden documents nor (run, topic) cells of them")
-        position = np.zeros(len(self.collection.relevance), dtype=np.int64)
-        position[learned.pair] = row
-        within = position[self._documents.pair]
+        counted = learned.rank <= self.measure.cutoff
+        within = row[counted]
         return HiddenRows(
             run=np.searchsorted(self.run_index, run).astype(np.int64),
             topic=topic,
             organization=organization,
             n_hidden=np.bincount(within, minlength=len(run)).astype(np.int64),
-            n_hidden_relevant=np.bincount(within, self.relevant, len(run)).astype(np.int64),
+            n_hidden_relevant=np.bincount(within, learned.relevant[counted], len(run)).astype(np.int64),
             document_row=within,
         )
 

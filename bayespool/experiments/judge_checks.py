@@ -234,14 +234,12 @@ class JudgeCheck(Result):
         favored.
         """
         lines = list(self.problems)
-        rows = [row for row in records(self._frames["organizations"]) if row["lift"] == row["lift"]]
-        for judge in self.judges:
-            lifts = [row for row in rows if row["judge"] == judge.name]
-            is_unused = any(line.startswith(f"judge {judge.name} is not used") for line in self.problems)
-            if is_unused or not lifts or any(row["favored"] for row in lifts):
+        known = self._frames["organizations"].dropna(subset=["lift"])
+        for judge, rows in known.groupby("judge", sort=False):
+            is_unused = any(line.startswith(f"judge {judge} is not used") for line in self.problems)
+            if is_unused or rows["favored"].any():
                 continue
-            most = max(lifts, key=lambda row: row["lift"])
-            message = f"judge {judge.name} favors no organization"
+            (most,), message = records(rows.nlargest(1, "lift")), f"judge {judge} favors no organization"
             if most["lift"] >= _MIN_NOTED_LIFT:
                 in_100 = f"{number(50 + 100 * most['lift'], 1)} ± {number(100 * most['se'], 1)} of 100 pairs"
                 message += (

@@ -236,11 +236,11 @@ def predict_held_out(
     rankings = HeldOutRankings(hidden)
     targets = prediction_targets(steps, rankings)
     fold = deal_folds(len(hidden.organizations), n_folds)
-    fitted = fits
-    if fitted is None:
-        each = range(int(fold.max()) + 1)
-        shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
-        fitted = [[fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in each] for q in targets]
+    shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
+    fitted = fits or [
+        [fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in np.unique(fold).tolist()]
+        for q in targets
+    ]
     densities = np.full((len(targets), len(hidden.organization)), np.nan)
 
     def threshold_odds(f: int, k: int, rng: np.random.Generator) -> FloatArray:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.arrays import AnyArray, FloatArray, IndexArray
+from bayespool.arrays import AnyArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.inference.cells import draw_row_effects
 from bayespool.measures import Estimates
-from bayespool.models import Structure
+from bayespool.models import LinearEvidence
 from bayespool.models.evidence import ModelEvidence
-from bayespool.models.formulas import Block, draw_priors
+from bayespool.models.formulas import draw_priors
 from bayespool.posterior.distance import slope_effect
 
 if TYPE_CHECKING:
@@ -161,49 +160,23 @@ def _log_likelihood(
 
     Effects of organizations on topics are drawn given the other parameters and the documents.
     """
-    draws, structure = fit.draws(), source.spec.structure(source.evidence)
-    block = structure.blocks[-1]  # of hidden documents
-    of_topics = block.predictors[0].groups.get("interaction")
-    draws.pop("interaction_effect", None)
-    rng = np.random.default_rng([random_seed, 4])
+    draws, e, rng = fit.draws(), source.evidence, np.random.default_rng([random_seed, 4])
+    organization = e.organization if isinstance(e, LinearEvidence) else e.hidden_organization
     order = np.argsort(cell, kind="stable")
     start, rows = np.flatnonzero(np.diff(cell[order], prepend=-1)), np.flatnonzero(counts[0])[order]
     n, k = (count[rows] for count in counts)
-    n_draws = fit.shape[0] * fit.shape[1]
-    log_likelihood = np.empty((n_draws, len(start)), dtype=np.float32)
-    step = max(1, _MAX_LOG_ODDS_PER_BLOCK // len(block.trials))
-    for first in range(0, n_draws, step):
+    log_likelihood = np.empty((math.prod(fit.shape), len(start)), dtype=np.float32)
+    step = max(1, _MAX_LOG_ODDS_PER_BLOCK // len(e.n_hidden))
+    for first in range(0, len(log_likelihood), step):
         part = {name: values[first : first + step] for name, values in draws.items()}
-        log_odds = block_log_odds(structure, block, part)
-        if of_topics is not None:
-            log_odds += draw_row_effects(
-                log_odds, block.successes, block.trials, of_topics, part["sigma_interaction"], rng
-            )
+        log_odds = source.spec.log_odds_of_rows(e, part) + part["organization_effect"][:, organization]
+        if "slope_effect" in part and isinstance(e, LinearEvidence):
+            slopes = part["slope_effect"].reshape(len(log_odds), -1, e.predictors.shape[1])
+            log_odds += slope_effect(slopes, e.predictors, organization)
+        if "sigma_interaction" in part and isinstance(e, LinearEvidence):
+            tau = part["sigma_interaction"]
+            log_odds += draw_row_effects(log_odds, e.n_hidden_relevant, e.n_hidden, e.cell, tau, rng)
         log_odds = log_odds[:, rows]
         likely = k * log_odds - n * np.logaddexp(0, log_odds)
         log_likelihood[first : first + step] = np.add.reduceat(likely, start, axis=1)
     return log_likelihood.reshape(*fit.shape, -1)
-
-
-def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, FloatArray]) -> FloatArray:
-    """Return log odds for the observations in a block, shape (draw, observation).
-
-    ``draws`` have shape (draw, ...); missing effects are zero.
-    """
-    predictors = []
-    for predictor in block.predictors:
-        z = np.zeros((1, len(block.successes)))
-        for name, values in predictor.coefficients.items():
-            coefficient = structure.coefficients[name]
-            x = np.log(draws[name]) - np.log1p(-draws[name]) if coefficient.logit else draws[name]
-            z = z + (x[:, None] * values if coefficient.size is None else x @ values.T)
-        for name, index in predictor.groups.items():
-            if f"{name}_effect" in draws:
-                z = z + draws[f"{name}_effect"][:, index]
-        varying = predictor.varying
-        if varying is not None and f"{varying.name}_effect" in draws:
-            x = predictor.coefficients[varying.coefficient]
-            own = draws[f"{varying.name}_effect"]
-            z = z + slope_effect(own.reshape(len(own), -1, x.shape[1]), x, varying.group)
-        predictors.append(z)
-    return predictors[0] if block.link is None else block.link.log_odds(predictors)
