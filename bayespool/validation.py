@@ -25,7 +25,7 @@ def check_number(
     below: float | None = None,
 ) -> None:
     """Raise `InputError` unless a value is a number, a whole one if asked, within inclusive and exclusive
-    bounds. None passes.
+    bounds. None passes; of a tuple each value is checked.
 
     Examples
     --------
@@ -34,6 +34,10 @@ def check_number(
         ...
     bayespool.errors.InputError: share cannot be 1.5; above 0 and at most 1
     """
+    if isinstance(value, tuple):
+        for each in value:
+            check_number(name, each, whole=whole, least=least, most=most, above=above, below=below)
+        return
     if value is None:
         return
     if not hasattr(value, "__index__" if whole else "__float__"):
@@ -55,7 +59,7 @@ def check_number(
 
 
 def check_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> None:
-    """Raise `InputError` unless a value is a whole number of at least ``least``, or None."""
+    """Raise `InputError` unless a value is a whole number of at least ``least``, None, or a tuple of such."""
     check_number(name, value, whole=True, least=least, most=most)
 
 
@@ -65,10 +69,13 @@ def check_share(name: str, value: Any) -> None:
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:
-    """Raise `InputError` unless a value is among the choices: a collection, or a Literal."""
+    """Raise `InputError` unless a value, or each of a tuple, is among the choices: a collection, or a
+    Literal.
+    """
     names = choices if isinstance(choices, Collection) else get_args(choices)
-    if value not in names:
-        raise InputError(f"{name} cannot be {value!r}", hint=known_names(value, names))
+    for each in value if isinstance(value, tuple) else (value,):
+        if each not in names:
+            raise InputError(f"{name} cannot be {each!r}", hint=known_names(each, names))
 
 
 def listed(name: str, values: Any, *, may_be_empty: bool = False) -> tuple[Any, ...]:

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayespool.arrays import BoolArray
 from bayespool.comparisons.frames import count_pairs, pair_frame
 from bayespool.comparisons.significance import SignificantDraws
-from bayespool.comparisons.tables import PAIR, TEST_NAMES, citations_with_tests, control_name
+from bayespool.comparisons.tables import (
+    COMPARISON_COLUMNS,
+    PAIR,
+    TEST_NAMES,
+    citations_with_tests,
+    control_name,
+)
 from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure
@@ -25,9 +32,6 @@ from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, number, percent, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Pivot, Table, View
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COLUMNS = PAIR | {
     "group": Column("group", "text", "Whether the runs contributed to the pool."),
@@ -69,8 +73,7 @@ _COLUMNS = PAIR | {
     ),
 }
 _RISKS = _COLUMNS | {
-    "significant": Column("significant", "flag", "Whether the pair is significant as judged."),
-    "reversal_risk": Column("risk of\nreversal", "chance", "Chance that all judgments do not confirm that."),
+    **{name: COMPARISON_COLUMNS[name] for name in ("significant", "reversal_risk", "prob_significant")},
     "reversed": Column("reversed", "flag", "Whether all judgments did not confirm it."),
     "prob_significant": Column(
         "chance, all\njudged", "chance", "Chance that all judgments make it significant."
@@ -183,8 +186,6 @@ def calibration_table(
     0        0.0        0.5  2        0.2       0.5
     1        0.5        1.0  2        0.9       1.0
     """
-    import pandas as pd
-
     probabilities, outcome = _check_statements(probability, happened)
     if n_bins < 1:
         raise InputError(f"{n_bins} bins are too few")
@@ -262,6 +263,7 @@ class Reversals(Result):
         Pool depth by size.
     methods : tuple of str
     outcomes : mapping of (measure, group, n_judgments, method) to Outcome
+        In the order of the measures.
     draws : mapping of (measure, group, n_judgments, method) to SignificantDraws
         For methods with draws.
     truth : mapping of (measure, group, n_judgments) to ndarray of float, shape (run,)
@@ -379,10 +381,8 @@ class Reversals(Result):
             ``topic_rmse`` (the same over runs and topics, which the paper fits its constants to),
             ``separability`` (share of pairs that are significant; figure 4).
         """
-        import pandas as pd
-
         rows = []
-        for (measure, group, n, method), outcome in self._sorted_by_measure(self.outcomes):
+        for (measure, group, n, method), outcome in self.outcomes.items():
             all_judged = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].value
             has_draws = (measure, group, n, method.partition(">=")[0]) in self.draws
             true = self.truth[measure, group, n] if has_draws else all_judged
@@ -408,8 +408,6 @@ class Reversals(Result):
             only); and ``reversed_of_significant``, the share reversed or swapped of those that are
             significant under the smaller set.
         """
-        import pandas as pd
-
         rows = []
         for (measure, group, n, method), few in self._results_under_fewer(self.outcomes):
             for against, other in (("same method", method), ("as-judged", AS_JUDGED)):
@@ -443,8 +441,6 @@ class Reversals(Result):
             ``measure``, ``group``, ``method``, ``judgments``, ``run_a``, ``run_b``, ``p_value``,
             ``p_value_all``, both adjusted as requested.
         """
-        import pandas as pd
-
         frames = []
         for (measure, group, n, method), few in self._results_under_fewer(self.outcomes):
             if not np.isnan(few.p).all():
@@ -467,8 +463,6 @@ class Reversals(Result):
             did not; NaN and False for others), ``prob_significant`` and ``significant_all`` (on the
             uncorrected scores under all judgments), ``gradable`` (whether both runs are, see `gradable`).
         """
-        import pandas as pd
-
         frames = []
         for (measure, group, n, method), draws in self._results_under_fewer(self.draws):
             significant_now = self.outcomes[measure, group, n, AS_JUDGED].better
@@ -495,8 +489,6 @@ class Reversals(Result):
             significant now; ``significant``, on all pairs) and bin of `calibration_table`. Only pairs of two
             `gradable` runs count.
         """
-        import pandas as pd
-
         frames = []
         for keys, probability, happened in self._statements():
             table = calibration_table(probability, happened, n_bins=n_bins)
@@ -513,8 +505,6 @@ class Reversals(Result):
             probability), ``happened`` (share), ``brier`` and ``brier_constant`` (of announcing that share for
             every pair, which is unknown beforehand). Only pairs of two `gradable` runs count.
         """
-        import pandas as pd
-
         rows = []
         for keys, probability, happened in self._statements():
             share = announced = np.nan
@@ -543,14 +533,7 @@ class Reversals(Result):
 
     def _results_under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
         """Return outcomes for all judgment sets but the complete one."""
-        return [
-            (key, value) for key, value in self._sorted_by_measure(results) if key[2] != self.n_judgments[-1]
-        ]
-
-    def _sorted_by_measure(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
-        """Return outcomes sorted by measure."""
-        order = [str(measure) for measure in self.measures]
-        return sorted(results.items(), key=lambda item: order.index(item[0][0]))
+        return [(key, value) for key, value in results.items() if key[2] != self.n_judgments[-1]]
 
     def _pairs(
         self, measure: str, group: str, n: int, method: str, matrices: Mapping[str, npt.NDArray[Any]]

@@ -257,10 +257,8 @@ def count_reversals(
      smoothed         0.210              0.39     0.010
     """
     sizes, shares = listed("judgments", judgments), listed("announce", announce, may_be_empty=True)
-    for size in sizes:
-        check_count("judgments", size)
-    for share in shares:
-        check_number("announce", share, least=0.5, most=1)
+    check_count("judgments", sizes)
+    check_number("announce", shares, least=0.5, most=1)
     check_choice("unseen", unseen, Unseen)
     check_choice("test", test, SignificanceTest)
     check_share("level", level)
@@ -325,6 +323,9 @@ def count_reversals(
                     (estimates,) = _estimate(with_constants, subset, runs, (m,))
                     with_fit = outcome_of(estimates, judged[m].low.scores())
                     outcomes[str(m), group, n, f"{name} fitted"] = with_fit
+    place = {str(m): i for i, m in enumerate(measures)}
+    outcomes = dict(sorted(outcomes.items(), key=lambda item: place[item[0][0]]))
+    draws = dict(sorted(draws.items(), key=lambda item: place[item[0][0]]))
     return Reversals(
         measures=measures,
         groups=groups,
@@ -341,13 +342,8 @@ def count_reversals(
         metadata={
             "bayespool": __version__,
             "fingerprint": as_given.fingerprint,
-            "measures": [str(m) for m in measures],
-            "judgments": [*fewer, n_all],
-            **testing,
-            "announce": list(shares),
-            "unseen": unseen,
-            "random_seed": random_seed,
-            "settings": settings,
+            **described(measures=measures, judgments=(*fewer, n_all), **testing, announce=shares),
+            **{"unseen": unseen, "random_seed": random_seed, "settings": settings},
         },
     )
 

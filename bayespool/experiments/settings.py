@@ -166,8 +166,7 @@ class PoolSettings(ExperimentSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for width in self.widths:
-            check_count("widths", width)
+        check_count("widths", self.widths)
         check_count("n_samples", self.n_samples)
         check_count("pool_depth", self.pool_depth)
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
@@ -206,11 +205,9 @@ class CommonTopicsSettings(PoolSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for n_common in self.n_common:
-            check_count("n_common", n_common)
+        check_count("n_common", self.n_common)
         check_count("n_topic_samples", self.n_topic_samples)
-        for std in self.plan:
-            check_number("plan", std, above=0)
+        check_number("plan", self.plan, above=0)
 
 
 def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | None) -> None:
@@ -245,8 +242,7 @@ class BudgetSettings(ExperimentSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for budget in self.budgets:
-            check_count("budgets", budget)
+        check_count("budgets", self.budgets)
         check_number("top", self.top, above=0, most=100)
         check_count("pool_depth", self.pool_depth)
         check_count("rel", self.rel)
