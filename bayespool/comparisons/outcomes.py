@@ -40,21 +40,15 @@ _COLUMNS = PAIR | {
     "pool_depth": Column("pool\ndepth", "count", "Depth of the pool of these judgments."),
     "residual": Column("residual", "score", "Mean Δ of the runs: how much their scores can rise."),
     "value": Column("mean", "score", "Mean score of the runs."),
-    "against": Column(
-        "against", "text", "Standard of comparison under all judgments: the same method, or as judged."
-    ),
+    "against": Column("against", "text", "Standard under all judgments: the same method, or as judged."),
     "n_pairs": Column("pairs", "count", "Number of pairs of runs."),
     "separability": Column("separable", "share", "Share of pairs that are significant."),
-    "separability_all": Column(
-        "separable,\nall judged", "share", "Share of pairs that are significant under all judgments."
-    ),
+    "separability_all": Column("separable,\nall judged", "share", "The same under all judgments."),
     "kept": Column("kept", "share", "Share of pairs significant under both sets the same way."),
     "reversed": Column("reversed", "share", "Share of pairs significant under the smaller set alone."),
     "swapped": Column("swapped", "share", "Share of pairs significant under both sets, opposite ways."),
     "gained": Column("gained", "share", "Share of pairs significant under all judgments alone."),
-    "reversed_of_significant": Column(
-        "taken\nback", "share", "Share reversed or swapped of the pairs significant under the smaller set."
-    ),
+    "reversed_of_significant": Column("taken\nback", "share", "Share reversed or swapped of the separable."),
     "p_value": Column("p", "p-value", "Adjusted p-value under the smaller set."),
     "p_value_all": Column("p, all\njudged", "p-value", "Adjusted p-value under all judgments."),
     "statement": Column(
@@ -122,11 +116,8 @@ def _rate_views(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
                 "as-judged": f"{some} against the scores as judged by all of them",
             }
             rows = rates.query("measure == @measure and group == @group and judgments == @n")
-            both = [
-                rows.loc[rows["against"] == against, ["method", *shares]].to_dict("records")
-                for against in ways
-            ]
-            if both[0] == both[1]:
+            same, other = (rows[rows["against"] == a][["method", *shares]].to_numpy() for a in ways)
+            if np.array_equal(same, other):
                 del ways["as-judged"]
             for against, more in ways.items():
                 where = {"measure": measure, "group": group, "judgments": n, "against": against}
@@ -425,7 +416,7 @@ class Reversals(Result):
                 taken_back = counts["reversed"] + counts["swapped"]
                 share = taken_back / counts["separability"] if counts["separability"] else np.nan
                 rows.append(
-                    self._key_columns(measure, group, n, method)
+                    _key_columns((measure, group, n, method))
                     | {"all_judgments": self.n_judgments[-1], "against": against, "n_pairs": n_pairs}
                     | {name: count / n_pairs for name, count in counts.items()}
                     | {"reversed_of_significant": share}
@@ -445,9 +436,8 @@ class Reversals(Result):
         for (measure, group, n, method), few in self._results_under_fewer(self.outcomes):
             if not np.isnan(few.p).all():
                 full = self.outcomes[measure, group, self.n_judgments[-1], method]
-                frames.append(
-                    self._pairs(measure, group, n, method, {"p_value": few.p, "p_value_all": full.p})
-                )
+                matrices = {"p_value": few.p, "p_value_all": full.p}
+                frames.append(self._pairs((measure, group, n, method), matrices))
         return pd.concat(frames, ignore_index=True)
 
     def risks(self) -> pd.DataFrame:
@@ -476,7 +466,7 @@ class Reversals(Result):
                 "significant_all": significant_all | significant_all.T,
                 "gradable": np.logical_and.outer(gradable, gradable),
             }
-            frames.append(self._pairs(measure, group, n, method, matrices))
+            frames.append(self._pairs((measure, group, n, method), matrices))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
@@ -535,15 +525,15 @@ class Reversals(Result):
         """Return outcomes for all judgment sets but the complete one."""
         return [(key, value) for key, value in results.items() if key[2] != self.n_judgments[-1]]
 
-    def _pairs(
-        self, measure: str, group: str, n: int, method: str, matrices: Mapping[str, npt.NDArray[Any]]
-    ) -> pd.DataFrame:
+    def _pairs(self, key: Key, matrices: Mapping[str, npt.NDArray[Any]]) -> pd.DataFrame:
         """Return the frame for all pairs of runs in a group, given one method and judgment set."""
-        return pair_frame(self.groups[group], self._key_columns(measure, group, n, method), matrices)
+        return pair_frame(self.groups[key[1]], _key_columns(key), matrices)
 
-    def _key_columns(self, measure: str, group: str, n: int, method: str) -> dict[str, Any]:
-        """Return key columns that identify a row."""
-        return {"measure": measure, "group": group, "method": method, "judgments": n}
+
+def _key_columns(key: Key) -> dict[str, Any]:
+    """Return key columns that identify a row."""
+    measure, group, n, method = key
+    return {"measure": measure, "group": group, "method": method, "judgments": n}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -62,6 +62,7 @@ PAIR = {
     "run_a": Column("run a", "run", "The first run of the pair."),
     "run_b": Column("run b", "run", "The second run of the pair."),
 }
+_RISK = Column("risk of\nreversal", "chance", "Chance that judging takes a significant difference back.")
 COMPARISON_COLUMNS = PAIR | {
     "scope": Column(
         "scope",
@@ -76,20 +77,18 @@ COMPARISON_COLUMNS = PAIR | {
     "prob_less": Column("a < b", "chance", "Chance that run a scores lower."),
     "rope": Column("rope", "score", "Largest difference that is practically none."),
     "p": Column("p", "p-value", "Adjusted p-value of the difference as judged."),
-    "risk": Column("risk of\nreversal", "chance", "Chance that judging takes a significant difference back."),
+    "risk": _RISK,
     "measures": Column("measures", "text", "The measures, which share their completed judgments."),
     "n_measures": Column("number of\nmeasures", "count", "Number of measures."),
     "prob_all_greater": Column("a > b\non all", "chance", "Chance that run a is higher on every measure."),
     "prob_all_less": Column("a < b\non all", "chance", "Chance that run a is lower on every measure."),
     "prob_disagree": Column(
-        "they\ndisagree", "chance", "Chance that run a is higher on one and lower on another."
+        "they\ndisagree", "chance", "Chance that two measures order the runs differently."
     ),
-    "prob_tied": Column(
-        "a = b on\nsome", "chance", "Chance of a tie on a measure without such a disagreement."
-    ),
+    "prob_tied": Column("a = b on\nsome", "chance", "Chance of a tie without such a disagreement."),
     "label": Column("", "text", "A letter for the run; none where there are more than 25."),
     "better_than": Column(
-        "better\nthan", "text", "Letters of the runs that it is significantly better than, as judged."
+        "better\nthan", "text", "Letters of the runs that are significantly worse as judged."
     ),
     "expected_rank": Column("expected\nrank", "size", "Mean rank, 1 the best."),
     "rank_lower": Column("first rank", "count", "First rank that the run may have, with all runs at once."),
@@ -102,12 +101,8 @@ COMPARISON_COLUMNS = PAIR | {
     "n_runs": Column("runs", "count", "Number of its runs."),
     "topics_variance": Column("due to\ntopics", "share", "Share of the variance due to the topics."),
     "replicates_variance": Column("due to\nruns", "share", "Share of the variance due to the runs."),
-    "unjudged_variance": Column(
-        "due to\nunjudged", "share", "Share of the variance due to unjudged documents."
-    ),
-    "assessor_variance": Column(
-        "due to\nassessor", "share", "Share of the variance due to another assessor."
-    ),
+    "unjudged_variance": Column("due to\nunjudged", "share", "Share due to unjudged documents."),
+    "assessor_variance": Column("due to\nassessor", "share", "Share due to another assessor."),
     "component": Column("component", "text", "Source of the variance of a score."),
     "variance": Column("variance", "score", "Its variance.", 6),
     "share": Column("share", "share", "Its share of the sum."),
@@ -125,18 +120,12 @@ COMPARISON_COLUMNS = PAIR | {
         "flag",
         "Whether the adjusted p-value is at most the level; missing for means of draws, as the chance says.",
     ),
-    "prob_significant": Column(
-        "chance, all\njudged", "chance", "Chance that the pair is significant with all documents judged."
-    ),
+    "prob_significant": Column("chance, all\njudged", "chance", "Chance of significance if all is judged."),
     "prob_significant_greater": Column(
-        "chance,\na higher", "chance", "Chance that run a is significantly higher."
+        "chance,\na higher", "chance", "Chance that a is significantly higher."
     ),
-    "prob_significant_less": Column(
-        "chance,\na lower", "chance", "Chance that run a is significantly lower."
-    ),
-    "reversal_risk": Column(
-        "risk of\nreversal", "chance", "Chance that judging takes a difference significant as judged back."
-    ),
+    "prob_significant_less": Column("chance,\na lower", "chance", "Chance that a is significantly lower."),
+    "reversal_risk": _RISK,
     "coefficient": Column(
         "coefficient", "text", "generalizability: Eρ² of the order of runs; dependability: Φ."
     ),
@@ -144,9 +133,7 @@ COMPARISON_COLUMNS = PAIR | {
 _DIFFERENCE_COLUMNS = COMPARISON_COLUMNS | {
     "lower": Column("from", "difference", "Lower end of the interval of the difference."),
     "upper": Column("to", "difference", "Upper end of the interval of the difference."),
-    "as_judged": Column(
-        "a − b\nas judged", "difference", "The difference with unjudged documents nonrelevant."
-    ),
+    "as_judged": Column("a − b\nas judged", "difference", "The same with unjudged documents nonrelevant."),
 }
 _CAPTIONS = {
     "differences": "Differences of pairs of runs",
