@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, get_args
 
 from bayespool.errors import InputError, known_names
@@ -25,7 +25,7 @@ def check_number(
     below: float | None = None,
 ) -> None:
     """Raise `InputError` unless a value is a number, a whole one if asked, within inclusive and exclusive
-    bounds. None passes; of a tuple each value is checked.
+    bounds. None passes.
 
     Examples
     --------
@@ -34,10 +34,6 @@ def check_number(
         ...
     bayespool.errors.InputError: share cannot be 1.5; above 0 and at most 1
     """
-    if isinstance(value, tuple):
-        for each in value:
-            check_number(name, each, whole=whole, least=least, most=most, above=above, below=below)
-        return
     if value is None:
         return
     if not hasattr(value, "__index__" if whole else "__float__"):
@@ -59,7 +55,7 @@ def check_number(
 
 
 def check_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> None:
-    """Raise `InputError` unless a value is a whole number of at least ``least``, None, or a tuple of such."""
+    """Raise `InputError` unless a value is a whole number of at least ``least``, or None."""
     check_number(name, value, whole=True, least=least, most=most)
 
 
@@ -69,18 +65,22 @@ def check_share(name: str, value: Any) -> None:
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:
-    """Raise `InputError` unless a value, or each of a tuple, is among the choices: a collection, or a
-    Literal.
-    """
+    """Raise `InputError` unless a value is among the choices: a collection, or a Literal."""
     names = choices if isinstance(choices, Collection) else get_args(choices)
-    for each in value if isinstance(value, tuple) else (value,):
-        if each not in names:
-            raise InputError(f"{name} cannot be {each!r}", hint=known_names(each, names))
+    if value not in names:
+        raise InputError(f"{name} cannot be {value!r}", hint=known_names(value, names))
 
 
-def listed(name: str, values: Any, *, may_be_empty: bool = False) -> tuple[Any, ...]:
+def listed(
+    name: str,
+    values: Any,
+    check: Callable[..., None] | None = None,
+    *choices: Any,
+    may_be_empty: bool = False,
+    **bounds: Any,
+) -> tuple[Any, ...]:
     """Return the values as a tuple: none of None, one of a single value; an empty sequence is an
-    `InputError` unless it may be empty.
+    `InputError` unless it may be empty, and each value may be checked by one of the functions above.
 
     Examples
     --------
@@ -92,6 +92,8 @@ def listed(name: str, values: Any, *, may_be_empty: bool = False) -> tuple[Any, 
     several = (values,) if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
     if not several and not may_be_empty:
         raise InputError(f"{name} cannot be empty", hint="leave it out, or name some")
+    for value in several if check is not None else ():
+        check(name, value, *choices, **bounds)
     return several
 
 

@@ -303,10 +303,9 @@ def compare(
     """
     expect_collection(collection)
     parsed = parse_measures(measures)
-    scoped, asked = listed("scopes", scopes), listed("tests", tests)
+    scoped = listed("scopes", scopes, check_choice, Scope)
+    asked = listed("tests", tests, check_choice, SignificanceTest)
     against = tuple(dict.fromkeys(listed("baseline", baseline)))
-    check_choice("scopes", scoped, Scope)
-    check_choice("tests", asked, SignificanceTest)
     check_share("level", level)
     check_choice("control", control, Control)
     check_number("rope", rope, least=0)

@@ -421,10 +421,8 @@ def plan_comparison(
     [0.101, 0.071]
     """
     measure = parse_sole_measure(measures)
-    counts = listed("judgments", judgments, may_be_empty=True)
-    topics = listed("more_topics", more_topics, may_be_empty=True)
-    check_count("judgments", counts)
-    check_count("more_topics", topics)
+    counts = listed("judgments", judgments, check_count, may_be_empty=True)
+    topics = listed("more_topics", more_topics, check_count, may_be_empty=True)
     check_number("difference", difference, above=0)
     check_share("power", power)
     check_share("level", level)

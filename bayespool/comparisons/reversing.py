@@ -256,9 +256,8 @@ def count_reversals(
     as-judged         0.133              0.39     0.005
      smoothed         0.210              0.39     0.010
     """
-    sizes, shares = listed("judgments", judgments), listed("announce", announce, may_be_empty=True)
-    check_count("judgments", sizes)
-    check_number("announce", shares, least=0.5, most=1)
+    sizes = listed("judgments", judgments, check_count)
+    shares = listed("announce", announce, check_number, least=0.5, most=1, may_be_empty=True)
     check_choice("unseen", unseen, Unseen)
     check_choice("test", test, SignificanceTest)
     check_share("level", level)

@@ -82,14 +82,10 @@ COMPARISON_COLUMNS = PAIR | {
     "n_measures": Column("number of\nmeasures", "count", "Number of measures."),
     "prob_all_greater": Column("a > b\non all", "chance", "Chance that run a is higher on every measure."),
     "prob_all_less": Column("a < b\non all", "chance", "Chance that run a is lower on every measure."),
-    "prob_disagree": Column(
-        "they\ndisagree", "chance", "Chance that two measures order the runs differently."
-    ),
+    "prob_disagree": Column("they\ndisagree", "chance", "Chance that measures order the runs differently."),
     "prob_tied": Column("a = b on\nsome", "chance", "Chance of a tie without such a disagreement."),
     "label": Column("", "text", "A letter for the run; none where there are more than 25."),
-    "better_than": Column(
-        "better\nthan", "text", "Letters of the runs that are significantly worse as judged."
-    ),
+    "better_than": Column("better\nthan", "text", "Letters of the runs that are significantly worse."),
     "expected_rank": Column("expected\nrank", "size", "Mean rank, 1 the best."),
     "rank_lower": Column("first rank", "count", "First rank that the run may have, with all runs at once."),
     "rank_upper": Column("last rank", "count", "Last rank that the run may have, with all runs at once."),
@@ -115,16 +111,10 @@ COMPARISON_COLUMNS = PAIR | {
     "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
     "level": Column("level", "chance", "Level of significance."),
-    "significant": Column(
-        "significant",
-        "flag",
-        "Whether the adjusted p-value is at most the level; missing for means of draws, as the chance says.",
-    ),
+    "significant": Column("significant", "flag", "Whether adjusted p is at most the level; none for draws."),
     "prob_significant": Column("chance, all\njudged", "chance", "Chance of significance if all is judged."),
-    "prob_significant_greater": Column(
-        "chance,\na higher", "chance", "Chance that a is significantly higher."
-    ),
-    "prob_significant_less": Column("chance,\na lower", "chance", "Chance that a is significantly lower."),
+    "prob_significant_greater": Column("chance,\na higher", "chance", "Chance of a significant lead of a."),
+    "prob_significant_less": Column("chance,\na lower", "chance", "Chance of a significant lead of b."),
     "reversal_risk": _RISK,
     "coefficient": Column(
         "coefficient", "text", "generalizability: Eρ² of the order of runs; dependability: Φ."
@@ -167,15 +157,12 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
     across = _ACROSS_VIEW if n_pairs <= _MAX_PAIRS_LISTED else _MOST_DISAGREEING_VIEW
     views["across_measures"] = _views_by_scope(comparison, across, "measures", groups)
     if len(comparison.run_ids) > 2:  # the variance between two is noise
-        views["reliability"] = _reliability_views(comparison)
+        views["reliability"] = _views_by_measure(_RELIABILITY_VIEW, measures)
         views["runs"] = _run_views(comparison, frames["runs"])
     if comparison.systems:
         views["system_scores"] = _views_by_scope(comparison, _SYSTEMS_VIEW, "measure", measures)
         by = " by another assessor" if "another-assessor" in comparison.metadata["scopes"] else ""
-        titles = {m: _VARIANCE_VIEW.title.format(measure=m, by=by) for m in measures}
-        views["system_variance"] = [
-            replace(_VARIANCE_VIEW, where={"measure": m}, title=title) for m, title in titles.items()
-        ]
+        views["system_variance"] = _views_by_measure(_VARIANCE_VIEW, measures, by=by)
     within = f"within\n±{comparison.rope:g}"
     rope = {"prob_equivalent": Column(within, "chance", "Chance that the difference is at most the rope.")}
     ranks = {
@@ -206,6 +193,12 @@ def control_name(control: str, test: str, n_pairs: int) -> str:
 def test_text(comparison: ComparisonFrames, test: str) -> str:
     """Return the display name for a test and its multiplicity control."""
     return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, comparison.n_pairs)}"
+
+
+def _views_by_measure(view: View, measures: Sequence[str], **words: str) -> tuple[View, ...]:
+    """Return copies of a view for each measure."""
+    titles = {measure: view.title.format(measure=measure, **words) for measure in measures}
+    return tuple(replace(view, title=titles[name], where={"measure": name}) for name in measures)
 
 
 def _views_by_scope(
@@ -257,6 +250,12 @@ _VARIANCE_VIEW = View(
     title="{measure}: variance components of a score{by}",
     names=("component", "method"),
     columns=("variance", "share"),
+    medium="terminal",
+)
+_RELIABILITY_VIEW = View(
+    title="{measure}, a population of topics: reliability of the comparison",
+    names=("method",),
+    columns=(Pivot(("value", IntervalColumn()), "coefficient", _COEFFICIENTS),),
     medium="terminal",
 )
 _LEADERBOARD_COLUMNS = (
@@ -329,19 +328,6 @@ def _leaderboard_views(comparison: ComparisonFrames) -> Iterator[View]:
             sort="-value",
             note=_LEADERBOARD_NOTE.format(prob=prob) + (_EXPECTED_NOTE if scope == "population" else ""),
         )
-
-
-def _reliability_views(comparison: ComparisonFrames) -> tuple[View, ...]:
-    return tuple(
-        View(
-            title=f"{measure}, a population of topics: reliability of the comparison",
-            names=("method",),
-            columns=(Pivot(("value", IntervalColumn()), "coefficient", _COEFFICIENTS),),
-            where={"measure": str(measure)},
-            medium="terminal",
-        )
-        for measure in comparison.measures
-    )
 
 
 def _pair_views(comparison: ComparisonFrames, arrangement: Arrangement) -> Iterator[View]:

@@ -178,7 +178,8 @@ class RandomPoolSettings(ExperimentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
-        check_number("plan", self.plan, above=0)
+        for std in self.plan:
+            check_number("plan", std, above=0)
         kinds = sorted({kind for _, kind in self.run_types})
         for kind, role in ((self.pool_type, "pool"), (self.target_type, "target")):
             if kind is not None and kind not in kinds:
