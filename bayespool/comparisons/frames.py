@@ -35,6 +35,7 @@ from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
 from bayespool.scoring import Scores
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement
 
+_COEFFICIENTS = {"generalizability": generalizability, "dependability": dependability}
 TestKey = tuple[Measure, str, SignificanceTest]
 
 
@@ -361,18 +362,11 @@ class ComparisonFrames:
         """
         rows = []
         for e in self.scores.estimates:
-            for name, coefficient in (
-                ("generalizability", generalizability),
-                ("dependability", dependability),
-            ):
-                lower = upper = np.nan
-                if e.draws is None:
-                    value = float(coefficient(e.per_topic))
-                else:
-                    by_draw = coefficient(e.draws.amount)
-                    value = float(by_draw.mean())
-                    if not np.isnan(value):  # runs with equal scores in a draw have no coefficient
-                        lower, upper = (float(end) for end in equal_tailed_interval(by_draw, self.ci_prob))
+            for name, coefficient in _COEFFICIENTS.items():
+                by_draw = np.atleast_1d(coefficient(e.per_topic if e.draws is None else e.draws.amount))
+                value, lower, upper = float(by_draw.mean()), np.nan, np.nan
+                if e.draws is not None and not np.isnan(value):  # as runs with equal scores in a draw have
+                    lower, upper = map(float, equal_tailed_interval(by_draw, self.ci_prob))
                 row = (str(e.measure), e.method, name, value, lower, upper)
                 rows.append((*row, np.nan if np.isnan(lower) else self.ci_prob))
         columns = ["measure", "method", "coefficient", "value", "lower", "upper", "ci_prob"]

@@ -51,20 +51,14 @@ _COLUMNS = PAIR | {
     "reversed_of_significant": Column("taken\nback", "share", "Share reversed or swapped of the separable."),
     "p_value": Column("p", "p-value", "Adjusted p-value under the smaller set."),
     "p_value_all": Column("p, all\njudged", "p-value", "Adjusted p-value under all judgments."),
-    "statement": Column(
-        "statement",
-        "text",
-        "reversed: a significant difference will not be; significant: a difference will be.",
-    ),
+    "statement": Column("statement", "text", "reversed: significance is lost; significant: it is there."),
     "n": Column("pairs", "count", "Number of pairs graded."),
     "bin_lower": Column("from", "chance", "Lower end of the bin of chances."),
     "bin_upper": Column("to", "chance", "Upper end of the bin of chances."),
     "announced": Column("announced", "chance", "Mean chance announced.", decimals=4),
     "happened": Column("happened", "chance", "Share that all judgments bear out.", decimals=4),
     "brier": Column("Brier", "chance", "Brier score of the chances.", decimals=4),
-    "brier_constant": Column(
-        "Brier of\nthat share", "chance", "Brier score of announcing that share for every pair.", decimals=4
-    ),
+    "brier_constant": Column("Brier of\nthat share", "chance", "Brier score of announcing that share.", 4),
 }
 _RISKS = _COLUMNS | {
     **{name: COMPARISON_COLUMNS[name] for name in ("significant", "reversal_risk", "prob_significant")},
@@ -72,9 +66,7 @@ _RISKS = _COLUMNS | {
     "prob_significant": Column(
         "chance, all\njudged", "chance", "Chance that all judgments make it significant."
     ),
-    "significant_all": Column(
-        "significant,\nall judged", "flag", "Whether all judgments made it significant."
-    ),
+    "significant_all": Column("significant,\nall judged", "flag", "Whether all judgments made it so."),
     "gradable": Column("gradable", "flag", "Whether nearly all of both runs is judged in the end."),
 }
 

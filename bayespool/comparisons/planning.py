@@ -40,12 +40,8 @@ _COLUMNS = {
     "labels": Column("labels", "flag", "Whether the labels of second judges inform the posterior."),
     "n_topics": Column("topics", "count", "Number of topics."),
     "n_judgments": Column("more\njudgments", "count", "Judgments that are added."),
-    "smallest": Column(
-        "smallest\ndifference", "score", "Smallest difference that is detected with the power asked for."
-    ),
-    "unjudged_variance": Column(
-        "due to\nunjudged", "share", "Share of the variance of a difference due to unjudged documents."
-    ),
+    "smallest": Column("smallest\ndifference", "score", "Smallest difference detected with this power."),
+    "unjudged_variance": Column("due to\nunjudged", "share", "Share of the variance of a difference."),
     "power": Column("power", "chance", "Share of the cases in which a difference is detected."),
     "difference": Column("difference", "score", "The difference to detect."),
     "n_labels": Column("labels to\npay", "count", "Documents that a second judge labels."),

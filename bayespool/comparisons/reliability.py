@@ -103,7 +103,7 @@ def generalizability(scores: npt.ArrayLike, n_topics: int | None = None) -> Floa
     0.923
     """
     components = variance_components(scores)
-    return _share(components.run, components.residual, _n_topics(scores, n_topics))
+    return _share(components.run, components.residual, scores, n_topics)
 
 
 def dependability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatArray:
@@ -127,17 +127,13 @@ def dependability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatAr
     0.346
     """
     components = variance_components(scores)
-    return _share(components.run, components.topic + components.residual, _n_topics(scores, n_topics))
+    return _share(components.run, components.topic + components.residual, scores, n_topics)
 
 
-def _n_topics(scores: npt.ArrayLike, n_topics: int | None) -> int:
+def _share(signal: FloatArray, noise: FloatArray, scores: npt.ArrayLike, n_topics: int | None) -> FloatArray:
     n = np.shape(scores)[-1] if n_topics is None else n_topics
     if n < 1:
         raise InputError(f"too few topics: {n}")
-    return n
-
-
-def _share(signal: FloatArray, noise: FloatArray, n: int) -> FloatArray:
     with np.errstate(invalid="ignore"):
         share: FloatArray = signal / (signal + noise / n)
     return share

@@ -320,8 +320,8 @@ def count_reversals(
                 if (best := constants.get((str(m), name))) is not None:
                     with_constants = _with_constants(by_name[name], best)
                     (estimates,) = _estimate(with_constants, subset, runs, (m,))
-                    with_fit = outcome_of(estimates, judged[m].low.scores())
-                    outcomes[str(m), group, n, f"{name} fitted"] = with_fit
+                    outcome = outcome_of(estimates, judged[m].low.scores())
+                    outcomes[str(m), group, n, f"{name} fitted"] = outcome
     place = {str(m): i for i, m in enumerate(measures)}
     outcomes = dict(sorted(outcomes.items(), key=lambda item: place[item[0][0]]))
     draws = dict(sorted(draws.items(), key=lambda item: place[item[0][0]]))
