@@ -92,8 +92,9 @@ def listed(
     several = (values,) if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
     if not several and not may_be_empty:
         raise InputError(f"{name} cannot be empty", hint="leave it out, or name some")
-    for value in several if check is not None else ():
-        check(name, value, *choices, **bounds)
+    if check is not None:
+        for value in several:
+            check(name, value, *choices, **bounds)
     return several
 
 
