@@ -39,11 +39,15 @@ _HELP_ALL = functools.partial(
 
 
 @contextlib.contextmanager
-def _name_former_options() -> Iterator[None]:
-    """Raise `InputError` with what to write for an option that an earlier version had."""
+def _name_former_options(context: click.Context, args: Sequence[str]) -> Iterator[None]:
+    """Raise `InputError` with what to write for an option that went; beside ``--help``, show help."""
+    asks_help = bool({*context.help_option_names} & {*args})
     try:
         yield
     except click.NoSuchOption as error:
+        if asks_help:
+            click.echo(context.get_help(), color=context.color)
+            context.exit()
         if error.option_name in FORMER_OPTIONS:
             hint = f"write {FORMER_OPTIONS[error.option_name]}"
             raise InputError(f"there is no {error.option_name} any more", hint=hint) from None
@@ -72,7 +76,7 @@ class Command(click.Command):
         that an earlier version had.
         """
         given = list(args)
-        with _name_former_options():
+        with _name_former_options(ctx, args):
             rest = super().parse_args(ctx, args)
         _, _, order = self.make_parser(ctx).parse_args(args=given)
         for place, parameter in enumerate(order):
@@ -94,7 +98,7 @@ class Command(click.Command):
                     formatter.write_dl(rows, col_max=26)
         if not shows_all:
             formatter.write_paragraph()
-            formatter.write_text(f"--help-all shows {len(others)} more options, and the names they take.")
+            formatter.write(f"--help-all shows {len(others)} more options, and the names they take.\n")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names that options take below all of them, with those by default marked."""
@@ -137,7 +141,7 @@ class Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; an option that an earlier version had is an `InputError`."""
-        with _name_former_options():
+        with _name_former_options(ctx, args):
             return super().parse_args(ctx, args)
 
     def resolve_command(

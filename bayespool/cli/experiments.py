@@ -126,13 +126,13 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
     With --common, show what judging a new run in full on some common topics is worth for its score on all: as
     in the tables 2 to 4 of the same paper.
     """
-    varied, parts = experiments.vary_pool_width, "pool-width"
+    varied: Callable[..., Any] = experiments.vary_pool_width
     if "n_common" in keywords:
-        varied, parts = experiments.vary_common_topics, "common-topics"
+        varied = experiments.vary_common_topics
     elif "n_topic_samples" in keywords:
         raise InputError("--topic-samples without --common", hint="give numbers of common topics, too")
     _with_types(files, keywords)
-    _run(varied, files, keywords, outputs, parts=parts, label="pools", **execution)
+    _run(varied, files, keywords, outputs, parts="random-pools", label="pools", **execution)
 
 
 @command(

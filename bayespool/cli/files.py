@@ -208,17 +208,18 @@ def check_names(function: Callable[..., Any], keywords: Mapping[str, Any]) -> No
     read.
     """
     from bayespool.measures import parse_measures
-    from bayespool.posterior.estimator import given_settings
-    from bayespool.scoring.estimators import parse_estimators, parse_sole_posterior
+    from bayespool.posterior.estimator import given_settings, parse_posterior
+    from bayespool.scoring.estimators import parse_estimators
 
-    values = {name: each.default for name, each in inspect.signature(function).parameters.items()} | keywords
+    parameters = inspect.signature(function).parameters
+    values = {name: each.default for name, each in parameters.items()} | dict(keywords)
     parse_measures(values.get("measures") or "P@10")
     if values.get("estimators"):
         given = given_settings(values.get("posterior"))
         named = {name: value for name, value in given.items() if name != "model"}
         parse_estimators(values["estimators"], named, by_settings=True, common_query_ids=("any",))
     elif "estimators" not in values and values.get("posterior") is not None:
-        parse_sole_posterior(values["posterior"])
+        parse_posterior(values["posterior"])
 
 
 def _judges(texts: tuple[str, ...]) -> dict[str, Path]:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import ast
 import functools
+import pkgutil
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-import bayespool
 from bayespool import names
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """Parameter of a function: its annotation as text, its default, and its description in the docstring."""
+    """Parameter of a function: its annotation as text, its default, and what its docstring says of it."""
 
     name: str
     annotation: str
     default: Any
+    documented_type: str
     description: str
 
     @property
@@ -52,11 +52,11 @@ def parameters_of(path: str) -> dict[str, Parameter]:
     ``scoring/scoring.py:score`` is the function's place in the package.
     """
     file, _, name = path.partition(":")
-    source = (Path(bayespool.__file__).parent / file).read_text(encoding="utf-8")
+    source = pkgutil.get_data("bayespool", file) or b""
     function = next(
         node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name
     )
-    described = dict(numpydoc_parameters(ast.get_docstring(function) or ""))
+    described = numpydoc_parameters(ast.get_docstring(function) or "")
     a = function.args
     defaults = [None] * (len(a.args) - len(a.defaults)) + list(a.defaults) + list(a.kw_defaults)
     return {
@@ -64,7 +64,7 @@ def parameters_of(path: str) -> dict[str, Parameter]:
             arg.arg,
             "" if arg.annotation is None else ast.unparse(arg.annotation),
             None if default is None else _value(default),
-            described.get(arg.arg, ""),
+            *described.get(arg.arg, ("", "")),
         )
         for arg, default in zip([*a.args, *a.kwonlyargs], defaults, strict=True)
     }
@@ -78,12 +78,14 @@ def _value(default: ast.expr) -> Any:
         return None
 
 
-def numpydoc_parameters(docstring: str) -> Iterator[tuple[str, str]]:
-    """Yield names and descriptions of parameters in a numpydoc docstring, without markup."""
+def numpydoc_parameters(docstring: str) -> dict[str, tuple[str, str]]:
+    """Return types and descriptions of parameters in a numpydoc docstring by name, without markup."""
+    described: dict[str, tuple[str, str]] = {}
     section = docstring.partition("Parameters\n----------\n")[2]
     section = re.split(r"\n\n[A-Z][\w ]+\n-+\n", section, maxsplit=1)[0]
     for entry in re.split(r"\n(?=\S)", section):
         heading, _, text = entry.partition("\n")
         plain = re.sub(r"`+([^`]*)`+", r"\1", " ".join(text.split()))
-        for name in heading.partition(" : ")[0].split(", "):
-            yield name, plain
+        names, _, documented_type = heading.partition(" : ")
+        described |= dict.fromkeys(names.split(", "), (documented_type, plain))
+    return described

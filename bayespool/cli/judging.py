@@ -260,8 +260,7 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     table leaves that empty.
     """
     from bayespool.collection import CONTRIBUTOR_KEYS
-    from bayespool.pooling import choose, read_contributors
-    from bayespool.pooling.pools import PoolPlan
+    from bayespool.pooling import PoolPlan, choose, read_contributors
 
     if not files.pool:
         raise InputError("no runs", hint="give --pool")

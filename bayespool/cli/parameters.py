@@ -135,7 +135,7 @@ def own_option(*flags: str, type: Any = str, **attributes: Any) -> Callable[...,
 def function_option(parameter: Parameter, *, first: bool = False, metavar: str | None = None) -> Option:
     """Return the option of a function's parameter."""
     name, kind, is_listed = parameter.name, parameter.type, parameter.is_listed
-    is_repeated = name in _REPEATED
+    is_repeated = name in _REPEATED and " of " in parameter.documented_type
     flags = _FLAGS.get(name, (f"--{name.removeprefix('n_').replace('_', '-')}",))
     if kind is bool and parameter.default:
         flags = (f"{flags[0]}/--no-{flags[0].removeprefix('--')}",)

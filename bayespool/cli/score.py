@@ -94,8 +94,8 @@ def _check(outputs: Outputs, keywords: Mapping[str, Any]) -> None:
     from bayespool.scoring.score_tables import check_arrangement
 
     outputs.check()
-    texts = map(leading_name, named_estimators(keywords.get("estimators") or "default"))
-    check_arrangement(outputs.arrangement, [name for name in texts if name in ESTIMATORS])
+    named = map(str, named_estimators(keywords.get("estimators") or "default"))
+    check_arrangement(outputs.arrangement, [name for name in map(leading_name, named) if name in ESTIMATORS])
 
 
 def _write(scores: scoring.Scores, outputs: Outputs, *, per_topic: bool) -> None:
@@ -122,7 +122,7 @@ def report(files: Files, keywords: dict[str, Any], outputs: Outputs, result: Pat
     """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is
     needed to quote the result. It loads nothing from anywhere.
     """
-    from bayespool import read_result
+    from bayespool.report import read_result
     from bayespool.report.page import check_report
 
     path = outputs.files[0] if outputs.files else Path("report.html")

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
@@ -313,70 +314,41 @@ def compare(
     check_choice("estimand", estimand, Estimand)
     check_choice("ideal", ideal, Ideal)
     _check_baseline(against, collection.run_ids, asked, control)
-    prob, replicates = fill_ci_prob(ci_prob), parse_systems(systems)
-    defaults = {"estimand": estimand, "random_seed": random_seed, "together": True, "joint": True}
     methods = parse_estimators(
         (
             dataclasses.replace(e, together=True) if isinstance(e, PosteriorEstimator) else e
             for e in with_as_judged(estimators)
         ),
-        shared_settings(posterior),
+        {"together": True, "joint": True} | shared_settings(posterior),
         by_settings=True,
-        **defaults,
+        estimand=estimand,
+        random_seed=random_seed,
     )
-    leaving = listed("unpool", unpool, may_be_empty=True)
+    leaving, replicates = listed("unpool", unpool, may_be_empty=True), parse_systems(systems)
     if against:
         by_default = collection.given_run_ids or (() if leaving else collection.unpooled_run_ids)
         named = by_default if run_ids is None else listed("run_ids", run_ids)
         run_ids = tuple(dict.fromkeys((*named, *against)))
-    settings = described(
-        measures=parsed,
-        baseline=against,
-        estimators=methods,
-        unpool=leaving,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        ideal=ideal,
-        confusion=confusion,
-        scopes=scoped,
-        tests=asked,
-        level=level,
-        control=control,
-        rope=rope,
-        systems=dict(replicates) or (),
-        ci_prob=prob,
-        random_seed=random_seed,
-        posterior=posterior,
-    )
+    scoring: dict[str, Any] = {"unpool": leaving, "unpool_by": unpool_by, "pool_depth": pool_depth}
+    scoring |= {"estimand": estimand, "ideal": ideal, "confusion": confusion}
+    comparing: dict[str, Any] = {"scopes": scoped, "tests": asked, "level": level, "control": control}
+    comparing |= {"rope": rope, "baseline": against}
+    prob = fill_ci_prob(ci_prob)
+    settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
     scores = score_parsed(
         group_systems(collection, replicates) if replicates else collection,
         run_ids,
         parsed,
         methods,
         by_another="another-assessor" in scoped,
-        settings=settings,
-        unpool=leaving,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        ideal=ideal,
-        confusion=confusion,
+        settings=described(
+            measures=parsed, estimators=methods, **scoring, **comparing, **settings, posterior=posterior
+        ),
+        **scoring,
         ci_prob=prob,
         report=report,
     )
-    return compare_scores(
-        scores,
-        baseline=against,
-        scopes=scoped,
-        tests=asked,
-        level=level,
-        control=control,
-        rope=rope,
-        systems=replicates,
-        random_seed=random_seed,
-        report=report,
-    )
+    return compare_scores(scores, **comparing, systems=replicates, random_seed=random_seed, report=report)
 
 
 def _check_baseline(

@@ -18,7 +18,7 @@ from bayespool.measures import equal_tailed_interval
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, Scope
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring.estimators import parse_sole_posterior
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.scoring.scoring import expect_collection, score_parsed
 from bayespool.tables.formatting import counted, difference, interval, level
 from bayespool.validation import check_choice, check_count, check_number, described, listed
@@ -153,34 +153,19 @@ def gate(
     check_choice("ideal", ideal, Ideal)
     check_count("random_seed", random_seed, least=0)
     estimator = dataclasses.replace(
-        parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True
+        parse_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True
     )
-    leaving = listed("unpool", unpool, may_be_empty=True)
+    scoring: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "scope": scope}
+    scoring |= {"unpool_by": unpool_by, "pool_depth": pool_depth, "estimand": estimand, "ideal": ideal}
+    deciding = {"margin": margin, "probability": probability, "random_seed": random_seed}
     scores = score_parsed(
         collection,
         pair,
         (measure,),
         (estimator,),
         by_another=scope == "another-assessor",
-        settings=described(
-            measures=measure,
-            margin=margin,
-            probability=probability,
-            scope=scope,
-            posterior=estimator,
-            unpool=leaving,
-            unpool_by=unpool_by,
-            pool_depth=pool_depth,
-            estimand=estimand,
-            ideal=ideal,
-            random_seed=random_seed,
-        ),
-        unpool=leaving,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        ideal=ideal,
-        scope=scope,
+        settings=described(measures=measure, posterior=estimator, **scoring, **deciding),
+        **scoring,
         report=report,
     )
     values, unit = draws_in_scope(scores.estimates[0], scope, random_seed)

@@ -19,9 +19,10 @@ from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.names import AS_JUDGED, By, Estimand
 from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
-from bayespool.scoring.estimators import parse_estimator, parse_sole_posterior
+from bayespool.scoring.estimators import parse_estimator
 from bayespool.scoring.scoring import find_targets, score_parsed
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
@@ -448,45 +449,23 @@ def plan_comparison(
     check_number("difference", difference, above=0)
     check_share("power", power)
     check_share("level", level)
-    prices: dict[str, Any] = {
-        "price_topic": price_topic,
-        "price_judgment": price_judgment,
-        "price_label": price_label,
-    }
+    prices = {"price_topic": price_topic, "price_judgment": price_judgment, "price_label": price_label}
     for name, price in prices.items():
         check_number(name, price, least=0)
     check_choice("estimand", estimand, Estimand)
     check_count("random_seed", random_seed, least=0)
-    estimator = parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     check_count("topics_at_hand", topics_at_hand, least=2)
     check_number("sd", sd, above=0)
+    leaving: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True)}
+    leaving |= {"unpool_by": unpool_by, "pool_depth": pool_depth}
+    assumed: dict[str, Any] = {"judgments": counts, "more_topics": topics, "difference": difference}
+    assumed |= {"power": power, "level": level, **prices}
+    given = {"estimand": estimand, "topics_at_hand": topics_at_hand, "sd": sd}
     settings = described(
-        measures=measure,
-        posterior=estimator,
-        unpool=listed("unpool", unpool, may_be_empty=True),
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        topics_at_hand=topics_at_hand,
-        sd=sd,
-        judgments=counts,
-        more_topics=topics,
-        difference=difference,
-        power=power,
-        level=level,
-        **prices,
-        random_seed=random_seed,
+        measures=measure, posterior=estimator, **leaving, **given, **assumed, random_seed=random_seed
     )
-    plan = partial(
-        Plan,
-        measure=measure,
-        judgments=counts,
-        more_topics=topics,
-        difference=difference,
-        power=power,
-        level=level,
-        **prices,
-    )
+    plan = partial(Plan, measure=measure, **assumed)
     if topics_at_hand is not None and sd is not None:
         if collection is not None:
             raise InputError("a collection beside topics at hand", hint="give one or the other")
@@ -501,7 +480,6 @@ def plan_comparison(
         )
     if collection is None:
         raise InputError("no collection", hint="give one, or the topics at hand and the standard deviation")
-    leaving: dict[str, Any] = {"unpool": unpool, "unpool_by": unpool_by, "pool_depth": pool_depth}
     pool, targets, _ = find_targets(collection, run_ids, **leaving)
     if len(targets) < 2:
         raise InputError("one run has no difference to plan for", hint="name two or more")

@@ -267,22 +267,13 @@ def count_reversals(
     check_choice("control", control, PairControl)
     check_count("random_seed", random_seed, least=0)
     rankings = parse_ranking_measures(measures)
-    given = shared_settings(posterior)
-    methods = parse_estimators(with_as_judged(estimators), given, random_seed=random_seed)
-    settings = described(
-        measures=rankings,
-        estimators=methods,
-        judgments=sizes,
-        fitted=fitted,
-        announce=shares,
-        unseen=unseen,
-        test=test,
-        level=level,
-        control=control,
-        random_seed=random_seed,
-        posterior=posterior,
-    )
-    measures, control = with_ideal(rankings, "shared"), applied_control(test, control)
+    overrides = shared_settings(posterior)
+    methods = parse_estimators(with_as_judged(estimators), overrides, random_seed=random_seed)
+    given: dict[str, Any] = {"judgments": sizes, "fitted": fitted, "announce": shares, "unseen": unseen}
+    given |= {"test": test, "level": level, "control": control, "random_seed": random_seed}
+    settings = described(measures=rankings, estimators=methods, **given, posterior=posterior)
+    measures, applied = with_ideal(rankings, "shared"), applied_control(test, control)
+    testing: dict[str, Any] = {"test": test, "level": level, "control": applied}
     by_name = {e.name: e for e in sorted(methods, key=lambda e: e.name != AS_JUDGED)}
     groups, as_given = _groups(collection, run_ids), collection
     if unseen == "nonrelevant":
@@ -294,7 +285,7 @@ def count_reversals(
             f"no judgment set is smaller than all {n_all} judgments", hint="ask for fewer judgments"
         )
     say = report or (lambda line: None)
-    outcome_of = partial(_outcome, test=test, level=level, control=control, random_seed=random_seed)
+    outcome_of = partial(_outcome, test=test, level=level, control=applied, random_seed=random_seed)
     constants: dict[tuple[str, str], Constants] = {}
     if fitted and "contributing" in groups:
         estimators_to_fit = {name: by_name[name] for name in _FITTED if name in by_name}
@@ -323,9 +314,7 @@ def count_reversals(
                     outcome = outcomes[str(m), group, n, name] = outcome_of(estimates, aim)
                     if estimates.draws is None or not has_draws:
                         continue
-                    significance = significant_draws(
-                        estimates.draws.on_grid(), test=test, level=level, control=control
-                    )
+                    significance = significant_draws(estimates.draws.on_grid(), **testing)
                     draws[str(m), group, n, name] = significance
                     for share in shares:
                         announced = _announced_outcome(outcome, significance, share)
@@ -348,17 +337,13 @@ def count_reversals(
         residual=residual,
         holes=holes,
         constants=constants,
-        test=test,
-        level=level,
-        control=control,
+        **testing,
         metadata={
             "bayespool": __version__,
             "fingerprint": as_given.fingerprint,
             "measures": [str(m) for m in measures],
             "judgments": [*fewer, n_all],
-            "test": test,
-            "level": level,
-            "control": control,
+            **testing,
             "announce": list(shares),
             "unseen": unseen,
             "random_seed": random_seed,

@@ -210,18 +210,6 @@ class SharedCorrection(PointCorrection):
         """Return corrected per-topic scores from the runs' bounds under each measure."""
 
 
-def check_choice(name: str, value: str, known: Sequence[str]) -> None:
-    """Raise `InputError` if a setting is not among the known choices."""
-    if value not in known:
-        raise InputError(f"no {name} {value!r}", hint=", ".join(known))
-
-
-def check_count(name: str, n: int, most: int) -> None:
-    """Raise `InputError` if a number is below 1 or above ``most``."""
-    if not 1 <= n <= most:
-        raise InputError(f"{name} {n} is not from 1 to {most:,}")
-
-
 def join_notes(*notes: str | bool) -> str:
     """Join a run's non-empty notes into one text."""
     return "; ".join(str(note) for note in notes if note)

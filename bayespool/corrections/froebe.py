@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,6 @@ from bayespool.compiled import compiled
 from bayespool.corrections.base import (
     Corrected,
     SharedCorrection,
-    check_choice,
-    check_count,
     hidden_at_levels,
     lacks_pool,
 )
@@ -27,6 +25,7 @@ from bayespool.evidence.held_out import held_out_levels
 from bayespool.evidence.ideals import judged_at_levels, relevance_levels
 from bayespool.measures import Additive, Measure, Tally
 from bayespool.randomness import key_of
+from bayespool.validation import check_choice, check_count
 
 Distribution = Literal["run", "pool", "run-and-pool"]
 Loss = Literal["rmse", "asymmetric"]
@@ -171,9 +170,9 @@ class FroebeBootstrap(SharedCorrection):
     random_seed: int = 1
 
     def __post_init__(self) -> None:
-        check_choice("distribution", self.distribution, get_args(Distribution))
-        check_choice("loss", self.loss, get_args(Loss))
-        check_count("n_bootstraps", self.n_bootstraps, _MAX_BOOTSTRAPS)
+        check_choice("distribution", self.distribution, Distribution)
+        check_choice("loss", self.loss, Loss)
+        check_count("n_bootstraps", self.n_bootstraps, most=_MAX_BOOTSTRAPS)
         quantile: Any = self.quantile
         if quantile is not None and not (isinstance(quantile, int) and 0 <= quantile <= 100):
             raise InputError(f"quantile {quantile!r} is not a whole number from 0 to 100")

@@ -17,8 +17,6 @@ from bayespool.corrections.base import (
     Corrected,
     PointCorrection,
     amounts_with_expected,
-    check_choice,
-    check_count,
     join_notes,
     level_gains,
     normalize_expected,
@@ -32,6 +30,7 @@ from bayespool.evidence.ideals import judged_tally, level_index, relevance_level
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
 from bayespool.measures import Additive, Normalized
 from bayespool.measures.normalized import safe_ratio
+from bayespool.validation import check_choice, check_count
 
 NO_JUDGE = "needs labels of a judge (--judge)"
 """Note for runs without a corrected score because the collection has no second judge."""
@@ -104,7 +103,7 @@ class SumCorrection(LabelCorrection):
 
     def __post_init__(self) -> None:
         check_choice("sample", self.sample, tuple(self.sample_notes))
-        check_count("n_draws", self.n_draws, _MAX_DRAWS)
+        check_count("n_draws", self.n_draws, most=_MAX_DRAWS)
 
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
         """Return corrected scores, or NaN if the measure is not a sum of gains."""

@@ -12,7 +12,6 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
     SharedCorrection,
-    check_choice,
     has_open_ranks,
     lacks_pool,
     not_defined,
@@ -21,6 +20,7 @@ from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.composition import CompositionEffects, composition_effects
 from bayespool.measures import Precision
+from bayespool.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd

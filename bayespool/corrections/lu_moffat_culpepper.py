@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
     SharedCorrection,
-    check_choice,
     expected_amounts,
     has_open_ranks,
     lacks_pool,
@@ -26,6 +25,7 @@ from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.ideals import ranked_levels, relevance_levels
+from bayespool.validation import check_choice
 
 Shape = Literal["constant", "linear", "zipf", "weibull"]
 
@@ -223,7 +223,7 @@ class LuMoffatCulpepper(SharedCorrection):
 
     def __post_init__(self) -> None:
         check_choice("shape", self.shape, ("combined", *SHAPES))
-        check_choice("loss", self.loss, get_args(Loss))
+        check_choice("loss", self.loss, Loss)
         if not 0 < self.persistence < 1:
             raise InputError(f"persistence {self.persistence} is not between 0 and 1")
 

@@ -24,7 +24,6 @@ from bayespool.corrections.base import (
     Corrected,
     PointCorrection,
     SharedCorrection,
-    check_choice,
     not_defined,
     open_residual,
 )
@@ -33,6 +32,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, JudgmentCounts, score_bounds
 from bayespool.evidence.ideals import relevance_levels, values_on_fuller
 from bayespool.measures import Additive, Measure, Normalized, parse_measure
+from bayespool.validation import check_choice
 
 _MIN_JUDGED_SHARE = 1e-12  # of the weights; less is rounding
 

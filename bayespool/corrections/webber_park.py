@@ -16,7 +16,6 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
     SharedCorrection,
-    check_count,
     clip_to_bounds,
     has_open_ranks,
     hidden_at_levels,
@@ -33,6 +32,7 @@ from bayespool.evidence.ideals import judged_tally, relevance_levels
 from bayespool.measures import Estimates, Estimator, Measure, Normalized, Tally, Values, parse_measures
 from bayespool.randomness import seed_of
 from bayespool.tables.formatting import some_of
+from bayespool.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,7 +236,7 @@ class TopicsAdjustment(Adjustment):
             hint = "common_query_ids=('701', '702')"
             raise InputError(f"common topics {named!r} are no names of topics", hint=hint)
         object.__setattr__(self, "common_query_ids", tuple(named))
-        check_count("n_draws", self.n_draws, _MAX_DRAWS)
+        check_count("n_draws", self.n_draws, most=_MAX_DRAWS)
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Return per-topic scores, adjusted on all but the common topics."""

@@ -137,7 +137,7 @@ def _parsed(estimator: str | Estimator, settings: Mapping[str, Any]) -> Estimato
     if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
         raise InputError(
             "topics-adjustment needs topics on which a run outside the pool is judged; here there are none",
-            hint="bayespool common-topics is the experiment for it",
+            hint="bayespool random-pools --common is the experiment for it",
         )
     return parse_estimator(estimator, **settings)
 

@@ -92,8 +92,6 @@ class Measure(ABC):
     """Keys in `bayespool.tables.CITATIONS` for the papers that define the measure."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """Lowest and highest possible value on a topic."""
-    gains_by_level: ClassVar[bool] = False
-    """Whether the measure sums gains of graded levels and ignores ``--relevance-threshold``."""
     is_graded: ClassVar[bool] = False
     """Whether the measure distinguishes between relevance levels above ``rel``."""
     reads_unjudged: ClassVar[bool] = False

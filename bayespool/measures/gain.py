@@ -25,7 +25,6 @@ class _Gain(Additive):
     dcg: Formula = "log2"
     gain_of: tuple[tuple[int, float], ...] = ()
 
-    gains_by_level = True
     is_graded = True
 
     def __post_init__(self) -> None:
@@ -183,8 +182,6 @@ class ScaledGain(Measure):
 
     min_rel: int = 0
     max_rel: int = 1
-
-    gains_by_level = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

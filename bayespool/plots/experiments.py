@@ -444,23 +444,21 @@ def draw_judges(check: Any) -> Figure:
     return draw_panels(plots, width=4.8, height=3.6)
 
 
-def plot_audit(audit: Any, difference: Any = None, *, ax: Axes | None = None) -> Axes:
+def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
     """Plot an audit's guaranteed interval, estimate and posterior interval against the number of judgments.
 
     Parameters
     ----------
     audit : bayespool.Audit
-    difference : bayespool.auditing.AuditedDifference, optional
-        One of ``audit.differences``; default: the first.
+        Of several differences the first is plotted; ``audit.differences`` has the audit for each.
     ax : matplotlib.axes.Axes, optional
     """
-    difference = difference or audit.differences[0]
-    steps = difference.steps_frame()
+    steps = audit.steps_frame()
     steps = steps[steps["is_judged"]]
     axes = axes_or_new(ax, width=5.6, height=3.6)
     n = [0, *steps["step"]]
-    lower, upper = [difference.urn.least, *steps["lower"]], [difference.urn.most, *steps["upper"]]
-    guaranteed = f"guaranteed at {level(difference.interval_ci_prob)}"
+    lower, upper = [audit.urn.least, *steps["lower"]], [audit.urn.most, *steps["upper"]]
+    guaranteed = f"guaranteed at {level(audit.interval_ci_prob)}"
     axes.fill_between(n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=guaranteed)
     axes.plot(steps["step"], steps["posterior_lower"], ":", color=POSTERIOR, label="posterior's interval")
     axes.plot(steps["step"], steps["posterior_upper"], ":", color=POSTERIOR)
@@ -468,10 +466,11 @@ def plot_audit(audit: Any, difference: Any = None, *, ax: Axes | None = None) ->
     axes.locator_params(axis="x", integer=True)
     grid_behind(axes)
     legend_above(axes, n_columns=3)
-    return label_axes(axes, "judgments", f"{audit.measure} of {difference.name}")
+    return label_axes(axes, "judgments", f"{audit.measure} of {audit.name}")
 
 
 def draw_audits(audit: Any) -> Figure:
     """Draw a panel of `plot_audit` for each difference in an audit, closest first, with one legend."""
-    plots = [partial(plot_audit, audit, each) for each in audit.closest_first]
+    closest_first = sorted(audit.differences, key=lambda each: each.interval[0])
+    plots = [partial(plot_audit, each) for each in closest_first]
     return draw_panels(plots, height=3.0, legend={"ncols": 3, "fontsize": "small"})

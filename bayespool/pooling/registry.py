@@ -17,6 +17,7 @@ from bayespool.errors import InputError, known_names
 from bayespool.names import description_of, leading_name, settings_in
 from bayespool.pooling.strategy import Strategy
 from bayespool.tables.citations import citation_names
+from bayespool.validation import check_count, check_number
 
 Class = TypeVar("Class", bound=type[Strategy])
 
@@ -224,7 +225,7 @@ class NonrelevantRun(StoppingRule):
     name: ClassVar[str] = "nonrelevant"
 
     def __post_init__(self) -> None:
-        _check_whole("n", self.n)
+        check_count("n", self.n)
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
         """Return whether the last n documents are nonrelevant after each judgment, shape (judged,)."""
@@ -241,8 +242,8 @@ class LeastYield(StoppingRule):
     name: ClassVar[str] = "yield"
 
     def __post_init__(self) -> None:
-        _check_share("share", self.share)
-        _check_whole("window", self.window)
+        check_number("share", self.share, above=0, most=1)
+        check_count("window", self.window)
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
         """Return whether the relevant share is below ``share`` after each judgment, shape (judged,)."""
@@ -260,8 +261,8 @@ class TargetRecall(StoppingRule):
     name: ClassVar[str] = "recall"
 
     def __post_init__(self) -> None:
-        _check_share("target", self.target)
-        _check_whole("window", self.window)
+        check_number("target", self.target, above=0, most=1)
+        check_count("window", self.window)
 
     def may_stop(self, relevant: BoolArray, n_documents: int) -> BoolArray:
         """Return whether estimated recall reaches the target after each judgment, shape (judged,)."""
@@ -344,13 +345,3 @@ def _count_among_last(relevant: BoolArray, n: int) -> IndexArray:
     n_last = np.full(len(relevant), -1, dtype=np.int64)
     n_last[n - 1 :] = total[n:] - total[: len(total) - n] if len(relevant) >= n else -1
     return n_last
-
-
-def _check_whole(name: str, n: int) -> None:
-    if n < 1:
-        raise InputError(f"{name} = {n}", hint="give 1 or more")
-
-
-def _check_share(name: str, share: float) -> None:
-    if not 0 < share <= 1:
-        raise InputError(f"{name} = {share}", hint="give a share above 0, up to 1")

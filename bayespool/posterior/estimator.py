@@ -474,11 +474,12 @@ def given_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]
         )
     model, equals, _ = posterior.partition("=")
     if equals and "(" not in model:
-        return settings_in(f"posterior({posterior})", "posterior", PosteriorEstimator)
+        return settings_in(f"posterior({posterior})", "settings of", PosteriorEstimator)
     settings = settings_in(posterior, "posterior", PosteriorEstimator, fixed={"model"})
-    name = leading_name(posterior).removeprefix("posterior-").replace("-", "_")
+    given = leading_name(posterior)
+    name = given.removeprefix("posterior-").replace("-", "_")
     if name not in (*MODELS, "combined"):
-        raise InputError(f"no model {name!r}", hint=known_names(name, ("combined", *MODELS)))
+        raise InputError(f"no model {given!r}", hint=known_names(name, ("combined", *MODELS)))
     return settings | {"model": name}
 
 
@@ -499,7 +500,10 @@ def parse_posterior(posterior: str | PosteriorEstimator | None, **defaults: Any)
     >>> parse_posterior("ratio(draws=50)", random_seed=3).random_seed
     3
     """
-    return PosteriorEstimator(**(defaults | given_settings(posterior)))
+    given = given_settings(posterior)
+    if isinstance(posterior, PosteriorEstimator):
+        return dataclasses.replace(posterior, **{k: v for k, v in defaults.items() if k not in given})
+    return PosteriorEstimator(**(defaults | given))
 
 
 def complete(

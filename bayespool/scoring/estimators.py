@@ -20,7 +20,6 @@ from bayespool.models import MODELS, ModelSpec
 from bayespool.models.registry import add_model
 from bayespool.names import AS_JUDGED, COMBINED_MODELS, HIERARCHICAL_FORMS, leading_name, split_list
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.preparation import estimator_prior_names
 from bayespool.tables.formatting import counted
 
@@ -209,15 +208,6 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         names = estimator_prior_names(entry.fixed["model"])
         settings["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
     return estimator_from_text(text, **settings)
-
-
-def parse_sole_posterior(posterior: str | PosteriorEstimator, **defaults: Any) -> PosteriorEstimator:
-    """Parse the posterior of a function that has one, or raise `InputError` for a point correction."""
-    entry = ESTIMATORS.get(leading_name(posterior)) if isinstance(posterior, str) else None
-    if entry is not None and entry.kind == "point":
-        hint = "name a posterior, such as posterior-combined"
-        raise InputError(f"{entry.name} has no interval and no draws of judgments", hint=hint)
-    return parse_posterior(posterior, **defaults)
 
 
 def parse_estimators(

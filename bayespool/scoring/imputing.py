@@ -22,8 +22,8 @@ from bayespool.measures import Measure, Normalized
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Estimand, describe_estimator
 from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.result import Result
-from bayespool.scoring.estimators import parse_sole_posterior
 from bayespool.scoring.scoring import pool_metadata, resolve_targets
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, number
@@ -158,7 +158,7 @@ class Imputations(Result):
             if isinstance(measure, Normalized) and len(self.run_ids) > 1 and len(unknowns):
                 notes.append(
                     f"tools make one ideal ranking of {measure} for these runs, score one of each run's own: "
-                    "ask score for the shared one (--ideal shared), or impute for one run at a time"
+                    "ask score for the shared one (nDCG(ideal='shared')@10), or impute for one run at a time"
                 )
             if isinstance(measure, Normalized) and reach < unknowns.depth:
                 notes.append(
@@ -294,7 +294,7 @@ def impute(
     """
     check_count("draws", draws, least=2)
     parsed = parse_ranking_measures(measures)
-    estimator = parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     if draws > (n_available := estimator.draws * estimator.chains):
         raise InputError(
             f"{draws} completed qrels out of {n_available} draws",

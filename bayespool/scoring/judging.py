@@ -22,7 +22,7 @@ from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Goal, Ideal, describe_estimator
 from bayespool.posterior import Completion, PosteriorEstimator
-from bayespool.scoring.estimators import parse_sole_posterior
+from bayespool.posterior.estimator import parse_posterior
 from bayespool.scoring.judging_influence import (
     Belief,
     Influence,
@@ -209,8 +209,8 @@ class NextJudgments(ListForAssessors):
         criterion = f"{self.measure}, {self.criterion}"
         if (after := self.afterwards) is not None:
             sentences.append(
-                f"{_judgments(after.n)} of your own: {criterion} {number(after.before)} with none of them; "
-                f"expected from there {number(after.expected)}; it is {number(after.now)}"
+                f"{counted(after.n, 'judgment')} of your own: {criterion} {number(after.before)} with none "
+                f"of them; expected from there {number(after.expected)}; it is {number(after.now)}"
             )
         if self.target.goal == "interval":
             now = zip(self.target.names, self.target.now.tolist(), strict=True)
@@ -222,7 +222,7 @@ class NextJudgments(ListForAssessors):
             sentences.append(self._stopping_sentence())
         if len(self):
             sentences.append(
-                f"{_judgments(len(self))} {'are' if len(self) > 1 else 'is'} expected to bring the "
+                f"{counted(len(self), 'judgment')} {'are' if len(self) > 1 else 'is'} expected to bring the "
                 f"{self.criterion} from {number(self.now)} to {number(self.expected_after)}"
                 f"{self._widest_clause()}"
             )
@@ -237,7 +237,7 @@ class NextJudgments(ListForAssessors):
             return f"stop: {goal} is reached ({number(self.now)})"
         if self.n_needed is None:
             return f"{goal}: not reached within the planned judgments"
-        return f"{goal}: expected after {_judgments(self.n_needed)}"
+        return f"{goal}: expected after {counted(self.n_needed, 'judgment')}"
 
     def _widest_clause(self) -> str:
         """Return a clause on the widest interval if the mean width over several runs is reduced, else empty
@@ -271,10 +271,6 @@ _COLUMNS = {
         4,
     ),
 }
-
-
-def _judgments(n: int) -> str:
-    return f"{n} judgment" + "s" * (n != 1)
 
 
 def judge_next(
@@ -369,7 +365,7 @@ def judge_next(
     check_count("budget", budget)
     check_number("until", until, above=0)
     level = fill_ci_prob(ci_prob)
-    estimator = parse_sole_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     (measure,) = with_ideal(
         [parse_sole_measure(measures)], ideal or ("own" if goal == "interval" else "shared")
     )

@@ -61,7 +61,7 @@ def test_type_of_an_option_is_that_of_one_value() -> None:
         ("Literal['a', 'b'] | None", ("a", "b"), False),
         ("Scope | Iterable[Scope]", ("these-topics", "population", "another-assessor"), True),
     ):
-        parameter = Parameter("name", annotation, None, "")
+        parameter = Parameter("name", annotation, None, "", "")
         assert (parameter.type, parameter.is_listed) == (kind, is_listed), annotation
 
 
@@ -84,7 +84,12 @@ four : int
     No parameter.
 """
     both = "Numbers of P@10, such as 3. More of them."
-    assert dict(numpydoc_parameters(docstring)) == {"one": both, "two": both, "three": "Name."}
+    of_two = "int, default 3", both
+    assert numpydoc_parameters(docstring) == {
+        "one": of_two,
+        "two": of_two,
+        "three": ("str, optional", "Name."),
+    }
 
 
 def test_what_is_read_from_the_source_is_the_signature_of_the_function() -> None:
@@ -102,25 +107,29 @@ def test_what_is_read_from_the_source_is_the_signature_of_the_function() -> None
 
 
 def test_an_option_has_the_flag_the_type_and_the_first_sentence_of_its_parameter() -> None:
-    option = function_option(Parameter("n_samples", "int", 100, "Pools, e.g. 10. By default a hundred."))
+    option = function_option(Parameter("n_samples", "int", 100, "", "Pools, e.g. 10. By default a hundred."))
     assert (option.opts, option.help, option.type) == (["--samples"], "Pools, e.g. 10.", click.INT)
     record = option.get_help_record(click.Context(click.Command("x")))
     assert record == ("--samples <int>", "Pools, e.g. 10.  [default: 100]")
-    listed = function_option(Parameter("widths", "Iterable[int]", (2, 5), "Widths."))
+    listed = function_option(Parameter("widths", "Iterable[int]", (2, 5), "", "Widths."))
     record = listed.get_help_record(click.Context(click.Command("x")))
     assert record == ("--widths <int,…>", "Widths.  [default: 2,5]")
-    choice = function_option(Parameter("by", "By", "run", "Units."))
+    choice = function_option(Parameter("by", "By", "run", "", "Units."))
     assert list(choice.type.choices) == ["organization", "run"]  # type: ignore[attr-defined]
-    repeated = function_option(Parameter("measures", "object", "P@10", "Measure."))
+    one, repeated = (
+        function_option(Parameter("measures", "object", "P@10", kind, "Measure."))
+        for kind in ("measure", "measure or iterable of measures")
+    )
+    assert not one.multiple
     assert (repeated.opts, repeated.multiple) == (["--measure", "-m"], True)
-    flag = function_option(Parameter("fitted", "bool", True, "Fit."))
+    flag = function_option(Parameter("fitted", "bool", True, "", "Fit."))
     assert (flag.opts, flag.secondary_opts) == (["--fitted"], ["--no-fitted"])
     assert first_sentence("Judge … more. And so on.") == "Judge … more."
 
 
 def test_a_list_is_one_text_with_commas_between() -> None:
     def value(annotation: str, text: object) -> object:
-        return function_value(Parameter("n_common", annotation, (), ""), text)
+        return function_value(Parameter("n_common", annotation, (), "", ""), text)
 
     assert value("Iterable[int]", "2, 5") == [2, 5]
     assert value("Iterable[float]", "0.5,1e-3") == [0.5, 0.001]
@@ -202,7 +211,9 @@ def test_completion_is_not_installed(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for asked in (["--install-completion", "--help"], ["--help", "--install-completion"]):
-        assert "_BAYESPOOL_COMPLETE=bash_source" in run(*asked).err
+        assert (done := run(*asked)).status == 0
+        assert done.out.startswith("Usage: bayespool [OPTIONS] COMMAND")
+    assert "_BAYESPOOL_COMPLETE=bash_source" in run("--install-completion").err
     assert list(tmp_path.iterdir()) == []
 
 

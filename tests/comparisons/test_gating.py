@@ -91,7 +91,7 @@ WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any], str], ...] = (
     ((NEW,), {"probability": 0.5}, "probability cannot be 0.5; above 0.5 and below 1"),
     ((NEW,), {"margin": -0.1}, "margin cannot be -0.1"),
     ((NEW,), {"scope": "topics"}, "scope cannot be 'topics'"),
-    ((NEW,), {"posterior": "background"}, "no interval"),
+    ((NEW,), {"posterior": "smothed"}, "no model 'smothed'; did you mean 'smoothed'"),
     ((["new-a", "new-c"],), {}, "new-c"),
 )
 

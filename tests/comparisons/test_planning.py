@@ -92,7 +92,7 @@ STATED: dict[str, Any] = {"topics_at_hand": 50, "sd": 0.2}
 WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any], str], ...] = (
     (("new-a",), {}, "one run has no difference"),
     ((*BOTH, ["P@10", "P@5"]), {}, "choose one"),
-    (BOTH, {"posterior": "background"}, "has no interval"),
+    (BOTH, {"posterior": "as-judged"}, "no model 'as-judged'"),
     ((), STATED, "a collection beside topics at hand"),
 )
 IDLE = {

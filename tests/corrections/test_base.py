@@ -215,24 +215,24 @@ def test_what_a_left_out_run_hides_does_not_matter() -> None:
 
 
 SETTINGS = (
-    (FroebeBootstrap, {"distribution": "poisson"}, "no distribution 'poisson'"),
-    (FroebeBootstrap, {"loss": "mae"}, "no loss 'mae'"),
-    (FroebeBootstrap, {"n_bootstraps": 0}, "n_bootstraps 0 is not from 1 to 1,000,000"),
-    (FroebeBootstrap, {"n_bootstraps": 10**10}, "n_bootstraps 10000000000 is not"),
+    (FroebeBootstrap, {"distribution": "poisson"}, "distribution cannot be 'poisson'"),
+    (FroebeBootstrap, {"loss": "mae"}, "loss cannot be 'mae'"),
+    (FroebeBootstrap, {"n_bootstraps": 0}, "n_bootstraps cannot be 0; at least 1 and at most 1,000,000"),
+    (FroebeBootstrap, {"n_bootstraps": 10**10}, "n_bootstraps cannot be 10000000000"),
     (FroebeBootstrap, {"quantile": 101}, "quantile 101 is not a whole number from 0 to 100"),
     (FroebeBootstrap, {"quantile": 2.5}, "quantile 2.5 is not"),
     (FroebeBootstrap, {"overestimates": float("nan")}, "overestimates nan is not 0 or more"),
-    (LuMoffatCulpepper, {"shape": "poisson"}, "no shape 'poisson'"),
-    (LuMoffatCulpepper, {"loss": "c"}, "no loss 'c'; a, b"),
+    (LuMoffatCulpepper, {"shape": "poisson"}, "shape cannot be 'poisson'"),
+    (LuMoffatCulpepper, {"loss": "c"}, "loss cannot be 'c'"),
     (LuMoffatCulpepper, {"persistence": 1.0}, "persistence 1.0 is not between 0 and 1"),
-    (PredictionPowered, {"sample": "pooled"}, "no sample 'pooled'; hidden, judged"),
-    (PredictionPowered, {"n_draws": 0}, "n_draws 0 is not from 1 to 1,000,000"),
-    (Precise, {"sample": "runs"}, "no sample 'runs'; hidden, judged"),
-    (Precise, {"n_draws": 0}, "n_draws 0 is not"),
-    (ConformalRiskControl, {"sample": "pooled"}, "no sample 'pooled'; hidden, judged, runs"),
-    (ConformalRiskControl, {"n_draws": 0}, "n_draws 0 is not"),
+    (PredictionPowered, {"sample": "pooled"}, "sample cannot be 'pooled'"),
+    (PredictionPowered, {"n_draws": 0}, "n_draws cannot be 0; at least 1 and at most 1,000,000"),
+    (Precise, {"sample": "runs"}, "sample cannot be 'runs'"),
+    (Precise, {"n_draws": 0}, "n_draws cannot be 0"),
+    (ConformalRiskControl, {"sample": "pooled"}, "sample cannot be 'pooled'"),
+    (ConformalRiskControl, {"n_draws": 0}, "n_draws cannot be 0"),
     (AntiPrecision, {"alpha": 2}, "alpha 2 is not between 0 and 1"),
-    (AntiPrecision, {"trigger": "x"}, "no trigger 'x'"),
+    (AntiPrecision, {"trigger": "x"}, "trigger cannot be 'x'"),
     (SystemsAdjustment, {"by": "team"}, "cannot hold out by 'team'; organization or run"),
     *(
         (c, {x: y}, "is not between 0 and 1")
@@ -241,7 +241,7 @@ SETTINGS = (
     ),
     (Background, {"e": 1.1}, "constant e = "),
     (Smoothed, {"alpha": 2}, "constant alpha = 2"),
-    (Interpolated, {"fit": "all"}, "no fit 'all'"),
+    (Interpolated, {"fit": "all"}, "fit cannot be 'all'"),
     *(
         (TopicsAdjustment, {"common_query_ids": ids}, "are not among the topics of the qrels")
         for ids in (("9",), ("1", "9"), ())

@@ -33,18 +33,18 @@ NOBODY = 65534
 KINDS = ("kill", "interrupt", "full", "permission")
 _INPUT = "--qrels ../in/qrels.txt --pool ../in/pool --organizations ../in/organizations.csv"
 EXPERIMENTS = {
-    "leave-out": f"{_INPUT} -m P@5 --estimators background,interpolated --jobs 1 --figures none",
-    "pool-width": f"{_INPUT} -m P@5 --samples 3 --jobs 1 --figures none",
-    "common-topics": f"{_INPUT} -m P@5 --samples 3 --jobs 1 --figures none",
-    "budgets": f"{_INPUT} -m P@5 --strategies take,borda --budgets 40,80 --jobs 1 --figures none",
-    "impute": f"../in/new {_INPUT} --each-its-own --draws 5",
+    "leave-out": f"{_INPUT} -m P@5 --estimators background,interpolated --jobs 1",
+    "random-pools": f"{_INPUT} -m P@5 --samples 3 --jobs 1",
+    "random-pools --common 5": f"{_INPUT} -m P@5 --samples 3 --jobs 1",
+    "budgets": f"{_INPUT} -m P@5 --strategies take,borda --budgets 40,80 --jobs 1",
+    "impute": f"../in/new {_INPUT} --reading each_its_own --draws 5",
 }
 
 
 def _run(name: str, folder: Path) -> int:
     """An experiment in this process, in a folder; its exit status."""
     os.chdir(folder)
-    sys.argv = ["bayespool", name, *EXPERIMENTS[name].split(), "--output", "out"]
+    sys.argv = ["bayespool", *name.split(), *EXPERIMENTS[name].split(), "--output", "out"]
     try:
         cli.main()
     except SystemExit as end:

@@ -14,24 +14,22 @@ from pathlib import Path
 from fuzz.engine import Target
 
 from bayespool import cli
-from bayespool.cli.options import is_interruption
+from bayespool.cli.files import is_interruption
 
 COMMANDS = {
     "score": ["{new}", "--qrels", "{qrels}", "--pool", "{pool}", "--estimators", "background"],
     "leave-out": ["--qrels", "{qrels}", "--pool", "{pool}", "--estimators", "background"],
-    "pool-width": ["--qrels", "{qrels}", "--pool", "{pool}", "--run-types", "{types}"],
+    "random-pools": ["--qrels", "{qrels}", "--pool", "{pool}", "--run-types", "{types}"],
     "pool": ["--pool", "{pool}", "--qrels", "{qrels}", "--strategy", "take", "--budget", "4"],
     "budgets": ["--qrels", "{qrels}", "--pool", "{pool}", "--budgets", "4,8", "-m", "P@3"],
 }
 # Options of several commands; one that a command lacks has to be refused like any other slip of the pen.
 NAMES = [
-    "--measures", "-m", "--estimators", "--known-depth", "--max-holes", "--pooled-runs", "--negative",
-    "--pool-strategy", "--pool-depth", "--order", "--run-id", "--reading", "--top",
-    "--max-file-size", "--seed", "--random-seed", "--ci-prob", "--columns", "--sort", "--output",
-    "-o", "--prior", "--organizations", "--unpool", "--unpool-by", "--judge", "--own-judgments", "--figure",
-    "--by", "--truth", "--strategies", "--budget", "--budgets", "--type", "--test", "--jobs", "--engine",
-    "--estimand", "--draws", "--lenient", "--per-topic", "--json", "--quiet", "--each-its-own", "--nonsense",
-    "-z", "--", "-",
+    "--measures", "-m", "--estimators", "--known-depth", "--reading", "--pool-strategy", "--pool-depth",
+    "--top", "--seed", "--random-seed", "--ci-prob", "--columns", "--output", "-o", "--posterior",
+    "--organizations", "--unpool", "--judge", "--own-judgments", "--figure", "--by", "--truth",
+    "--strategies", "--budget", "--budgets", "--type", "--test", "--jobs", "--draws", "--lenient",
+    "--per-topic", "--json", "--quiet", "--each-its-own", "--help-all", "--nonsense", "-z", "--", "-",
 ]  # fmt: skip
 VALUES = [
     "", "0", "1", "-1", "2", "10", "3.5", "nan", "inf", "1e9", "99999999999999999999", "x", "P@5", "P@0",
@@ -43,10 +41,12 @@ VALUES = [
     "organization", "run", "tag", "a", "a,b", "a,,b", "auto", "manual", "../..", "/dev/null",
     "/nowhere/x", "~nobody/x", "*", "[", "irds:x", "a\x1b[31m", "\udcff", "é", "日本", " ", "\n", "a=b", "=",
     "{pool}", "{qrels}", "{new}", "{types}", "{list}", "score", "rank", "all", "lower,mean", "listed",
-    "skipping", "Normal(0,1)", "mu=Normal(0,1e308)", "(" * 500, "9" * 5000, "x" * 70000,
+    "skipping", "lenient", "order=rank", "order=", "max_holes=nan", "topics=run,topics=run", "each_its_own=x",
+    "pooled_runs=(a,b)", "pooled_runs=(", "take(budget=4)", "depth(k=2", "Normal(0,1)", "mu=Normal(0,1e308)",
+    "draws=x", "engine=stan", "(" * 500, "9" * 5000, "x" * 70000,
 ]  # fmt: skip
 OUTPUTS = ["out", "out.csv", "out.json", "out.parquet", "out.pdf", "out.xyz", "a/b"]
-NEVER = {"--draws", "--engine", "--jobs", "--judge"}  # where most values are fine and take long
+NEVER = {"--jobs", "--judge"}  # where most values are fine and take long
 
 
 @cache

@@ -151,7 +151,7 @@ def test_disk_that_is_really_full(run: Callable[..., Outcome], tmp_path: Path) -
     place.mkdir()
     small_simulation().write(tmp_path / "in")
     files = ("--qrels", tmp_path / "in" / "qrels.txt", "--pool", tmp_path / "in" / "pool")
-    asked = ("-m", "P@5", "--estimators", "background", "--jobs", 1, "--figures", "none")
+    asked = ("-m", "P@5", "--estimators", "background", "--jobs", 1)
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(place)], capture_output=True, check=False
     )

@@ -45,7 +45,7 @@ TESTED_IN = {
     "experiments/graded_runs": "experiments/test_leaving_out experiments/test_random_pools",
     "experiments/hidden": "experiments/test_checks",
     "experiments/judge_rows": "experiments/test_judge_checks",
-    "experiments/leave_out_results": "experiments/test_leaving_out",
+    "experiments/leave_out_results": "experiments/test_leaving_out experiments/test_several",
     "experiments/predictions": "experiments/test_checks",
     "experiments/preparing": "experiments/test_own_estimators",
     "experiments/random_pool_results": "experiments/test_random_pools",

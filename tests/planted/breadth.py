@@ -193,7 +193,7 @@ FAULTS = (
     ),
     Fault(
         "worst where the best is",
-        "experiments/several.py",
+        "experiments/leave_out_results.py",
         '"n_worst": worst.sum(axis=0),',
         '"n_worst": best.sum(axis=0),',
         "experiments/test_several.py",

@@ -64,6 +64,22 @@ FAULTS = (
         "too many pairs are significant in a draw",
     ),
     Fault(
+        "family of a baseline",
+        "comparisons/comparing.py",
+        "adjust_p_values(p[key], applied, pairs)",
+        "adjust_p_values(p[key], applied)",
+        "comparisons/test_comparing.py",
+        "p-values against a baseline are adjusted over all pairs",
+    ),
+    Fault(
+        "margin of a gate",
+        "comparisons/gating.py",
+        "lead >= -margin - ",
+        "lead >= margin - ",
+        "comparisons/test_gating.py",
+        "a new run has to be better by the margin",
+    ),
+    Fault(
         "swapped is not taken back",
         "comparisons/outcomes.py",
         'taken_back = counts["reversed"] + counts["swapped"]',

@@ -235,9 +235,9 @@ def test_estimated_recall_is_what_is_found_of_that_and_what_is_expected() -> Non
 def test_what_is_no_rule_is_refused() -> None:
     for text, message in (
         ("knee", "no stopping rule 'knee'; known: nonrelevant, recall, yield"),
-        ("nonrelevant(n=0)", "n = 0; give 1 or more"),
-        ("recall(target=1.5)", "target = 1.5; give a share above 0, up to 1"),
-        ("yield(share=0)", "share = 0"),
+        ("nonrelevant(n=0)", "n cannot be 0; at least 1"),
+        ("recall(target=1.5)", "target cannot be 1.5; above 0 and at most 1"),
+        ("yield(share=0)", "share cannot be 0"),
     ):
         with pytest.raises(InputError, match=message):
             parse_stopping_rule(text)

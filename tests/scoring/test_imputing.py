@@ -167,7 +167,7 @@ def test_draws_are_spread_evenly_and_nested() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     for asked, words in (
-        ({"posterior": "interpolated"}, "interpolated has no interval and no draws of judgments"),
+        ({"posterior": "condensed-list"}, "no model 'condensed-list'"),
         ({"posterior": "posterior"}, "'posterior'"),
         ({"measures": "nDCG(ideal='judged')@10"}, "ideal ranking of all documents"),
         ({"draws": 1}, "draws cannot be 1"),

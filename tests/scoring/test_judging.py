@@ -490,7 +490,7 @@ def test_what_is_refused() -> None:
         ({"measure": ["P@10", "P@5"]}, "2 measures"),
         ({"measure": "Judged@10"}, "Judged@10"),
         ({"run_ids": (*TARGETS, "north-1"), "goal": "comparison"}, "a comparison of 3 runs"),
-        ({"posterior": "as-judged"}, "as-judged has no interval"),
+        ({"posterior": "as-judged"}, "no model 'as-judged'"),
         ({"goal": "nothing"}, "nothing"),
         ({"run_ids": "nobody"}, "'nobody'"),
         ({"budget": 0}, "budget"),

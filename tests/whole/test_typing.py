@@ -6,7 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,14 +22,18 @@ EXAMPLE = bayespool.load_example()
 # Calls of a user; a line that ends in a comment is to fail with an error of that kind. What a function
 # returns is known, too. Slips in options are seen when settings are made: `test_slips_in_options_are_told`.
 CALLS = """
+from typing import Any
+
 import pandas as pd
 
+import bayespool
 from bayespool import (
     build_collection, compare, impute, judge_next, leave_out, load_example, read_collection, read_run, score
 )
 
 frame = pd.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [0.5]})
 example = load_example()
+anything: Any = None
 
 score(example, "new-a", ["P@10", "nDCG@10"], posterior="draws=500, mu=Normal(-2, 1)").run_ids
 one = read_collection({"q1": {"d1": 1}}, frame, pool="runs/", organizations={"bm25": "north"})
@@ -51,11 +55,25 @@ build_collection(frame, frame, pool_dept=10)  # call-arg
 """.lstrip()
 
 
+def calls_with_every_option() -> Iterator[str]:
+    """Two lines for each public function: a call with all its options, and one with a misspelled option."""
+    for name in bayespool.__all__:
+        if inspect.isfunction(function := getattr(bayespool, name)):
+            parameters = inspect.signature(function).parameters.values()
+            required = [p for p in parameters if p.default is p.empty]
+            given = [f"{p.name}=anything" if p.kind is p.KEYWORD_ONLY else "anything" for p in required]
+            if options := [f"{p.name}={p.default!r}" for p in parameters if p.default is not p.empty]:
+                yield f"bayespool.{name}({', '.join([*given, *options])})"
+                yield f"bayespool.{name}({', '.join([*given, *options[:-1], f'x{options[-1]}'])})  # call-arg"
+
+
 @pytest.mark.slow  # it reads the whole package
 def test_right_calls_pass_and_wrong_ones_fail_on_their_lines(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     file = tmp_path / "calls.py"
-    file.write_text(CALLS, encoding="utf-8")
+    lines = [*CALLS.splitlines(), *calls_with_every_option()]
+    assert len(lines) > 70
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--show-error-codes", str(file)],
         cwd=ROOT,
@@ -65,20 +83,19 @@ def test_right_calls_pass_and_wrong_ones_fail_on_their_lines(tmp_path: Path) -> 
     )
     errors = re.findall(r"calls\.py:(\d+): error: .*\[([\w-]+)\]$", done.stdout, flags=re.MULTILINE)
     found = list(dict.fromkeys(errors))
-    lines = enumerate(CALLS.splitlines(), 1)
-    expected = [(str(n), line.rpartition("# ")[2]) for n, line in lines if "  # " in line]
+    expected = [(str(n), line.rpartition("# ")[2]) for n, line in enumerate(lines, 1) if "  # " in line]
     assert found == expected, done.stdout + done.stderr
 
 
 SLIPS: dict[str, tuple[Callable[[], object], str]] = {
     "type": (
         lambda: bayespool.score(EXAMPLE, posterior="draws=many"),
-        "posterior 'posterior(draws=many)': draws must be a whole number",
+        "settings of 'posterior(draws=many)': draws must be a whole number",
     ),
     "collection": (lambda: bayespool.score(3, "qrels.txt"), "a int where a Collection is expected"),
     "number": (
         lambda: bayespool.impute(EXAMPLE, draws=20, posterior="target_accept=high"),
-        "posterior 'posterior(target_accept=high)': target_accept must be a number",
+        "settings of 'posterior(target_accept=high)': target_accept must be a number",
     ),
 }
 
