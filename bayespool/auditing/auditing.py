@@ -22,7 +22,6 @@ from bayespool.auditing.differences import (
     URN_NUMBERS,
     Guarantees,
 )
-from bayespool.auditing.urns import Urn
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.own import add_note
 from bayespool.collection.records import relevance_codes
@@ -284,8 +283,7 @@ class Audit(Guarantees, ListForAssessors):
         """Return the urns, runs, measure and seed that determine the sampling, as text."""
         texts = []
         for each in self.differences:
-            values = (getattr(each.urn, field.name) for field in dataclasses.fields(Urn))
-            plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
+            plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in vars(each.urn).values()]
             texts.append(json.dumps([plain, each.compared, self.measure, self.random_seed]))
         return json.dumps(texts) if self._has_leader else texts[0]
 

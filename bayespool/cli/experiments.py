@@ -127,12 +127,13 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
     in the tables 2 to 4 of the same paper.
     """
     varied: Callable[..., Any] = experiments.vary_pool_width
+    parts = "pool-width"
     if "n_common" in keywords:
-        varied = experiments.vary_common_topics
+        varied, parts = experiments.vary_common_topics, "common-topics"
     elif "n_topic_samples" in keywords:
         raise InputError("--topic-samples without --common", hint="give numbers of common topics, too")
     _with_types(files, keywords)
-    _run(varied, files, keywords, outputs, parts="random-pools", label="pools", **execution)
+    _run(varied, files, keywords, outputs, parts=parts, label="pools", **execution)
 
 
 @command(

@@ -29,12 +29,11 @@ from bayespool.experiments.budget_results import Budgets, packed
 from bayespool.experiments.design import INTERVAL_COLUMNS, Design, Graded, Part, contributors, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, in_order, result_fields, stacked
 from bayespool.experiments.leaving_out import best_positions, n_best
-from bayespool.experiments.preparing import labeled_estimators, user_code_versions
+from bayespool.experiments.preparing import parsed_arguments, user_code_versions
 from bayespool.experiments.running import Columns, PartResult, Stored, add_rows
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, PairTest, Shares, describe_estimator
 from bayespool.pooling import Membership, PoolPlan, StoppingRule, Strategy, judging_order
 from bayespool.pooling.choosing import topic_shares
@@ -298,12 +297,9 @@ def compare_budgets(
         take     200 0.216 122.0
         take     600 0.068  81.0
     """
+    given = {"estimand": "complete", "may_be_empty": True}
     settings = BudgetSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(
-            estimators, posterior, estimand="complete", random_seed=random_seed, may_be_empty=True
-        ),
-        random_seed=random_seed,
+        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed, **given),
         strategies=parse_strategies(strategies),
         budgets=tuple(sorted(set(listed("budgets", budgets)))),
         by=by,

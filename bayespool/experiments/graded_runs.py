@@ -17,11 +17,10 @@ from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.defaults import fill_ci_prob
 from bayespool.experiments.design import COVERAGE_LEVELS, Design, error_columns, interval_summary
-from bayespool.experiments.preparing import labeled_estimators
+from bayespool.experiments.preparing import parsed_arguments
 from bayespool.experiments.running import Columns, PartResult
 from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Measure
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import Estimand, PairTest
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
@@ -113,10 +112,11 @@ RowOrder = Mapping[str, Sequence[object] | None]
 
 
 def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
-    """Return the rows of a data frame sorted by the given columns and orders."""
+    """Return the rows of a data frame sorted by the given columns that it has, and by their orders."""
     columns = [
         (frame[name] if order is None else frame[name].map({x: i for i, x in enumerate(order)})).to_numpy()
         for name, order in keys.items()
+        if name in frame
     ]
     return frame.iloc[np.lexsort(columns[::-1])].reset_index(drop=True)
 
@@ -500,9 +500,7 @@ def run_design(
     interpolated      16 0.0165
     """
     settings = DesignSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
-        random_seed=random_seed,
+        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
         estimand=estimand,
         ci_prob=fill_ci_prob(ci_prob),
     )

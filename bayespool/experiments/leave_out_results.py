@@ -22,6 +22,7 @@ from bayespool.experiments.graded_runs import (
     DesignResult,
     WithReportedRuns,
     best_runs_text,
+    in_order,
     measure_view,
     sre_star_note,
     summarize_groups,
@@ -293,19 +294,11 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             ``mae``, ``sre``: families in the order of the measures, within them estimators in the order of
             the settings, and cutoffs ascending.
         """
-        import pandas as pd
-
-        families: dict[str, list[Measure]] = {}
-        for measure in self.settings.measures:
-            families.setdefault(str(measure).partition("@")[0], []).append(measure)
-        summary = self._summary.set_index(["estimator", "measure"])
-        rows = [
-            (family, label, str(m), m.cutoff, *(float(summary[e][label, str(m)]) for e in ("mae", "sre")))
-            for family, members in families.items()
-            for label in self.settings.labels
-            for m in sorted(members, key=lambda m: m.cutoff)
-        ]
-        return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae", "sre"])
+        frame = self._summary[["estimator", "measure", "mae", "sre"]].copy()
+        frame.insert(0, "family", frame["measure"].str.partition("@")[0])
+        frame.insert(3, "cutoff", frame["measure"].map({str(m): m.cutoff for m in self.settings.measures}))
+        families = list(dict.fromkeys(frame["family"]))
+        return in_order(frame, {"family": families, "estimator": self.settings.labels, "cutoff": None})
 
     def _reliability_frame(self) -> pd.DataFrame:
         """Return `Reliability` by measure, for measures with at least two runs and two topics."""

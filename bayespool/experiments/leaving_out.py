@@ -31,10 +31,9 @@ from bayespool.experiments.design import (
 )
 from bayespool.experiments.graded_runs import result_fields, run_table, total_seconds
 from bayespool.experiments.leave_out_results import LeaveOutResult, LeaveOutSeveralResult
-from bayespool.experiments.preparing import labeled_estimators
+from bayespool.experiments.preparing import parsed_arguments
 from bayespool.experiments.settings import LeaveOutSettings, leave_out_estimand
 from bayespool.measures import Measure, Normalized, Values
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import PairTest, Runs, Unseen
 from bayespool.pooling.loading import check_collection_names
 from bayespool.validation import listed
@@ -296,8 +295,7 @@ def leave_out(
     """
     estimand = leave_out_estimand(truth, unseen)
     settings = LeaveOutSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
+        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
         by=by,
         n_clusters=n_clusters,
         run_types=tuple((run_types or {}).items()),
@@ -311,7 +309,6 @@ def leave_out(
         pool_depth=pool_depth,
         test=test,
         ci_prob=fill_ci_prob(ci_prob),
-        random_seed=random_seed,
     )
     return leave_out_resolved(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)
 
@@ -501,8 +498,7 @@ denominator, pool_depth, test, ci_prob, random_seed : optional
     """
     estimand = leave_out_estimand(truth, unseen)
     settings = LeaveOutSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
+        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
         by=by,
         n_clusters=n_clusters,
         run_types=tuple((run_types or {}).items()),
@@ -516,7 +512,6 @@ denominator, pool_depth, test, ci_prob, random_seed : optional
         pool_depth=pool_depth,
         test=test,
         ci_prob=fill_ci_prob(ci_prob),
-        random_seed=random_seed,
     )
     check_collection_names(collections)
     if not collections:

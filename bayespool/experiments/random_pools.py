@@ -25,10 +25,9 @@ from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import Design, Graded, Part, contributors, resolve_run_types, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fields
-from bayespool.experiments.preparing import labeled_estimators
+from bayespool.experiments.preparing import parsed_arguments
 from bayespool.experiments.random_pool_results import RandomPoolsResult
 from bayespool.experiments.settings import RandomPoolSettings
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Runs
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
@@ -73,7 +72,7 @@ class RandomPools(Design):
         scored = [run for run in run_ids if kind is None or types[run] == kind]
         pools = []
         for width, sample in itertools.product(settings.widths, range(settings.n_samples)):
-            experiment = "common topics" if settings.n_common else "pool width"
+            experiment = self.subfolder(settings).replace("-", " ")
             rng = np.random.default_rng(seed_of(settings.random_seed, experiment, width, sample))
             first = scored[rng.integers(len(scored))]
             others = [unit for unit in drawn_from if unit != unit_of[first]]
@@ -92,6 +91,10 @@ class RandomPools(Design):
                 )
             )
         return tuple(pools)
+
+    def subfolder(self, settings: RandomPoolSettings) -> str:
+        """Return the name of the folder of finished pools, which both functions may have in one folder."""
+        return "common-topics" if settings.n_common else "pool-width"
 
     def seeds(self, part: Part, settings: RandomPoolSettings) -> tuple[object, ...]:
         """Return the names that seed a pool: its width and number.
@@ -155,13 +158,12 @@ def _vary_pools(collection: Collection, settings: RandomPoolSettings, **executio
     pools = design.parts(whole, settings)
     results = design.run(whole, pools, settings, **execution, given=collection)
     order: RowOrder = {"measure": list(map(str, settings.measures)), "pool_width": None}
-    order = {**order, "estimator": settings.labels}
-    order = {**order, "score": SCORES, "n_common": None} if settings.n_common else order
+    order = {**order, "estimator": settings.labels, "score": SCORES, "n_common": None, "sample": None}
     return RandomPoolsResult(
         **result_fields(collection, whole, settings),
         n_contributors=len(pool_contributors(whole, settings)),
         pools={pool.seeds: pool.pool_run_ids for pool in pools},
-        _rows=ordered_table(results, {**order, "sample": None}),
+        _rows=ordered_table(results, order),
     )
 
 
@@ -249,7 +251,7 @@ def vary_pool_width(
         Random seed; the same inputs and seed give the same bytes.
     folder : path, optional
         Folder for finished pools, from which a later call goes on. They are in its subfolder
-        ``random-pools/``.
+        ``pool-width/``.
     n_jobs : int, optional
         Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
         Results are the same to the byte for any number, and on a Dask cluster.
@@ -296,9 +298,7 @@ def vary_pool_width(
               8     0.234 -0.049
     """
     settings = RandomPoolSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, random_seed=random_seed),
-        random_seed=random_seed,
+        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed),
         widths=listed("widths", widths),
         n_samples=n_samples,
         by=by,
@@ -382,7 +382,7 @@ def vary_common_topics(
         Random seed; the same inputs and seed give the same bytes.
     folder : path, optional
         Folder for finished pools, from which a later call goes on. They are in its subfolder
-        ``random-pools/``.
+        ``common-topics/``.
     n_jobs : int, optional
         Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
         Results are the same to the byte for any number, and on a Dask cluster.
@@ -444,9 +444,7 @@ def vary_common_topics(
     """
     estimators = ("as-judged", "condensed-list") if estimators is None else estimators
     settings = RandomPoolSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, random_seed=random_seed),
-        random_seed=random_seed,
+        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed),
         widths=listed("widths", widths),
         n_samples=n_samples,
         by=by,

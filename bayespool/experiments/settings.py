@@ -61,11 +61,7 @@ class ExperimentSettings:
     def describe(self) -> dict[str, Any]:
         """Return the settings as JSON types, with those of posteriors under each estimator."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "random_seed"}
-        measures = {"measures": [str(measure) for measure in self.measures]}
-        return (
-            described(**values | {"estimators": dict(self.estimators), "random_seed": self.random_seed})
-            | measures
-        )
+        return described(**values | {"estimators": dict(self.estimators), "random_seed": self.random_seed})
 
     def describe_parts(self) -> dict[str, Any]:
         """Return the settings whose change invalidates stored parts (folds or pools), as JSON types."""

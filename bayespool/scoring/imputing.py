@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.collection import Collection, Qrels, qrels_from_frame
+from bayespool.collection import Collection, Qrels
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError
@@ -22,6 +22,7 @@ from bayespool.measures import Measure, Normalized
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Estimand, describe_estimator
 from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior.completion import judged_by_topic
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.result import Result
 from bayespool.scoring.scoring import pool_metadata, resolve_targets
@@ -88,11 +89,6 @@ class Imputations(Result):
     def n_relevant(self) -> float:
         """Mean number of relevant completed documents over the sets of qrels."""
         return float((self.completed > 0).sum(axis=1).mean())
-
-    @cached_property
-    def _documents(self) -> tuple[list[str], ...]:
-        """Ids of the completed documents for each topic."""
-        return tuple(self.completion.unknowns.doc_ids(t) for t in range(len(self.query_ids)))
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
@@ -195,11 +191,7 @@ class Imputations(Result):
         """
         if not 0 <= i < len(self):
             raise InputError(f"there are no qrels {i}", hint=f"0 to {len(self) - 1}")
-        whole = {query_id: dict(topic_lines) for query_id, topic_lines in self.judged.items()}
-        for t, query_id in enumerate(self.query_ids):
-            levels = self.completed[i, self.completion.unknowns.on_topic(t)].tolist()
-            whole[query_id].update(zip(self._documents[t], levels, strict=True))
-        return qrels_from_frame(whole)
+        return self.completion.qrels(self.draws[i], self.judged)
 
 
 _COLUMNS = {
@@ -374,11 +366,7 @@ def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np
 def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, int]]:
     """Return the relevance of judged and listed documents by topic and document, as in ``qrels``."""
     unknowns, collection = completion.unknowns, completion.unknowns.collection
-    judged: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
-    pairs, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
-    pair_columns = (pairs, collection.pair_topic[pairs], collection.relevance[pairs])
-    for pair, topic, value in zip(*(column.tolist() for column in pair_columns), strict=True):
-        judged[collection.query_ids[topic]][ids[pair]] = value
+    judged = judged_by_topic(collection)
     if qrels is None:
         return judged
     completed = {query_id: set(unknowns.doc_ids(t)) for t, query_id in enumerate(collection.query_ids)}

@@ -28,7 +28,6 @@ from bayespool.experiments import (
     leave_out,
     leave_out_several,
     run_design,
-    vary_common_topics,
     vary_pool_width,
 )
 from bayespool.measures import Values
