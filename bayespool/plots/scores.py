@@ -389,8 +389,9 @@ def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
 def _draw_rows(plots: Sequence[Callable[..., Any]], height: float) -> Figure:
     """Draw panels with one shared legend on top and row names only at the left."""
     width = 7.0 if len(plots) == 1 else 4.4
-    legend = {"ncols": max(2, int(width * min(len(plots), 3) / 2.2)), "columnspacing": 1.2}
-    legend |= {"place": "outside upper left", "fontsize": "small"}
+    n_columns = -(-len(plots) // -(-len(plots) // 3))  # as in `figure_grid`
+    legend: dict[str, Any] = {"place": "outside upper left", "fontsize": "small", "columnspacing": 1.2}
+    legend["ncols"] = max(2, int(width * n_columns / 2.2))
     figure = draw_panels(plots, width=width, height=height, legend=legend)
     for panel in figure.axes:
         place = panel.get_subplotspec()
