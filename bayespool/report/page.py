@@ -272,7 +272,8 @@ def _setting(value: Any) -> str:
     """Return a setting as text, empty for None."""
     if isinstance(value, list | tuple):
         more = f" and {len(value) - _MAX_NAMES} more" if len(value) > _MAX_NAMES else ""
-        return ", ".join(map(_setting, value[:_MAX_NAMES])) + more
+        first = value[:_MAX_NAMES]
+        return ", ".join(str(x) if isinstance(x, list | tuple) else _setting(x) for x in first) + more
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
