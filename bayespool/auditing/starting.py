@@ -145,6 +145,8 @@ def audit(
             f"{measure} of {' − '.join(targets)}: no unjudged document changes it",
             hint="there is nothing to audit; score says the value",
         )
+    details = pool_metadata(collection, whole, targets, [measure], unpooled)
+    details["estimator"] = describe_estimator(estimator)
     return Audit(
         urns=urns,
         run_ids=targets,
@@ -154,13 +156,7 @@ def audit(
         random_seed=random_seed,
         ci_prob=level,
         until=until,
-        details={
-            "fingerprint": collection.fingerprint,
-            "unpooled": unpooled,
-            "passed_over": list(collection.ignored_judgments),
-            "estimator": describe_estimator(estimator),
-            **pool_metadata(collection, whole, targets, [measure]),
-        },
+        details={name: details[name] for name in _DETAILS},
     ).draw_documents(budget)
 
 

@@ -27,7 +27,6 @@ from bayespool.collection import (
     gather_qrels,
     judge_where_labeled,
     make_encoding,
-    unjudged_collection,
 )
 from bayespool.collection.contents import some, warn_of_no_pool
 from bayespool.collection.files import MAX_FILE_SIZE, find_files, read_toml
@@ -281,19 +280,9 @@ def read_contributors(
     run_ids = [run.run_id for run in read]
     if organizations is not None:
         organizations = _read_organizations(organizations, run_ids, run_ids, reading)
-    if qrels is None:
-        return unjudged_collection(
-            read,
-            organizations=organizations,
-            order=order,
-            pooled_run_ids=run_ids,
-            scores=scores,
-            exclude=exclude,
-            topics=topics,
-        )
     return build_collection(
         read,
-        gather_qrels(qrels, reading=reading),
+        None if qrels is None else gather_qrels(qrels, reading=reading),
         organizations=organizations,
         order=order,
         negative=negative,
@@ -382,13 +371,9 @@ def _replace_file_names(organization_of: Mapping[str, str], run_ids: list[str]) 
 
 _NEEDED = {"qrels": 'qrels = "qrels.txt"', "pool": 'pool = "runs"'}
 _KEYS: Mapping[str, ReadingKey] = {"name": ReadingKey(), "qrels": FILES, "pool": FILES, **READING_KEYS}
-_OF_PLAN = {
-    "pool_budget": "budget",
-    "pool_run_depth": "run_depth",
-    "pool_shares": "shares",
-    "pool_rel": "rel",
-    "pool_seed": "random_seed",
-}  # keys of old, which are settings in pool_strategy
+# keys of old, which are settings in pool_strategy
+_OF_PLAN = {f"pool_{name}": name for name in ("budget", "run_depth", "shares", "rel")}
+_OF_PLAN["pool_seed"] = "random_seed"
 _NAME = re.compile(r"\w[\w ()+-]*")
 
 

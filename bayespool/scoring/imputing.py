@@ -321,10 +321,7 @@ def impute(
         completed=_completed(completion, numbers),
         metadata={
             "bayespool": __version__,
-            "fingerprint": collection.fingerprint,
             "estimand": estimator.estimand,
-            "unpooled": unpooled,
-            "passed_over": list(collection.ignored_judgments),
             "runs": list(targets),
             "measures": [str(measure) for measure in parsed],
             "estimator": describe_estimator(estimator),
@@ -333,7 +330,7 @@ def impute(
             "depth": completion.unknowns.depth,
             "n_completed": len(completion.unknowns),
             "draws": list(numbers),
-            **pool_metadata(collection, whole, targets, parsed),
+            **pool_metadata(collection, whole, targets, parsed, unpooled),
         },
     )
 

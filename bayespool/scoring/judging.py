@@ -410,12 +410,9 @@ def judge_next(
         afterwards=afterwards,
         metadata={
             "bayespool": __version__,
-            "fingerprint": collection.fingerprint,
             "goal": goal,
             "measure": str(measure),
             "runs": list(targets),
-            "unpooled": unpooled,
-            "passed_over": list(collection.ignored_judgments),
             "ci_prob": level,
             "criterion": target.criterion(until),
             "criterion_now": now,
@@ -427,7 +424,7 @@ def judge_next(
             "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
             "estimator": describe_estimator(estimator),
-            **pool_metadata(collection, whole, targets, [measure]),
+            **pool_metadata(collection, whole, targets, [measure], unpooled),
         },
     )
 

@@ -25,7 +25,6 @@ TESTED_IN = {
     "cli/files": "cli/test_refusals cli/test_parameters",
     "cli/former": "cli/test_parameters",
     "cli/functions": "cli/test_parameters",
-    "collection/encoding": "collection/test_readers",
     "collection/own": "whole/test_own_judgments collection/test_judges",
     "collection/records": "collection/test_judges collection/test_frames",
     "collection/samples": "collection/test_scope",

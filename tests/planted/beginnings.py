@@ -177,7 +177,7 @@ FAULTS = (
     ),
     Fault(
         "scores rounded unasked",
-        "collection/encoding.py",
+        "collection/build.py",
         'return -(run.score if order == "score" else run.score.astype(np.float32))',
         "return -run.score.astype(np.float32)",
         "collection/test_build.py",

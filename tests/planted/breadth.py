@@ -65,7 +65,7 @@ FAULTS = (
     ),
     Fault(
         "topics as texts",
-        "collection/encoding.py",
+        "collection/build.py",
         "return (0, len(digits), digits, q)",
         "return (0, 0, digits, q)",
         "collection/test_contents.py",
