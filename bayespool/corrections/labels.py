@@ -96,7 +96,7 @@ class LabeledRanks(NamedTuple):
 
 
 class RunCorrection(NamedTuple):
-    """What a method adds to one run's scores as judged, before it is kept within the bounds.
+    """Increases of one run's scores over those as judged, before they are kept within the bounds.
 
     ``expected``: shape (topic,). ``drawn``: shape (draw, topic). ``std``: of the run's mean score; None for
     that of the draws.

@@ -236,20 +236,13 @@ class StatAP(SampledCorrection):
         # others are certain, so that pairs need no weight
         stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(np.int32)
         n_strata = int(stratum.max(initial=0)) + 1
-        size, n_chosen = (
-            _count_strata(collection, stratum, n_strata, kind) for kind in (stratum >= 0, chosen)
-        )
+        count = functools.partial(_count_strata, collection, stratum, n_strata)
+        size, n_chosen = count(stratum >= 0), count(chosen)
         more = n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1)
         pair_weight = np.where(n_chosen > 1, more, 1.0)  # one chosen document makes no pair
         top_stratum = np.append(stratum, np.int32(-1))[top]
         by_topic = [
-            sampled_ap(
-                state[:, t],
-                at_rank[:, t],
-                n_relevant[t],
-                stratum=rank_stratum[:, t],
-                pair_weight=pair_weight[t],
-            )
+            sampled_ap(state[:, t], at_rank[:, t], n_relevant[t], stratum=top_stratum[:, t], pair_weight=w)
             for t, w in enumerate(pair_weight)
         ]
         return np.stack(by_topic, axis=1)
