@@ -194,7 +194,7 @@ class PreparedBlock:
         for weight, z in nodes:
             if self.cell is not None:
                 parts = self._integrate(z[0], tau, expected)
-                integrated = IntegratedLikelihood(*(weight * part for part in parts))
+                integrated = IntegratedLikelihood._make(weight * part for part in parts)
                 add_cells(self.of_cells, integrated, gradient, outer, at.n_global)
                 value += integrated.log_likelihood
                 continue
