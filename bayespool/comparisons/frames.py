@@ -188,9 +188,6 @@ class ComparisonFrames:
                 columns = {"measure": str(measure), "method": method, "scope": scope, **runs}
                 if keys:
                     columns |= self._leaderboard_columns(measure, method, scope)
-                    columns |= dict(
-                        zip(rank_names, self.draws[measure, method, scope].prob_rank.T, strict=True)
-                    )
                 frames.append(pd.DataFrame(columns))
         names = ["measure", "method", "scope", *runs, "value", "lower", "upper", "ci_prob", "rank_lower"]
         names += ["rank_upper", "tier", "among_best", "prob_best", "expected", "expected_rank", *rank_names]
@@ -206,6 +203,7 @@ class ComparisonFrames:
         first, last = d.rank_interval
         columns = {"value": e.value, "lower": lower, "upper": upper, "ci_prob": self.ci_prob}
         columns |= {"rank_lower": first, "rank_upper": last, "tier": d.tier, "among_best": first == 1}
+        columns |= {f"prob_rank_{rank}": chance for rank, chance in enumerate(d.prob_rank.T, 1)}
         columns |= {"prob_best": d.prob_rank[:, 0], "expected": expected, "expected_rank": d.expected_rank}
         return columns
 

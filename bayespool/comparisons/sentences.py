@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.comparisons.draws import DrawComparison
-from bayespool.comparisons.frames import ComparisonFrames
+from bayespool.comparisons.frames import ComparisonFrames, TestKey
 from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
@@ -138,10 +138,8 @@ def _pair_sentence(
     comparison: ComparisonFrames, a: int, b: int, measure: Measure, method: str, test: SignificanceTest
 ) -> str:
     """Return a sentence that compares two runs given by index, the better run first."""
-    value, draws = (
-        comparison.scores[AS_JUDGED, measure].value,
-        comparison.draws.get((measure, method, "these-topics")),
-    )
+    value = comparison.scores[AS_JUDGED, measure].value
+    draws = comparison.draws.get((measure, method, "these-topics"))
     lead = value[a] - value[b] if draws is None else draws.difference[a, b]
     if lead < 0:
         a, b, lead = b, a, -lead
@@ -171,7 +169,7 @@ def _pair_sentence(
         if (d := comparison.draws.get((measure, method, scope))) is not None:
             amount, chance = _amount(d.difference[a, b]), chance_text(d.prob_greater[a, b])
             text += sentence.format(amount=amount, ends=_ends(d, a, b), chance=chance, way=way)
-    return text + _significance_clause(comparison, measure, method, test, a, b, is_certain=is_certain)
+    return text + _significance_clause(comparison, (measure, method, test), a, b, is_certain=is_certain)
 
 
 def _ends(draws: DrawComparison, a: int, b: int) -> str:
@@ -281,15 +279,9 @@ def _is_fully_judged(comparison: ComparisonFrames, measure: Measure, a: int, b: 
 
 
 def _significance_clause(
-    comparison: ComparisonFrames,
-    measure: Measure,
-    method: str,
-    test: SignificanceTest,
-    a: int,
-    b: int,
-    *,
-    is_certain: bool,
+    comparison: ComparisonFrames, key: TestKey, a: int, b: int, *, is_certain: bool
 ) -> str:
+    measure, _, test = key
     p, test_name = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_text(comparison, test)
     if np.isnan(p):
         return f" On the existing judgments the two have the same score on every topic ({test_name})."
@@ -302,7 +294,7 @@ def _significance_clause(
         f"{'' if significant else 'not '}significant at {comparison.level:g} ({test_name}: {_p(p)}, "
         f"effect size {letter} = {size:.2f})"
     )
-    draws = comparison.significant.get((measure, method, test))
+    draws = comparison.significant.get(key)
     if draws is None or is_certain:
         return text + "."
     if not significant:
