@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.arrays import AnyArray, IndexArray
 from bayespool.errors import InputError
-from bayespool.inference.cells import draw_row_effects
+from bayespool.inference.cells import draw_effects
 from bayespool.measures import Estimates
 from bayespool.models import LinearEvidence
 from bayespool.models.evidence import ModelEvidence
@@ -175,7 +175,8 @@ def _log_likelihood(
             log_odds += slope_effect(slopes, e.predictors, organization)
         if "sigma_interaction" in part and isinstance(e, LinearEvidence):
             tau = part["sigma_interaction"]
-            log_odds += draw_row_effects(log_odds, e.n_hidden_relevant, e.n_hidden, e.cell, tau, rng)
+            cells, effects = draw_effects(log_odds, e.n_hidden_relevant, e.n_hidden, e.cell, tau, rng)
+            log_odds += effects[:, np.searchsorted(cells, e.cell)]
         log_odds = log_odds[:, rows]
         likely = k * log_odds - n * np.logaddexp(0, log_odds)
         log_likelihood[first : first + step] = np.add.reduceat(likely, start, axis=1)

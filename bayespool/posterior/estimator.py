@@ -143,10 +143,8 @@ class PosteriorEstimator:
         check_priors(self.priors, member_models(self.model), self.engine)
         object.__setattr__(self, "priors", MappingProxyType(dict(self.priors)))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        settings = {f.name: getattr(self, f.name) for f in fields(self)}
-        settings["priors"] = dict(self.priors)  # the proxy does not pickle
-        return _unpickled, (type(self), settings)
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"priors": dict(self.priors)}  # the proxy does not pickle
 
     @property
     def name(self) -> str:
@@ -553,17 +551,6 @@ def complete(
     """
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     return estimator.complete(collection, run_ids, measures)
-
-
-def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:
-    """Return an unpickled estimator without validating its settings.
-
-    A worker may register its model after it reads the settings.
-    """
-    estimator = object.__new__(cls)
-    for name, value in (settings | {"priors": MappingProxyType(settings["priors"])}).items():
-        object.__setattr__(estimator, name, value)
-    return estimator
 
 
 def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tuple[str, ...]:
