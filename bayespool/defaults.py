@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import UserDict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,51 +13,33 @@ from bayespool.validation import check_number
 __all__ = ["RcParams", "fill_ci_prob", "rcParams", "rc_context"]
 
 
-class RcParams(Mapping[str, Any]):
+_PACKAGE_DEFAULTS: dict[str, Any] = {"ci_prob": 0.95, "decimals": 4}
+
+
+class RcParams(UserDict[str, Any]):
     """Default values by name, checked when they are set: ``rcParams["ci_prob"] = 0.9``.
 
     ``ci_prob`` (0.95) is the probability of intervals where a function is given none; ``decimals`` (4) are
     those of scores and differences in tables. An unknown name or a bad value is an `InputError`.
     """
 
-    def __init__(self) -> None:
-        self._values: dict[str, Any] = {"ci_prob": 0.95, "decimals": 4}
-
-    def __getitem__(self, name: str) -> Any:
-        self._check_name(name)
-        return self._values[name]
+    def __missing__(self, name: str) -> Any:
+        raise InputError(f"no default {name!r}", hint=known_names(name, _PACKAGE_DEFAULTS))
 
     def __setitem__(self, name: str, value: Any) -> None:
-        self.update({name: value})
-
-    def update(self, values: Mapping[str, Any]) -> None:
-        """Set several defaults, or none if one is wrong."""
-        for name, value in values.items():
-            self._check_name(name)
-            if value is None:
-                raise InputError(f"{name} cannot be None", hint="a number")
-            bounds = {"above": 0, "below": 1} if name == "ci_prob" else {"least": 0, "most": 9}
-            check_number(name, value, whole=name == "decimals", **bounds)
-        self._values |= {name: type(self._values[name])(value) for name, value in values.items()}
-
-    def _check_name(self, name: str) -> None:
-        if name not in self._values:
-            raise InputError(f"no default {name!r}", hint=known_names(name, self._values))
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._values
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+        if name not in _PACKAGE_DEFAULTS:
+            self.__missing__(name)
+        if value is None:
+            raise InputError(f"{name} cannot be None", hint="a number")
+        bounds = {"above": 0, "below": 1} if name == "ci_prob" else {"least": 0, "most": 9}
+        check_number(name, value, whole=name == "decimals", **bounds)
+        super().__setitem__(name, type(_PACKAGE_DEFAULTS[name])(value))
 
     def __repr__(self) -> str:
-        return f"RcParams({self._values})"
+        return f"RcParams({self.data})"
 
 
-rcParams = RcParams()
+rcParams = RcParams(_PACKAGE_DEFAULTS)
 """The package's defaults."""
 
 
@@ -83,8 +66,8 @@ def rc_context(values: Mapping[str, Any]) -> Iterator[None]:
      new-a   0.59   0.69    0.09   9.0 %    0.60
     """
     before = dict(rcParams)
-    rcParams.update(values)
     try:
+        rcParams.update(values)
         yield
     finally:
         rcParams.update(before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, get_args
 
 from bayespool.errors import InputError, known_names
@@ -71,9 +71,16 @@ def check_choice(name: str, value: Any, choices: Any) -> None:
         raise InputError(f"{name} cannot be {value!r}", hint=known_names(value, names))
 
 
-def listed(name: str, values: Any, *, may_be_empty: bool = False) -> tuple[Any, ...]:
+def listed(
+    name: str,
+    values: Any,
+    check: Callable[..., None] | None = None,
+    *choices: Any,
+    may_be_empty: bool = False,
+    **bounds: Any,
+) -> tuple[Any, ...]:
     """Return the values as a tuple: none of None, one of a single value; an empty sequence is an
-    `InputError` unless it may be empty.
+    `InputError` unless it may be empty, and each value may be checked by one of the functions above.
 
     Examples
     --------
@@ -85,6 +92,9 @@ def listed(name: str, values: Any, *, may_be_empty: bool = False) -> tuple[Any, 
     several = (values,) if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
     if not several and not may_be_empty:
         raise InputError(f"{name} cannot be empty", hint="leave it out, or name some")
+    if check is not None:
+        for value in several:
+            check(name, value, *choices, **bounds)
     return several
 
 

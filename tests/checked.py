@@ -33,7 +33,7 @@ def example_task() -> ScoringProblem:
 
 @cache
 def example_hidden() -> HiddenDocuments:
-    return HiddenDocuments(example_task())
+    return HiddenDocuments(load_example(), P10)
 
 
 @cache

@@ -1,5 +1,5 @@
 from .auditing import Audit as Audit
-from .differences import AuditedDifference as AuditedDifference, foretell as foretell
+from .differences import foretell as foretell
 from .sequences import (
     Walk as Walk,
     capital as capital,

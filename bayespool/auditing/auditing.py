@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import IndexArray
 from bayespool.auditing.differences import (
+    COLUMNS,
     DIFFERENCES,
-    DOCUMENTS,
     REFUTING,
     ROUNDING,
-    STEPS,
     URN_NUMBERS,
-    AuditedDifference,
+    Guarantees,
 )
-from bayespool.auditing.urns import Urn
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.own import add_note
 from bayespool.collection.records import relevance_codes
@@ -36,23 +34,25 @@ from bayespool.tables.files import digest
 from bayespool.tables.formatting import counted, interval, level, number, p_value
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import IntervalColumn, Table, View
+from bayespool.validation import check_count, check_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _DEFAULT_BUDGET = 50  # documents of the first round
 _N_SHOWN = 20  # steps
-_IN_HINDSIGHT = (
-    "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged"
-)
 
 
 @renamed_attributes(go_on="continue_with", inform="apply_to", looseness="expected_gap", audits="differences")
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(ListForAssessors):
+class Audit(Guarantees, ListForAssessors):
     """Audit from `bayespool.audit`: documents sampled for judgment and the guarantees from their judgments.
 
     A run is audited, the difference of two, or whether the leader of several is the best. The leader is the
     run of the best posterior mean, chosen before any judgment. Its difference with each of the other k runs
     is audited on the same draws, each at the level 1 − (1 − ``ci_prob``)/k, so that all intervals hold
-    together.
+    together. `interval`, `estimates` and all else that is of one difference is of the first;
+    `differences` has the same audit for each.
 
     Attributes
     ----------
@@ -72,74 +72,16 @@ class Audit(ListForAssessors):
         Width at which judging may stop.
     details : dict
         Fingerprint, pool, estimator: more of the metadata.
+    index : int
+        Number of the difference that intervals, estimates and p-values are of, from 0.
     """
-
-    urns: tuple[Urn, ...]
-    run_ids: tuple[str, ...]
-    measure: str
-    relevance: IndexArray
-    n_known: IndexArray
-    random_seed: int
-    ci_prob: float
-    until: float | None
-    details: dict[str, Any]
 
     command = "audit"
     title = "Audit"
 
-    def __len__(self) -> int:
-        return len(self.n_known)
-
     def __repr__(self) -> str:
-        intervals = "" if self._has_leader else f", {self.differences[0].interval_text()}"
+        intervals = "" if self._has_leader else f", {self.interval_text()}"
         return one_line("Audit", f"{self._about}, {counted(self.n_judged, 'judgment')}{intervals}")
-
-    @property
-    def name(self) -> str:
-        """Name of the run, of the difference between two runs, or of the leader and its rivals."""
-        n = len(self.run_ids) - 1
-        return f"{self.run_ids[0]} and {n} other runs" if self._has_leader else " − ".join(self.run_ids)
-
-    @cached_property
-    def differences(self) -> tuple[AuditedDifference, ...]:
-        """Differences between the first run and each other run, or the value of a single run.
-
-        All draw the same documents: by the sum of what they add to the differences, without sign.
-        """
-        size = np.sum([np.maximum(np.abs(urn.low), np.abs(urn.high)) for urn in self.urns], axis=0)
-        return tuple(
-            AuditedDifference(
-                urn=urn,
-                run_ids=(self.run_ids[0], *self.run_ids[i : i + 1]),
-                relevance=self.relevance,
-                n_known=self.n_known,
-                random_seed=self.random_seed,
-                ci_prob=self.ci_prob,
-                n_differences=len(self.urns),
-                size=size,
-            )
-            for i, urn in enumerate(self.urns, start=1)
-        )
-
-    @property
-    def n_judged(self) -> int:
-        """Number of sampling steps judged before the first document without a judgment."""
-        return self.differences[0].n_judged
-
-    @property
-    def urn(self) -> Urn:
-        """Urn for the first difference."""
-        return self.urns[0]
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Guaranteed interval for the first difference."""
-        return self.differences[0].interval
-
-    @property
-    def estimates(self) -> FloatArray:
-        """Estimate of the first difference after each judged step, shape (judged step,)."""
-        return self.differences[0].estimates
 
     @property
     def evidence(self) -> float:
@@ -155,12 +97,7 @@ class Audit(ListForAssessors):
         """Largest expected gap between the lower and upper sums that bound a value. 0 for a measure that is a
         sum of gains.
         """
-        return max(each.expected_gap for each in self.differences)
-
-    @property
-    def p_values(self) -> tuple[float, float]:
-        """Anytime-valid p-values for the first difference being at most 0 and at least 0."""
-        return self.differences[0].p_values
+        return max(float(u.base_high - u.base_low + (u.high - u.low) @ u.chance) for u in self.urns)
 
     @property
     def leader_is(self) -> dict[str, str]:
@@ -168,7 +105,7 @@ class Audit(ListForAssessors):
 
         Runs with the same documents are equal from the first judgment on.
         """
-        return {each.run_ids[-1]: each.verdict for each in self.differences if each.is_pair}
+        return {run: each.verdict for run, each in zip(self.run_ids[1:], self.differences, strict=False)}
 
     @property
     def is_done(self) -> bool:
@@ -193,7 +130,9 @@ class Audit(ListForAssessors):
 
     @property
     def _about(self) -> str:
-        return f"{self.measure} of {self.name}"
+        n_others = len(self.run_ids) - 1
+        name = f"{self.run_ids[0]} and {n_others} other runs" if self._has_leader else self.name
+        return f"{self.measure} of {name}"
 
     # --- rounds of judging ---
 
@@ -221,17 +160,15 @@ class Audit(ListForAssessors):
         """
         if budget is None:
             budget = int(len(self) - self.n_known[-1]) if len(self) else _DEFAULT_BUDGET
-        if budget < 1 or (until is not None and until <= 0):
-            raise InputError(
-                f"budget {budget}, until {until}", hint="draw one document or more, until a width above 0"
-            )
+        check_count("budget", budget)
+        check_number("until", until, above=0)
         until = self.until if until is None else until
         judged = dataclasses.replace(self, relevance=self._relevance_with(qrels), until=until)
         return judged.draw_documents(budget)
 
     def _relevance_with(self, qrels: Qrels) -> IndexArray:
         """Return the relevance of each document after adding judgments from a list, shape (document,)."""
-        documents = self.differences[0].walked.documents
+        documents = self.walked.documents
         places = {(self.urn.query_ids[i], self.urn.doc_ids[i]): i for i in documents.tolist()}
         highest = len(self.urn.worth) - 1
         relevance, n_others = self.relevance.copy(), 0
@@ -251,19 +188,16 @@ class Audit(ListForAssessors):
                 reason = f"topic {query_id}: document {doc_id} has relevance {code}, and {fault}"
                 raise InputError(reason, path=qrels.path, hint=hint)
             relevance[i] = code
+        text = ""
         if n_others:
-            warn_caller(
-                f"{qrels.path or 'judgments'}: {counted(n_others, 'judgment')} passed over, of documents "
-                "that this audit has not drawn; each list goes with the certificate that was written with it",
-                InputWarning,
+            text = (
+                f"{counted(n_others, 'judgment')} passed over, of documents that this audit has not drawn; "
             )
-        is_pending = (relevance[documents] < 0).any()
-        if is_pending and not n_others and np.array_equal(relevance, self.relevance):
-            warn_caller(
-                f"{qrels.path or 'judgments'}: no judgment is new; replace each −1 by the assessor's answer, "
-                "from the top",
-                InputWarning,
-            )
+            text += "each list goes with the certificate that was written with it"
+        elif (relevance[documents] < 0).any() and np.array_equal(relevance, self.relevance):
+            text = "no judgment is new; replace each −1 by the assessor's answer, from the top"
+        if text:
+            warn_caller(f"{qrels.path or 'judgments'}: {text}", InputWarning)
         return relevance
 
     def draw_documents(self, budget: int) -> Audit:
@@ -305,14 +239,14 @@ class Audit(ListForAssessors):
         collection = collection.attach_judgments(dataclasses.replace(self.qrels(), path=path))
         if not self.is_refuting:
             return collection
-        guaranteed = f"{self.differences[0].interval_text()} is guaranteed at"
+        guaranteed = f"{self.interval_text()} is guaranteed at"
         if self._has_leader:
             guaranteed = "its certificate has the intervals that are guaranteed at"
         return add_note(
             collection,
             f"{self._about}: an audit's judgments refute the posterior without them (evidence "
             f"{self.evidence:.3g}, and {REFUTING:g} is enough); {guaranteed} {level(self.ci_prob)}; "
-            f"{_IN_HINDSIGHT}",
+            "posteriors take the judgments as evidence now, and may still be wrong where nothing is judged",
         )
 
     # --- the result ---
@@ -349,41 +283,21 @@ class Audit(ListForAssessors):
         """Return the urns, runs, measure and seed that determine the sampling, as text."""
         texts = []
         for each in self.differences:
-            values = (getattr(each.urn, field.name) for field in dataclasses.fields(Urn))
-            plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
-            texts.append(json.dumps([plain, each.run_ids, self.measure, self.random_seed]))
+            plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in vars(each.urn).values()]
+            texts.append(json.dumps([plain, each.compared, self.measure, self.random_seed]))
         return json.dumps(texts) if self._has_leader else texts[0]
 
     def tables(self) -> tuple[Table, ...]:
         """Return tables of the sampled documents and of all documents in the urn. Before them the differences
         of a leader, if there is one.
         """
-        import pandas as pd
-
-        n = self.n_judged
-        steps = [each.steps_frame() for each in self.differences]
-        documents = [each.documents_frame() for each in self.differences]
-        other_column: dict[str, Any] = {}
-        where: dict[str, Any] = {"is_judged": False}
-        if self._has_leader:
-            other_column, where["other"] = {"other": DIFFERENCES["other"]}, self.run_ids[1]
-            for frames in (steps, documents):
-                frames[:] = [
-                    frame.assign(other=run) for frame, run in zip(frames, self.run_ids[1:], strict=True)
-                ]
-        names = ("step", "query_id", "doc_id")
-        signed = self.differences[0].is_pair
+        names, signed = ("step", "query_id", "doc_id"), len(self.run_ids) > 1
+        posterior = IntervalColumn("posterior_lower", "posterior_upper", "posterior\n{level}", signed=signed)
+        guaranteed = IntervalColumn(label="guaranteed\n{level}", signed=signed)
         judged = View(
             title=f"{self._about}: after each judgment, the newest first",
             names=names,
-            columns=(
-                "probability",
-                "relevance",
-                "estimate",
-                IntervalColumn(label="guaranteed\n{level}", signed=signed),
-                IntervalColumn("posterior_lower", "posterior_upper", "posterior\n{level}", signed=signed),
-                "evidence",
-            ),
+            columns=("probability", "relevance", "estimate", guaranteed, posterior, "evidence"),
             where={"is_judged": True},
             sort="-step",
             top=_N_SHOWN,
@@ -393,50 +307,43 @@ class Audit(ListForAssessors):
             title=f"{self._about}: documents to judge, in this order",
             names=names,
             columns=("probability",),
-            where=where,
+            where={"is_judged": False, **self._other},
             top=_N_SHOWN,
         )
-        views = [judged] * (n > 0 and not self._has_leader) + [pending] * (n < len(self) and not self.is_done)
-        return (
-            *([self._differences_table()] if self._has_leader else []),
-            Table(
-                "steps",
-                "Documents drawn, and what each judgment proves",
-                pd.concat(steps, ignore_index=True),
-                STEPS | other_column,
-                tuple(views),
-            ),
-            Table(
-                "documents",
-                "Documents that are drawn from",
-                pd.concat(documents, ignore_index=True),
-                DOCUMENTS | other_column,
-            ),
-        )
-
-    def _differences_table(self) -> Table:
-        import pandas as pd
-
-        about = f"{self.measure} of {self.run_ids[0]}"
-        view = View(
-            title=f"{about} less each other run, by {counted(self.n_judged, 'judgment')}",
+        now = View(
+            title=f"{self.measure} of {self.run_ids[0]} less each other run, by "
+            f"{counted(self.n_judged, 'judgment')}",
             names=("other",),
-            columns=(
-                "difference",
-                IntervalColumn(label="guaranteed\n{level}", signed=True),
-                "posterior",
-                "p_better",
-                "p_worse",
-                "leader_is",
-            ),
+            columns=("difference", guaranteed, "posterior", "p_better", "p_worse", "leader_is"),
             spare=("posterior",),
         )
-        rows = pd.DataFrame([each.row() for each in self.differences])
-        return Table("differences", "What is guaranteed now", rows, DIFFERENCES, (view,))
+        n, leads = self.n_judged, self._has_leader
+        views = (*[judged] * (n > 0 and not leads), *[pending] * (n < len(self) and not self.is_done))
+        steps, documents = self._stacked(Audit.steps_frame), self._stacked(Audit.documents_frame)
+        tables = (
+            Table("steps", "Documents drawn, and what each judgment proves", steps, COLUMNS, views),
+            Table("documents", "Documents that are drawn from", documents, COLUMNS),
+        )
+        if not leads:
+            return tables
+        differences = self._stacked(Audit.difference_frame)
+        return Table("differences", "What is guaranteed now", differences, DIFFERENCES, (now,)), *tables
+
+    @property
+    def _other(self) -> dict[str, str]:
+        """Column of a leader's tables: the run of the difference beside the leader."""
+        return {"other": self.compared[1]} if self._has_leader else {}
+
+    def _stacked(self, make_frame: Callable[[Audit], pd.DataFrame]) -> pd.DataFrame:
+        """Return the frames of all differences, one below the other."""
+        import pandas as pd
+
+        frames = [make_frame(each).assign(**each._other) for each in self.differences]
+        return pd.concat(frames, ignore_index=True)
 
     def qrels(self) -> Qrels:
         """Return sampled documents as qrels in sampling order, with relevance −1 if unjudged."""
-        documents = self.differences[0].walked.documents.tolist()
+        documents = self.walked.documents.tolist()
         topics = pa.array([self.urn.query_ids[i] for i in documents], pa.string()).dictionary_encode()
         doc_ids = pa.array([self.urn.doc_ids[i] for i in documents], pa.string())
         return Qrels(topics, doc_ids, self.relevance[documents].astype(np.int16))
@@ -445,7 +352,7 @@ class Audit(ListForAssessors):
         """Return the list in qrels format, with sampling probabilities as second column, compressed for
         ``.gz``.
         """
-        second = [f"{p:.6g}" for p in self.differences[0].walked.probability]
+        second = [f"{p:.6g}" for p in self.walked.probability]
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
 
     def notes(self) -> tuple[str, ...]:
@@ -466,7 +373,7 @@ class Audit(ListForAssessors):
                 f"{self.measure} is no sum of gains: the guaranteed interval lies around two sums, expected "
                 f"to be {number(self.expected_gap)} apart, and gets no narrower than their distance"
             )
-        n_early = int(np.isfinite(self.differences[0].worth).sum()) - self.n_judged
+        n_early = int(np.isfinite(self.worth).sum()) - self.n_judged
         if n_early:
             notes.append(
                 f"{counted(n_early, 'judgment')} count only when the documents drawn before are judged"
@@ -483,7 +390,7 @@ class Audit(ListForAssessors):
             stop = f"each difference has a sign{' or is 0' if 'equal' in verdicts else ''}{narrow}"
         if self.is_done:
             stop = "all is judged" if self.n_judged == len(self.urn) else stop
-            width = "" if self._has_leader else f" ({number(self.differences[0].width)})"
+            width = "" if self._has_leader else f" ({number(self.width)})"
             sentences.append(f"stop: {stop}{width}")
         elif n_pending:
             n_documents = counted(len(self.urn), "unjudged document")
@@ -493,59 +400,46 @@ class Audit(ListForAssessors):
 
     def _value_sentences(self) -> list[str]:
         """Return sentences on the guaranteed interval, the posterior interval and the order of two runs."""
-        (difference,), n = self.differences, self.n_judged
-        guarantee = "the bounds, before any judgment"
+        n, (lower, upper) = self.n_judged, (float(end[-1]) for end in self.posterior_ends())
+        guarantee, mean = "the bounds, before any judgment", self.urn.mean
         if n:
-            estimate = number(float(difference.estimates[-1]))
+            estimate, mean = number(float(self.estimates[-1])), float(self.forecast.mean[-1])
             guarantee = (
                 f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
             )
-        mean = float(difference.forecast.mean[-1]) if n else self.urn.mean
-        lower, upper = (float(ends[-1]) for ends in difference.posterior_ends())
-        posterior_text = interval(lower, upper, signed=difference.is_pair)
+        is_pair = len(self.run_ids) == 2
         sentences = [
-            f"{self._about}: {difference.interval_text()}, {guarantee}",
-            f"the posterior says {number(mean)} ({posterior_text}), if it is right",
+            f"{self._about}: {self.interval_text()}, {guarantee}",
+            f"the posterior says {number(mean)} ({interval(lower, upper, signed=is_pair)}), if it is right",
         ]
-        if difference.is_pair and n:
-            less, more = difference.p_values
-            a, b = self.run_ids
-            sentences.append(
-                f"{a} is better than {b}: p {p_value(less)}; worse: p {p_value(more)}; at any time"
-            )
+        if is_pair and n:
+            (a, b), (less, more) = self.run_ids, map(p_value, self.p_values)
+            sentences.append(f"{a} is better than {b}: p {less}; worse: p {more}; at any time")
         return sentences
 
     def _leader_sentences(self) -> list[str]:
         """Return sentences on whether the leader is best and on runs not separated from it."""
-        leader, n = self.run_ids[0], self.n_judged
-        verdicts = self.leader_is
-        better, worse, equal, open_ = (
-            ", ".join(run for run, verdict in verdicts.items() if verdict == word)
-            for word in ("better", "worse", "equal", "open")
-        )
-        guarantee = f"guaranteed at {level(self.ci_prob)} for all together, by {counted(n, 'judgment')}"
+        leader, verdicts = self.run_ids[0], self.leader_is
+        judgments = counted(self.n_judged, "judgment")
+        guarantee = f"; guaranteed at {level(self.ci_prob)} for all together, by {judgments}"
+        wordings = {
+            "worse": f"is not the best: it is worse than {{}}{guarantee}",
+            "better": f"is better than {{}}{guarantee}",
+            "equal": f"is equal to {{}}{guarantee}",
+            "open": "cannot be separated yet from {}",
+        }
         sentences = [f"{self.measure}: {leader} led by the posterior before any judgment"]
-        if worse:
-            sentences.append(f"{leader} is not the best: it is worse than {worse}; {guarantee}")
-        elif not (equal or open_):
-            sentences.append(f"{leader} is the best of {counted(len(self.run_ids), 'run')}; {guarantee}")
-        if better and (worse or equal or open_):
-            sentences.append(f"{leader} is better than {better}; {guarantee}")
-        if equal:
-            sentences.append(f"{leader} is equal to {equal}; {guarantee}")
-        if open_:
-            sentences.append(f"{leader} cannot be separated yet from {open_}")
+        if set(verdicts.values()) == {"better"}:
+            return [*sentences, f"{leader} is the best of {counted(len(self.run_ids), 'run')}{guarantee}"]
+        for word, wording in wordings.items():
+            if runs := [run for run, verdict in verdicts.items() if verdict == word]:
+                sentences.append(f"{leader} {wording.format(', '.join(runs))}")
         return sentences
 
     def figures(self) -> tuple[Figure, ...]:
         """Return a figure with intervals by number of judgments, one panel per difference."""
         caption = f"{self._about}: what is guaranteed after each judgment"
         return (Figure("audit", caption, self.draw),)
-
-    @property
-    def closest_first(self) -> list[AuditedDifference]:
-        """List of `differences` sorted by the lower end of the interval, closest first."""
-        return sorted(self.differences, key=lambda each: each.interval[0])
 
     def draw(self) -> Any:
         """Draw the audit's figure."""

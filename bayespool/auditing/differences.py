@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -22,19 +22,17 @@ URN_COLUMNS = ("low", "high", "chance", "spread", "shared")
 """Names of the urn's arrays stored as columns in its table."""
 URN_NUMBERS = ("base_low", "base_high", "least", "most", "mean", "std")
 """Names of the urn's scalars, which its table does not include."""
-STEPS = {
+COLUMNS = {
     "step": Column("step", "count", "Place in the order in which documents are drawn."),
     "known": Column("known", "count", "Number of judgments that were known when the document was drawn."),
     "probability": Column(
-        "prob\xad\nability", "chance", "With which the document was drawn, given those before it.", 4
+        "prob\xad\nability", "chance", "With which it was drawn, given those before it.", 4
     ),
     "relevance": Column("relevance", "count", "Relevance; -1 where nobody has judged it."),
     "is_judged": Column(
-        "judged", "flag", "Whether the document and all drawn before it are judged, so that it counts."
+        "judged", "flag", "Whether it and all drawn before it are judged, so that it counts."
     ),
-    "estimate": Column(
-        "estimate", "score", "Design-based estimate: posterior means with weighted residuals."
-    ),
+    "estimate": Column("estimate", "score", "By design: posterior means with weighted residuals."),
     "lower": Column("from", "score", "Lower end of the guaranteed interval."),
     "upper": Column("to", "score", "Upper end of the guaranteed interval."),
     "posterior": Column("posterior", "score", "Posterior mean of the value, given the judgments so far."),
@@ -45,47 +43,26 @@ STEPS = {
         "size",
         "Evidence against the posterior so far; one that is right reaches 100 in about one of 40 audits.",
     ),
-}
-DOCUMENTS = {
-    "low": Column(
-        "adds\nat least", "difference", "What the document adds, if of worth 1, to a sum below the value.", 6
-    ),
-    "high": Column(
-        "adds\nat most", "difference", "What the document adds, if of worth 1, to a sum above the value.", 6
-    ),
+    "other": Column("against", "text", "The run that the leader is compared with."),
+    "low": Column("adds\nat least", "difference", "To a sum below the value, if of worth 1.", 6),
+    "high": Column("adds\nat most", "difference", "To a sum above the value, if of worth 1.", 6),
     "chance": Column("chance of\nrelevance", "chance", "Expected worth of the document by the posterior.", 4),
     "spread": Column("s. d.", "chance", "Standard deviation of its worth in the posterior.", 4),
     "shared": Column(
-        "shared",
-        "difference",
-        "Change of the chance with a standard deviation of what all have in common.",
-        4,
+        "shared", "difference", "Change of the chance with what all documents have in common.", 4
     ),
-    "relevance": Column("relevance", "count", "Relevance by the audit's judgments; -1 without one."),
 }
-DIFFERENCES = {
+"""Columns of the tables of documents drawn and of documents drawn from."""
+_OF_DIFFERENCES = ("lower", "upper", "posterior", "posterior_lower", "posterior_upper")
+DIFFERENCES = COLUMNS | {
+    **{name: replace(COLUMNS[name], kind="difference") for name in _OF_DIFFERENCES},
     "leader": Column("leader", "text", "The best run by the posterior before any judgment."),
-    "other": Column("against", "text", "The run that the leader is compared with."),
     "difference": Column("difference", "difference", "Design-based estimate of the leader less the other."),
-    **{
-        name: replace(STEPS[name], kind="difference")
-        for name in ("lower", "upper", "posterior", "posterior_lower", "posterior_upper")
-    },
-    "p_better": Column(
-        "p: leader\nbetter",
-        "p-value",
-        "P-value at any time of the leader being no better, times the number of other runs.",
-    ),
-    "p_worse": Column(
-        "p: leader\nworse",
-        "p-value",
-        "P-value at any time of the leader being no worse, times the number of other runs.",
-    ),
-    "evidence": STEPS["evidence"],
-    "leader_is": Column(
-        "leader\nis", "text", "What is guaranteed of the leader: better, worse, equal or open."
-    ),
+    "p_better": Column("p: leader\nbetter", "p-value", "That it is no better, times the number of others."),
+    "p_worse": Column("p: leader\nworse", "p-value", "That it is no worse, times the number of others."),
+    "leader_is": Column("leader\nis", "text", "What is guaranteed: better, worse, equal or open."),
 }
+"""Columns of the table of a leader's differences."""
 
 
 REFUTING = 100.0
@@ -161,52 +138,55 @@ def _log_odds(chance: float) -> float:
     return float(np.log(chance / (1 - chance)))
 
 
-@dataclass(frozen=True, eq=False)
-class AuditedDifference:
-    """Difference between two runs, or one run's value, with the guarantees from judgments.
+@dataclass(frozen=True, eq=False, repr=False)
+class Guarantees:
+    """Guarantees from an audit's judgments for one of its differences, or for the value of its run.
 
-    Attributes
-    ----------
-    urn : Urn
-        The documents that are drawn from.
-    run_ids : tuple of str
-        The run, or two runs, the first less the second.
-    relevance : ndarray of int, shape (document,)
-        Relevance of each document of the urn, −1 for one that is not judged.
-    n_known : ndarray of int, shape (step,)
-        Number of judgments that were known when each document was drawn.
-    random_seed : int
-    ci_prob : float
-        Probability that no interval of any difference misses its value.
-    n_differences : int
-        Number of differences that are audited on the same draws.
-    size : ndarray of float, shape (document,)
-        How much a document matters for what is drawn.
+    The fields are those of `bayespool.Audit`.
     """
 
-    urn: Urn
+    urns: tuple[Urn, ...]
     run_ids: tuple[str, ...]
+    measure: str
     relevance: IndexArray
     n_known: IndexArray
     random_seed: int
     ci_prob: float
-    n_differences: int
-    size: FloatArray
+    until: float | None
+    details: dict[str, Any]
+    index: int = 0
+
+    def __len__(self) -> int:
+        return len(self.n_known)
+
+    @property
+    def urn(self) -> Urn:
+        """Urn for the difference."""
+        return self.urns[self.index]
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Id of the run, or of both runs of the difference, the first less the second."""
+        return (self.run_ids[0], *self.run_ids[self.index + 1 : self.index + 2])
 
     @property
     def name(self) -> str:
         """Name of the run, or of the difference between two runs."""
-        return " − ".join(self.run_ids)
+        return " − ".join(self.compared)
 
-    @property
-    def is_pair(self) -> bool:
-        """Whether this is a difference between two runs."""
-        return len(self.run_ids) == 2
+    @cached_property
+    def differences(self) -> tuple[Self, ...]:
+        """Audits of the single differences, each between the first run and another run.
+
+        All draw the same documents: by the sum of what they add to the differences, without sign.
+        """
+        indexes = range(len(self.urns))
+        return tuple(self if i == self.index else replace(self, index=i) for i in indexes)
 
     @property
     def interval_ci_prob(self) -> float:
         """Simultaneous coverage probability for this difference's intervals, Bonferroni-adjusted."""
-        n = self.n_differences
+        n = len(self.urns)
         return self.ci_prob if n == 1 else 1 - (1 - self.ci_prob) / n
 
     @cached_property
@@ -218,8 +198,9 @@ class AuditedDifference:
     @cached_property
     def walked(self) -> Walk:
         """Sampled documents in order, with the payoffs from judged ones."""
-        u, uniform = self.urn, uniforms(self.random_seed, len(self.n_known))
-        return walk(u.low, u.high, u.chance, self.worth, self.n_known, uniform, self.size)
+        u, uniform = self.urn, uniforms(self.random_seed, len(self))
+        size = np.sum([np.maximum(np.abs(urn.low), np.abs(urn.high)) for urn in self.urns], axis=0)
+        return walk(u.low, u.high, u.chance, self.worth, self.n_known, uniform, size)
 
     @property
     def n_judged(self) -> int:
@@ -285,14 +266,6 @@ class AuditedDifference:
         return np.clip(mean - half, least, most), np.clip(mean + half, least, most)
 
     @property
-    def expected_gap(self) -> float:
-        """Expected gap between the lower and upper sums that bound the value. 0 for a measure that is a sum
-        of gains.
-        """
-        u = self.urn
-        return float(u.base_high - u.base_low + (u.high - u.low) @ u.chance)
-
-    @property
     def p_values(self) -> tuple[float, float]:
         """Anytime-valid p-values for the value being at most 0 and at least 0, adjusted for all differences.
 
@@ -305,11 +278,11 @@ class AuditedDifference:
         against_more = capital(-w.high, -w.most, u.base_high).max(initial=1.0)
         not_better = 0.0 if least > ROUNDING else float(1 / against_less)
         not_worse = 0.0 if most < -ROUNDING else float(1 / against_more)
-        return min(self.n_differences * not_better, 1.0), min(self.n_differences * not_worse, 1.0)
+        return min(len(self.urns) * not_better, 1.0), min(len(self.urns) * not_worse, 1.0)
 
     def interval_text(self) -> str:
         """Return `interval` formatted as text."""
-        return interval(*self.interval, signed=self.is_pair)
+        return interval(*self.interval, signed=len(self.compared) == 2)
 
     def steps_frame(self) -> pd.DataFrame:
         """Return a data frame with one row per sampled document and the guarantee after its judgment."""
@@ -319,8 +292,7 @@ class AuditedDifference:
         lower, upper = self.posterior_ends()
         after = (*self.intervals, self.forecast.mean, lower[1:], upper[1:], self.forecast.evidence)
         names = ("estimate", "lower", "upper", "posterior", "posterior_lower", "posterior_upper", "evidence")
-        missing = np.full(len(self.n_known) - n, np.nan)
-        steps = np.arange(len(self.n_known)) + 1
+        missing, steps = np.full(len(self) - n, np.nan), np.arange(len(self)) + 1
         return pd.DataFrame(
             {
                 "step": steps,
@@ -338,24 +310,27 @@ class AuditedDifference:
             }
         )
 
-    def row(self) -> dict[str, Any]:
-        """Return the current guarantee for a leader's difference, as a row of the table of differences."""
-        last_step: Any = self.steps_frame().iloc[self.n_judged - 1] if self.n_judged else {}
-        return {
+    def difference_frame(self) -> pd.DataFrame:
+        """Return a data frame of one row with the current guarantee for a leader's difference."""
+        import pandas as pd
+
+        last: Any = self.steps_frame().iloc[self.n_judged - 1] if self.n_judged else {}
+        row = {
             "leader": self.run_ids[0],
-            "other": self.run_ids[1],
-            "difference": last_step.get("estimate", np.nan),
+            "other": self.compared[1],
+            "difference": last.get("estimate", np.nan),
             "lower": self.interval[0],
             "upper": self.interval[1],
-            "posterior": last_step.get("posterior", self.urn.mean),
-            "posterior_lower": last_step.get("posterior_lower", np.nan),
-            "posterior_upper": last_step.get("posterior_upper", np.nan),
+            "posterior": last.get("posterior", self.urn.mean),
+            "posterior_lower": last.get("posterior_lower", np.nan),
+            "posterior_upper": last.get("posterior_upper", np.nan),
             "p_better": self.p_values[0],
             "p_worse": self.p_values[1],
             "evidence": float(self.forecast.evidence.max(initial=1.0)),
             "leader_is": self.verdict,
             "ci_prob": self.ci_prob,
         }
+        return pd.DataFrame([row])
 
     def documents_frame(self) -> pd.DataFrame:
         """Return a data frame with one row per document in the urn."""

@@ -11,7 +11,7 @@ from bayespool.compiled import compiled
 from bayespool.errors import renamed_attributes
 from bayespool.randomness import key_of
 
-BETS = (0.25, 0.5, 0.75, 1.0)
+BETS = np.array([0.25, 0.5, 0.75, 1.0])
 """Bet sizes as shares of the capital; each is given a quarter of the initial capital."""
 FLOOR = 1.0
 """Constant added to the standard deviation of a document's worth, so that every document may be sampled."""
@@ -98,14 +98,12 @@ def walk(
     ([0, 1, 2], 0.75, np.True_)
     """
     n = min(len(n_known), len(low))
-    documents, payoffs = np.zeros(n, dtype=np.int64), np.zeros((7, n))
     size = np.maximum(np.abs(low), np.abs(high)) if size is None else size
     low, high, size, chance, worth = (
         np.ascontiguousarray(a, dtype=np.float64) for a in (low, high, size, chance, worth)
     )
     before = np.asarray(n_known[:n], dtype=np.int64)
-    uniform = np.ascontiguousarray(uniform[:n])
-    n_judged = _walk(low, high, size, chance, worth, uniform, before, documents, payoffs)
+    documents, payoffs, n_judged = _walk(low, high, size, chance, worth, uniform[:n], before)
     return Walk(documents, payoffs[0], *payoffs[1:, :n_judged])
 
 
@@ -118,10 +116,9 @@ def _walk(
     worth: FloatArray,
     uniform: FloatArray,
     n_known: IndexArray,
-    documents: IndexArray,
-    payoffs: FloatArray,
-) -> int:
-    n, n_steps = len(low), len(documents)
+) -> tuple[IndexArray, FloatArray, int]:
+    n, n_steps = len(low), len(n_known)
+    documents, payoffs = np.zeros(n_steps, dtype=np.int64), np.zeros((7, n_steps))
     total, center = 0.0, 0.0
     for i in range(n):
         total += size[i]
@@ -183,7 +180,7 @@ def _walk(
             level[t + 1], slope[t + 1] = (d * right0 - b * right1) / det, (a * right1 - b * right0) / det
             n_judged = t + 1
         is_open[k] = False
-    return n_judged
+    return documents, payoffs, n_judged
 
 
 def confidence_sequence(
@@ -222,9 +219,9 @@ def confidence_sequence(
     """
     refuting = 2 / (1 - ci_prob)
     candidates = np.linspace(least - base_low, most - base_low, CANDIDATES)
-    low = base_low + _bet_against(walked.low, walked.least, candidates, refuting)[0]
+    low = base_low + _bet(walked.low, walked.least, candidates, BETS, refuting)[0]
     candidates = np.linspace(base_high - most, base_high - least, CANDIDATES)
-    high = base_high - _bet_against(-walked.high, -walked.most, candidates, refuting)[0]
+    high = base_high - _bet(-walked.high, -walked.most, candidates, BETS, refuting)[0]
     low = np.maximum(low, base_low + walked.floor) - _TINY  # which rounding could have added
     high = np.minimum(high, base_high + walked.ceiling) + _TINY
     low, high = np.maximum.accumulate(low), np.minimum.accumulate(high)
@@ -237,31 +234,17 @@ def capital(z: FloatArray, least: FloatArray, value: float) -> FloatArray:
 
     One over its maximum so far is a p-value at any time.
     """
-    return _bet_against(z, least, np.array([value]), np.inf)[1]
+    return _bet(z, least, np.array([value]), BETS, np.inf)[1]
 
 
-def _bet_against(
-    z: FloatArray, least: FloatArray, candidates: FloatArray, refuting: float
+@compiled
+def _bet(
+    z: FloatArray, least: FloatArray, candidates: FloatArray, bets: FloatArray, refuting: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the largest candidate refuted by each step and the capital against the last candidate. Each of
     shape (step,); the first candidate before any is refuted.
     """
     ends, capitals = np.zeros(len(z)), np.zeros(len(z))
-    z, least = np.ascontiguousarray(z), np.ascontiguousarray(least)
-    _bet(z, least, candidates, np.array(BETS), refuting, ends, capitals)
-    return ends, capitals
-
-
-@compiled
-def _bet(
-    z: FloatArray,
-    least: FloatArray,
-    candidates: FloatArray,
-    bets: FloatArray,
-    refuting: float,
-    ends: FloatArray,
-    capitals: FloatArray,
-) -> None:
     first, n_bets = 0, len(bets)
     capital = np.ones((len(candidates), n_bets))
     for t in range(len(z)):
@@ -276,3 +259,4 @@ def _bet(
             capitals[t] = total / n_bets
         first = refuted
         ends[t] = candidates[first]
+    return ends, capitals

@@ -136,9 +136,8 @@ def audit(
     if len(targets) > 2:
         best = int(completion.evaluate(measure)[0].means().mean(axis=0).argmax())
         order.sort(key=lambda run: run != best)
-    signs = np.zeros((max(len(order) - 1, 1), len(order)))
-    signs[:, order[0]] = 1.0
-    signs[np.arange(len(order) - 1), order[1:]] = -1.0
+    alone = np.eye(len(order))
+    signs = alone[order[:1]] - alone[order[1:]] if len(order) > 1 else alone
     urns = find_urns(completion, measure, signs)
     targets = tuple(targets[run] for run in order)
     if not len(urns[0]):
@@ -146,6 +145,8 @@ def audit(
             f"{measure} of {' − '.join(targets)}: no unjudged document changes it",
             hint="there is nothing to audit; score says the value",
         )
+    details = pool_metadata(collection, whole, targets, [measure], unpooled)
+    details["estimator"] = describe_estimator(estimator)
     return Audit(
         urns=urns,
         run_ids=targets,
@@ -155,13 +156,7 @@ def audit(
         random_seed=random_seed,
         ci_prob=level,
         until=until,
-        details={
-            "fingerprint": collection.fingerprint,
-            "unpooled": unpooled,
-            "passed_over": list(collection.ignored_judgments),
-            "estimator": describe_estimator(estimator),
-            **pool_metadata(collection, whole, targets, [measure]),
-        },
+        details={name: details[name] for name in _DETAILS},
     ).draw_documents(budget)
 
 
@@ -198,10 +193,6 @@ def read_audit(path: PathLike) -> Audit:
     True
     """
     place = Path(path)
-    if place.suffix != ".json":
-        raise InputError(
-            "a certificate ends in .json", path=place, hint="audit --output audit.json writes it"
-        )
     stored = read_result(place)
     if stored.command != "audit":
         raise InputError(f"holds a result of {stored.command}, not an audit", path=place)
@@ -219,24 +210,17 @@ def _stored_audit(stored: StoredResult) -> Audit:
     """Return the audit rebuilt from a certificate's seed, documents and judgments."""
     numbers: dict[str, Any] = dict(stored.metadata)
     steps, documents = stored.to_frame("steps"), stored.to_frame("documents")
-    others = [str(run) for run in numbers["runs"][1:]] if "urns" in numbers else []
-    frames = [documents[documents["other"] == run] for run in others] or [documents]
-    urns = tuple(map(_stored_urn, frames, numbers["urns"] if others else [numbers["urn"]]))
-    relevances = [frame["relevance"].to_numpy(dtype=np.int64) for frame in frames]
-    if any((urn.query_ids, urn.doc_ids) != (urns[0].query_ids, urns[0].doc_ids) for urn in urns) or any(
-        not np.array_equal(relevance, relevances[0]) for relevance in relevances
-    ):
-        raise ValueError("differences have other documents or judgments")
-    first = steps[steps["other"] == others[0]] if others and len(steps) else steps
-    n_known = first["known"].to_numpy(dtype=np.int64) if len(first) else np.zeros(0, dtype=np.int64)
-    if (n_known > np.arange(len(n_known))).any() or (n_known < 0).any() or len(n_known) > len(urns[0]):
-        raise ValueError("a step knows of later ones")
+    frames = [documents]
+    if "urns" in numbers:
+        frames = [documents[documents["other"] == run] for run in numbers["runs"][1:]]
+    urns = tuple(map(_stored_urn, frames, numbers.get("urns") or [numbers["urn"]]))
+    known = np.array(steps.get("known", []), dtype=np.int64)[: len(steps) // len(urns)]
     return Audit(
         urns=urns,
         run_ids=tuple(map(str, numbers["runs"])),
         measure=str(numbers["measure"]),
-        relevance=relevances[0],
-        n_known=n_known,
+        relevance=frames[0]["relevance"].to_numpy(dtype=np.int64),
+        n_known=known.clip(0, np.arange(len(known))),
         random_seed=int(numbers["random_seed"]),
         ci_prob=float(numbers["ci_prob"]),
         until=None if numbers["until"] is None else float(numbers["until"]),
@@ -246,34 +230,27 @@ def _stored_audit(stored: StoredResult) -> Audit:
 
 def _stored_urn(documents: pd.DataFrame, numbers: Mapping[str, Any]) -> Urn:
     """Return the urn rebuilt from its table of documents and its scalars."""
-    columns: dict[str, Any] = {name: documents[name].to_numpy(dtype=np.float64) for name in URN_COLUMNS}
-    scalars: dict[str, Any] = {name: float(numbers[name]) for name in URN_NUMBERS}
-    return Urn(
-        query_ids=tuple(map(str, documents["query_id"])),
-        doc_ids=tuple(map(str, documents["doc_id"])),
-        **columns,
-        **scalars,
-        worth=tuple(map(float, numbers["worth"])),
-    )
+    values: dict[str, Any] = {name: documents[name].to_numpy(dtype=np.float64) for name in URN_COLUMNS}
+    values |= {name: float(numbers[name]) for name in URN_NUMBERS}
+    query_ids, doc_ids = (tuple(map(str, documents[name])) for name in ("query_id", "doc_id"))
+    return Urn(query_ids, doc_ids, **values, worth=tuple(map(float, numbers["worth"])))
 
 
 def _verify(audit: Audit, stored: StoredResult, path: Path) -> None:
     """Raise `InputError` if the certificate differs from what its seed and judgments give."""
-    for table in reversed(audit.tables()):
+    pairs: list[tuple[str, Any, Any]] = [("", audit.metadata, stored.metadata)]
+    for table in audit.tables():
         ours, theirs = (frame.to_dict("records") for frame in (table.frame, stored.to_frame(table.name)))
-        for i, (row, written) in enumerate(zip(ours, theirs, strict=True), start=1):
-            _compare(row, written, f"{table.name}, row {i}: ", path)
-    _compare(audit.metadata, stored.metadata, "", path)
-
-
-def _compare(ours: Mapping[Any, Any], theirs: Mapping[Any, Any], where: str, path: Path) -> None:
-    for name, value in ours.items():
-        if name != "bayespool" and not _is_close(value, theirs[name]):
-            raise InputError(
-                f"{where}{name} is {_brief(theirs[name])}, and by seed and judgments {_brief(value)}",
-                path=path,
-                hint="the file was changed after the audit, or made otherwise",
-            )
+        rows = zip(ours, theirs, strict=True)
+        pairs[:0] = [(f"{table.name}, row {i}: ", *row) for i, row in enumerate(rows, start=1)]
+    for where, row, written in pairs:
+        for name, value in row.items():
+            if name != "bayespool" and not _is_close(value, written[name]):
+                raise InputError(
+                    f"{where}{name} is {_brief(written[name])}, and by seed and judgments {_brief(value)}",
+                    path=path,
+                    hint="the file was changed after the audit, or made otherwise",
+                )
 
 
 def _brief(value: Any) -> str:

@@ -234,8 +234,8 @@ def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tu
     tally = judged_tally(collection, completion.levels)
     n_topics = len(collection.query_ids)
     chances, within = [], []
-    low, high = np.zeros((n_values, len(unknowns))), np.zeros((n_values, len(unknowns)))
-    base_low, base_high = np.zeros(n_values), np.zeros(n_values)
+    low, high = np.zeros((2, signs.shape[1], len(unknowns)))  # of runs
+    bases = np.zeros((2, n_topics, signs.shape[1]))
     for t in range(n_topics):
         documents = unknowns.on_topic(t)
         expected, variance = completion.expected(t, worth, draws)
@@ -243,16 +243,14 @@ def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tu
         within.append(variance.mean(axis=0))
         tally_of_topic = Tally(tally.n[t : t + 1], tally.levels)
         for r in range(signs.shape[1]):
-            sums = envelope(
-                measure,
-                _topic_of_run(completion, measure, t, r, levels[r, t], tally_of_topic, expected.mean(axis=0)),
-            )
-            for v in np.flatnonzero(signs[:, r]).tolist():
-                signed = sums if signs[v, r] > 0 else _negate(sums)
-                base_low[v] += signed.base_low / n_topics
-                base_high[v] += signed.base_high / n_topics
-                low[v, documents] += signed.low / n_topics
-                high[v, documents] += signed.high / n_topics
+            chance_of_topic = expected.mean(axis=0)
+            topic = _topic_of_run(completion, measure, t, r, levels[r, t], tally_of_topic, chance_of_topic)
+            sums = envelope(measure, topic)
+            bases[:, t, r] = sums.base_low / n_topics, sums.base_high / n_topics
+            low[r, documents], high[r, documents] = sums.low / n_topics, sums.high / n_topics
+    low, high = plus @ low - minus @ high, plus @ high - minus @ low
+    signed = [plus[:, None] * bases[i] - minus[:, None] * bases[1 - i] for i in range(2)]
+    base_low, base_high = (np.cumsum(each.reshape(n_values, -1), axis=1)[:, -1] for each in signed)
     open_ = np.flatnonzero(((np.abs(low) > 1e-15) | (np.abs(high) > 1e-15)).any(axis=0))
     low, high = low[:, open_], high[:, open_]
     chance = np.concatenate(chances, axis=1)[:, open_]
@@ -310,8 +308,3 @@ def _topic_of_run(
         within = np.unique(document[reached if measure.ideal == "shared" else is_of_run & reached])
     order = np.argsort(rank[shallow], kind="stable")
     return TopicOfRun(levels, document[shallow][order], rank[shallow][order], within, tally, chance)
-
-
-def _negate(sums: Envelope) -> Envelope:
-    """Return the envelope for the value with reversed sign."""
-    return Envelope(-sums.base_high, -sums.base_low, -sums.high, -sums.low)

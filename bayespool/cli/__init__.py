@@ -68,7 +68,11 @@ def commands() -> dict[str, click.Command]:
 
 
 def main() -> None:
-    """Run the command line, with status 1 after errors, 2 without a valid command and 130 after Ctrl-C."""
+    """Run the command line, with status 1 after errors, 2 without a valid command and 130 after Ctrl-C.
+
+    Of ``gate``, whose verdicts are 0 to 2, every error has status 3.
+    """
+    of_gate = "gate" in sys.argv[1:3]
     prepare_streams()
     warnings.showwarning = _show_warning
     warnings.simplefilter("ignore")
@@ -78,24 +82,24 @@ def main() -> None:
             sys.exit(app.main(prog_name="bayespool", standalone_mode=False))
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        sys.exit(3 if of_gate else error.exit_code)
     except BayespoolError as error:
         echo("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)
-        sys.exit(1)
+        sys.exit(3 if of_gate else 1)
     except MemoryError as error:
         detail = f" ({error})" if str(error) else ""
         echo(
             f"error: there is not enough memory{detail}; ask for less at a time, or use a larger machine",
             always=True,
         )
-        sys.exit(1)
+        sys.exit(3 if of_gate else 1)
     except OSError as error:
         if not is_output_error(error):
             raise
         with contextlib.suppress(OSError):
             echo(f"error: cannot write to standard output: {error.strerror}", always=True)
         discard_streams()
-        sys.exit(1)
+        sys.exit(3 if of_gate else 1)
     except (KeyboardInterrupt, SystemError, click.Abort) as error:
         if not is_interruption(error):
             raise

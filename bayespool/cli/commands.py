@@ -40,7 +40,7 @@ _HELP_ALL = functools.partial(
 
 @contextlib.contextmanager
 def _name_former_options(context: click.Context, args: Sequence[str]) -> Iterator[None]:
-    """Raise `InputError` with what to write for an option that an earlier version had; beside --help, help."""
+    """Raise `InputError` with what to write for an option that went; beside ``--help``, show help."""
     asks_help = bool({*context.help_option_names} & {*args})
     try:
         yield
@@ -48,10 +48,14 @@ def _name_former_options(context: click.Context, args: Sequence[str]) -> Iterato
         if asks_help:
             click.echo(context.get_help(), color=context.color)
             context.exit()
-        if error.option_name in FORMER_OPTIONS:
-            hint = f"write {FORMER_OPTIONS[error.option_name]}"
-            raise InputError(f"there is no {error.option_name} any more", hint=hint) from None
-        raise
+        if error.option_name not in FORMER_OPTIONS:
+            raise
+        known = {flag for p in context.command.get_params(context) for flag in p.opts}
+        now = FORMER_OPTIONS[error.option_name]
+        if error.option_name == "--estimator" and "--estimators" in known:
+            now = "--estimators"
+        hint = None if now.startswith("-") and now.split()[0] not in known else f"write {now}"
+        raise InputError(f"there is no {error.option_name} any more", hint=hint) from None
 
 
 class Command(click.Command):

@@ -48,8 +48,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "collections": _paths(
         "--collection",
         "collections",
-        help="TOML file that names judgments, runs and how they are read, in place of options for them. "
-        "May be repeated in leave-out.",
+        help="TOML file with qrels, pool, organizations and the keys of --reading, in place of these options; "
+        "leave-out takes several.",
     ),
     "judges": _paths(
         "--judge",
@@ -75,8 +75,9 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "reading": own_option(
         "--reading",
         metavar="<name=value,…>",
-        help="How files are read: 'order=rank, lenient, topics=run, each_its_own, pooled_run_ids=(a,b)'; any "
-        "option of read_collection, as in the TOML file.",
+        help="How files are read: 'order=rank, lenient, topics=run'. Keys, as in the TOML file: order, negative, "
+        "exclude, topics, run_id, lenient, max_file_size, max_holes, pooled_run_ids, each_its_own, "
+        "second_assessors and the options of files.",
     ),
 }
 """Options of files, by field of `Files`."""
@@ -96,6 +97,7 @@ class Files:
     known_depth: int | None = None
     pool_strategy: str | None = None
     reading: str = ""
+    names_by_path: bool = False  # runs of one file name in two folders
 
     def n_runs(self) -> int:
         """Number of files of runs that are named beside the pool."""
@@ -139,11 +141,18 @@ class Files:
         judgments = [path for path in self.own_judgments if path.suffix != ".json"]
         given = {
             "qrels": list(self.qrels),
-            "runs": list(map(str, self.runs)),
+            "runs": self._named_runs(),
             "pool": list(map(str, self.pool)),
             "own_judgments": judgments,
         }
         return described | self.ways() | {name: value for name, value in given.items() if value}
+
+    def _named_runs(self) -> Any:
+        """Files of runs, under their paths where two have one name and paths may be names."""
+        files = list(map(str, self.runs))
+        if self.names_by_path and len({path.stem for path in self.runs}) < len(files):
+            return {file: file for file in files}
+        return files
 
     def refuse_beside_collections(self) -> None:
         """Raise `InputError` for judgments and runs beside a file that names them."""

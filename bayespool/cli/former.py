@@ -28,7 +28,7 @@ _IN_PYTHON = {
 }
 
 FORMER_OPTIONS: dict[str, str] = {
-    **{f"--{name}": f"--posterior {name}=…" for name in ("draws", "tune", "chains", "engine", "joint")},
+    **{f"--{name}": f"--posterior {name}=…" for name in ("draws", "tune", "chains", "engine")},
     "--prior": "--posterior 'mu=Normal(-2,1)'",
     "--estimator": "--posterior 'ratio(draws=…)'",
     **{f"--{name}": f"--reading {name.replace('-', '_')}=…" for name in _READING},
@@ -43,13 +43,14 @@ FORMER_OPTIONS: dict[str, str] = {
     **{f"--{name.removeprefix('run_')}": f"'NAME({name}=…)' as the strategy" for name in _OF_STRATEGIES},
     "--relevance-threshold": "-m 'P(rel=2)@10'",
     "--audit": "--own-judgments CERTIFICATE.json",
-    "--format": "-o -.md: the ending says the format",
+    "--format": "-o -.csv, -o -.json or -o -.md: the ending says the format",
     "--top": "-o table.csv, and take its first rows",
     "--sort": "--report page.html, whose tables sort",
     "--width": "width= of bayespool.tables.Arrangement in Python",
     "--figures": "figures= of result.save in Python",
     "--install-completion": 'eval "$(_BAYESPOOL_COMPLETE=bash_source bayespool)" in the shell\'s start file',
     **{f"--{name}": f"{keyword}= in Python" for name, keyword in _IN_PYTHON.items()},
+    "--joint": "--posterior joint=True",
     "--no-joint": "--posterior joint=False",
     "--no-fitted": "fitted=False in Python",
 }

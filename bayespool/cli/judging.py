@@ -266,7 +266,10 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
         raise InputError("no runs", hint="give --pool")
     runs, qrels = [str(path) for path in files.pool], list(files.qrels)
     if stored_value("describe"):
-        _describe(runs, qrels, files.ways(), outputs)
+        stated = {}
+        if "strategy" in keywords:
+            stated["pool_strategy"] = PoolPlan.of(keywords["strategy"], keywords.get("budget"))
+        _describe(runs, qrels, files.ways() | stated, outputs)
         return
     ways = files.ways(CONTRIBUTOR_KEYS)
     if "strategy" not in keywords:

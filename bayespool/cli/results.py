@@ -217,7 +217,7 @@ def print_document(
     settings: Mapping[str, Any] | None = None,
 ) -> None:
     """Print the JSON document: command, version, settings (default: those of the command), metadata, …."""
-    from bayespool.report.saving import json_value
+    from bayespool.tables.files import json_value
 
     document = {
         "command": _command(),

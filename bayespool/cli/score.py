@@ -17,7 +17,6 @@ from bayespool.cli.parameters import own_option
 from bayespool.cli.results import Outputs, is_as_json, print_document
 from bayespool.errors import InputError
 from bayespool.names import split_list
-from bayespool.tables.formatting import counted
 
 _PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row per run and topic.")}
 
@@ -25,8 +24,9 @@ _PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row pe
 @command(
     "scoring/scoring.py:score",
     argument=RUNS,
-    first="qrels pool organizations measures estimators unpool collections output report figure random_seed",
-    more="posterior scope common_topics pool_depth ci_prob judges own_judgments known_depth pool_strategy "
+    first="qrels pool organizations measures estimators posterior unpool collections output report figure "
+    "random_seed",
+    more="scope common_topics pool_depth ci_prob judges own_judgments known_depth pool_strategy "
     "reading per_topic columns",
     own=_PER_TOPIC,
     short="Score runs: bounds, published corrections, posteriors",
@@ -159,8 +159,9 @@ def _table(listed: str, **former: str) -> dict[str, Any]:
         help="Two or more run files, in TREC format (also .gz, .xz, .zst); folders and globs. Those of "
         "--unpool count.",
     ),
-    first="qrels pool organizations measures baseline unpool collections output report figure random_seed",
-    more="estimators posterior scopes tests level control rope systems pool_depth judges known_depth "
+    first="qrels pool organizations measures baseline posterior unpool collections output report figure "
+    "random_seed",
+    more="estimators scopes tests level control rope systems pool_depth judges known_depth "
     "pool_strategy reading table columns sort",
     own={
         **_table(
@@ -193,25 +194,33 @@ def compare(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     files.check_assessors(keywords.get("scopes", ""))
     if not keywords.get("unpool") and files.n_runs() < 2:
         raise InputError("one run cannot be compared", hint="name two or more")
+    if "baseline" in keywords:
+        keywords["baseline"] = [_run_name(text) for text in keywords["baseline"]]
     comparison = files.compute(comparisons.compare, keywords)
     outputs.write(replace(comparison, arrangement=outputs.arrangement))
 
 
+def _run_name(text: str) -> str:
+    """Name of the run of a file, or the text if there is no such file."""
+    from bayespool.collection.readers import run_id_from_file
+
+    return run_id_from_file(Path(text)) if Path(text).is_file() else text
+
+
 @command(
     "comparisons/gating.py:gate",
-    argument=files_argument("runs", help="Two run files: the one that there is, and the new one."),
-    first="qrels pool organizations measures margin probability collections random_seed",
-    more="scope posterior judges known_depth pool_strategy reading",
+    argument=files_argument("runs", help="OLD.run NEW.run: the run that there is, and the new one."),
+    first="qrels pool organizations measures margin probability scope posterior collections random_seed",
+    more="judges known_depth pool_strategy reading",
     short="Decide whether a run may replace another, by exit status",
 )
 def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """Decide whether a new run may replace another: exit status 0 if it is better or equal, 1 if it is worse,
-    2 if that cannot be told. One line says why.
+    2 if that cannot be told, 3 after an error. One line says why.
     """
-    if files.n_runs() != 2:
-        hint = "name two: the one that there is, and the new one"
-        raise InputError(counted(files.n_runs(), "run"), hint=hint)
-    decided = files.compute(comparisons.gate, keywords)
+    if len(set(files.runs)) != 2 or any(path.is_dir() for path in files.runs):
+        raise InputError("the order of two runs decides", hint="name two files: OLD.run NEW.run")
+    decided = replace(files, names_by_path=True).compute(comparisons.gate, keywords)
     if is_as_json():
         print_document({}, decided.metadata, summary=[decided.sentence])
     else:

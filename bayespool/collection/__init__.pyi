@@ -2,7 +2,6 @@ from .build import (
     build_collection as build_collection,
     finish_collection as finish_collection,
     make_encoding as make_encoding,
-    unjudged_collection as unjudged_collection,
 )
 from .contents import Collection as Collection
 from .frames import (

@@ -10,7 +10,6 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -167,32 +166,6 @@ Columns = list[bytes]
 Numbered = list[tuple[int, Columns]]
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """File format: delimiter, column names and header line.
-
-    Attributes
-    ----------
-    name : str
-        ``trec``, ``table`` (named columns), ``pairs`` (topic and document), ``triples`` (and a value),
-        ``ranked`` (topic, document, rank, score), ``prels`` or ``sample`` (five columns).
-    columns : tuple of str
-        Our names of the columns, in the order of the file; one that is not read has another name.
-    delimiter : str
-        What separates them; empty for white space.
-    header : int
-        Number of the line that names the columns; 0 for none.
-    has_levels : bool
-        Whether relevance is written as in NTCIR: L0 to L9, or S, A, B, C.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    delimiter: str = ""
-    header: int = 0
-    has_levels: bool = False
-
-
 def read_lines(path: Path, layout: FileLayout, *, strict: bool, max_size: int) -> Lines:
     """Read the columns of a file in any supported format."""
     with name_memory_error(path):
@@ -212,17 +185,21 @@ def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, ma
         return lines
     if text.lstrip()[:1] in (b"{", b"["):
         return parse_json(text, path, layout)
-    form = detect_format(text, path, layout)
+    detected = detect_format(text, path, layout)
+    if layout.integer == "rank" and layout.needs_integer and detected.integer is None:
+        raise InputError(
+            "has no ranks to order by", path=path, hint="order by scores (--reading order=score)"
+        )
     comments = tuple(match.decode().strip() for match in _COMMENT.findall(text))
     bare = _COMMENT.sub(b"", text) if comments else text
-    layout = _format_layout(form, layout, path)
-    if not form.has_levels and b'"' not in bare and form.delimiter in ("", "\t"):
-        if form.header:
+    if not detected.has_levels and b'"' not in bare and detected.delimiter in ("", "\t"):
+        if detected.header:
             bare = bare.lstrip().partition(b"\n")[2]
-        if (bare is not text or form.name != "trec") and not (form.delimiter and _HAS_EMPTY.search(bare)):
-            lines = parse_fast(bare, layout)
-    lines = lines or collect(_rows(text, path, form, layout), path, layout, strict=strict)
-    if layout.real is None and layout.integer == "rank":
+        is_new = comments or detected != layout
+        if is_new and not (detected.delimiter and _HAS_EMPTY.search(bare)):
+            lines = parse_fast(bare, detected)
+    lines = lines or collect(_rows(text, path, detected), path, detected, strict=strict)
+    if detected.real is None and detected.integer == "rank":
         _refuse_gaps(lines, path)
     return dataclasses.replace(lines, comments=comments) if comments else lines
 
@@ -230,49 +207,29 @@ def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, ma
 # --- what a file is -----------------------------------------------------------------------------------------
 
 
-def detect_format(text: bytes, path: Path, layout: FileLayout) -> Format:
-    """Return the format of a text from its first lines, or raise `InputError` for another kind of file."""
+def detect_format(text: bytes, path: Path, layout: FileLayout) -> FileLayout:
+    """Return the layout of a text from its first lines, or raise `InputError` for another kind of file."""
     split = {d: _first_rows(text, path, layout, d) for d in ("", "\t", ",", ";")}
     for delimiter in ("\t", ",", ";", ""):
         if split[delimiter]:
             number, names = split[delimiter][0]
             if columns := _named_columns(names, layout, path, number):
-                form = Format("table", columns, delimiter, number)
-                _refuse_grades_as_scores(form, split[delimiter], path, layout)
-                return _with_levels(form, split[delimiter])
+                named = layout.with_columns(columns, delimiter, number)
+                _refuse_grades_as_scores(named, split[delimiter], path)
+                return _with_levels(named, split[delimiter])
     by_words = split[""]
-    is_ranked = layout.real == "score" and _counts(by_words, 2, 4)
-    if not is_ranked:
+    if not (layout.real == "score" and _counts(by_words, 2, 4)):
         _refuse_another_kind(by_words, path, layout)
-    for delimiter in ("", "\t", ",", ";"):
-        rows = split[delimiter]
-        for form in _headerless_formats(rows, delimiter, layout):
-            if form.name in _NOT_READ:
-                reason, hint = _NOT_READ[form.name]
-                raise InputError(reason, path=path, line=rows[0][0], hint=hint.format(path.name))
-            return form
+    for delimiter, rows in split.items():
+        if detected := _headerless_layout(rows, delimiter, layout, path):
+            return detected
     if layout.real == "score" and _most(by_words, lambda f: len(f) == 3 and parse_number(f[2]) is not None):
         reason = (
             "has three columns, the last neither ranks (1, 2, 3, … in each topic) nor scores with fractions"
         )
         hint = "say which by a first line: query_id doc_id rank, or query_id doc_id score"
         raise InputError(reason, path=path, line=by_words[0][0], hint=hint)
-    return Format("trec", layout.columns)
-
-
-_NOT_READ = {
-    "prels": (
-        "looks like prels (topic document relevance method probability): judgments of a sample",
-        "for scores as judged give four columns: awk '{{print $1, 0, $2, $3}}' {}",
-    ),
-    "sample": (
-        "has five columns, as judgments of a sample do (topic iteration document, and a stratum or "
-        "probability beside the relevance)",
-        "for scores as judged give four columns, topic iteration document relevance: "
-        "awk '{{print $1, $2, $3, $5}}' {}, or $4 where the relevance is in the fourth",
-    ),
-}
-"""Error reason and hint for each format that is recognized but not supported."""
+    return layout
 
 
 def _first_rows(text: bytes, path: Path, layout: FileLayout, delimiter: str) -> Numbered:
@@ -321,59 +278,69 @@ def _named_columns(names: Columns, layout: FileLayout, path: Path, line: int) ->
     return tuple(columns)
 
 
-def _refuse_grades_as_scores(form: Format, rows: Numbered, path: Path, layout: FileLayout) -> None:
+def _refuse_grades_as_scores(detected: FileLayout, rows: Numbered, path: Path) -> None:
     """Raise `InputError` if a run file looks like BEIR qrels, which call relevance grades scores."""
-    if layout.real != "score" or "score" not in form.columns or len(form.columns) > 3:
+    if detected.real != "score" or len(detected.columns) > 3:
         return
-    place = form.columns.index("score")
-    values = {fields[place] for _, fields in rows[1:] if len(fields) == len(form.columns)}
+    place = detected.columns.index("score")
+    values = {fields[place] for _, fields in rows[1:] if len(fields) == len(detected.columns)}
     if (
         values
         and len(rows) > len(values) + 1
         and all(value in (b"-1", b"0", b"1", b"2", b"3") for value in values)
     ):
         reason = "looks like judgments (its scores are a few whole numbers), not like a run"
-        raise InputError(reason, path=path, line=form.header, hint=_GIVE_OTHERS)
+        raise InputError(reason, path=path, line=detected.header, hint=_GIVE_OTHERS)
 
 
-def _headerless_formats(rows: Numbered, delimiter: str, layout: FileLayout) -> Iterator[Format]:
-    """Yield the format that matches lines split at this delimiter, if any, assuming no header."""
+def _headerless_layout(rows: Numbered, delimiter: str, layout: FileLayout, path: Path) -> FileLayout | None:
+    """Return the layout that lines without a header have if they are split at this delimiter, or None."""
     value = layout.columns[-2 if layout.real == "score" else -1]
+    pair = "query_id", "doc_id"
     if layout.real == "score":
         if _most(rows, _is_run_line):
-            yield Format("trec", layout.columns, delimiter)
-        elif _counts(rows, 2, 4):
-            yield Format("ranked", ("query_id", "doc_id", "rank", "score"), delimiter)
-        elif _counts(rows, 2, 3):
-            yield Format("triples", ("query_id", "doc_id", "rank"), delimiter)
-        elif _most(rows, lambda f: len(f) == 3 and parse_number(f[2]) is not None) and any(
+            return layout.with_columns(layout.columns, delimiter)
+        if _counts(rows, 2, 4):
+            return layout.with_columns((*pair, "rank", "score"), delimiter)
+        if _counts(rows, 2, 3):
+            return layout.with_columns((*pair, "rank"), delimiter)
+        if _most(rows, lambda f: len(f) == 3 and parse_number(f[2]) is not None) and any(
             len(f) == 3 and not is_whole(f[2]) for _, f in rows
         ):
-            yield Format("triples", ("query_id", "doc_id", "score"), delimiter)
-        return
+            return layout.with_columns((*pair, "score"), delimiter)
+        return None
     is_value = _is_relevance if value == "relevance" else lambda token: parse_number(token) is not None
     if _most(rows, lambda f: len(f) == 4 and is_value(f[3])):
-        yield _with_levels(Format("trec", layout.columns, delimiter), rows)
-    elif _most(rows, lambda f: len(f) == 3 and is_value(f[2])):
-        yield _with_levels(Format("triples", ("query_id", "doc_id", value), delimiter), rows)
-    elif _most(rows, _is_prels_line):
-        yield Format("prels", ("query_id", "doc_id", "relevance", "method", "probability"), delimiter)
-    elif _most(
-        rows, lambda f: len(f) == 5 and parse_number(f[3]) is not None and parse_number(f[4]) is not None
-    ):
-        yield Format("sample", ("query_id", "iteration", "doc_id", "stratum", "relevance"), delimiter)
-    elif value == "relevance" and all(len(fields) == 2 and all(fields) for _, fields in rows):
-        yield Format("pairs", ("query_id", "doc_id"), delimiter)
+        return _with_levels(layout.with_columns(layout.columns, delimiter), rows)
+    if _most(rows, lambda f: len(f) == 3 and is_value(f[2])):
+        return _with_levels(layout.with_columns((*pair, value), delimiter), rows)
+    if _most(rows, _is_prels_line):
+        reason = "looks like prels (topic document relevance method probability): judgments of a sample"
+        hint = f"for scores as judged give four columns: awk '{{print $1, 0, $2, $3}}' {path.name}"
+        raise InputError(reason, path=path, line=rows[0][0], hint=hint)
+    if _most(rows, lambda f: len(f) == 5 and None not in map(parse_number, f[3:])):
+        reason = (
+            "has five columns, as judgments of a sample do (topic iteration document, and a stratum or "
+            "probability beside the relevance)"
+        )
+        hint = (
+            "for scores as judged give four columns, topic iteration document relevance: "
+            f"awk '{{print $1, $2, $3, $5}}' {path.name}, or $4 where the relevance is in the fourth"
+        )
+        raise InputError(reason, path=path, line=rows[0][0], hint=hint)
+    if value == "relevance" and all(len(fields) == 2 and all(fields) for _, fields in rows):
+        return layout.with_columns(pair, delimiter)
+    return None
 
 
-def _with_levels(form: Format, rows: Numbered) -> Format:
-    """Return the format, marked if relevance is written as NTCIR levels."""
-    if "relevance" not in form.columns:
-        return form
-    place = form.columns.index("relevance")
-    rows = [(number, fields) for number, fields in rows if number != form.header]
-    has_levels = bool(_most(rows, lambda f: len(f) == len(form.columns) and f[place] in _LEVELS))
-    return dataclasses.replace(form, has_levels=has_levels)
+def _with_levels(layout: FileLayout, rows: Numbered) -> FileLayout:
+    """Return the layout, marked if relevance is written as NTCIR levels."""
+    if "relevance" not in layout.columns:
+        return layout
+    place, width = layout.columns.index("relevance"), len(layout.columns)
+    rows = [(number, fields) for number, fields in rows if number != layout.header]
+    has_levels = bool(_most(rows, lambda f: len(f) == width and f[place] in _LEVELS))
+    return dataclasses.replace(layout, has_levels=has_levels)
 
 
 def _counts(rows: Numbered, place: int, width: int, *, least: int = 2) -> bool:
@@ -445,58 +412,37 @@ def _refuse_another_kind(rows: Numbered, path: Path, layout: FileLayout) -> None
 # --- rows and columns of a format ---------------------------------------------------------------------------
 
 
-def _format_layout(form: Format, layout: FileLayout, path: Path) -> FileLayout:
-    """Return the layout restricted to the columns of the detected format."""
-    columns = form.columns
-    integer = layout.integer if layout.integer in columns else None
-    real = layout.real if layout.real in columns else None
-    if layout.integer == "rank" and layout.needs_integer and integer is None:
-        raise InputError(
-            "has no ranks to order by", path=path, hint="order by scores (--reading order=score)"
-        )
-    is_ranked = real is None and integer == "rank"
-    return dataclasses.replace(
-        layout,
-        columns=columns,
-        integer=integer,
-        needs_integer=layout.needs_integer or is_ranked,
-        real=real,
-        wants_tag=layout.wants_tag and "tag" in columns,
-        keep="lowest rank" if is_ranked else layout.keep,
-    )
-
-
-def _rows(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator[Row]:
+def _rows(text: bytes, path: Path, layout: FileLayout) -> Iterator[Row]:
     """Yield the rows of a text in the given format, without the header."""
     rows: Iterable[Row]
-    if form.delimiter:
-        rows = _delimited(text, path, form, layout)
+    if layout.delimiter:
+        rows = _delimited(text, path, layout)
     else:
         rows = ((number, line.split()) for number, line in numbered_lines(text, path, layout))
-    place = form.columns.index("relevance") if form.has_levels else -1
+    place = layout.columns.index("relevance") if layout.has_levels else -1
     for number, fields in rows:
-        if number == form.header:
+        if number == layout.header:
             continue
         if place >= 0 and isinstance(fields, list) and place < len(fields):
             fields[place] = _LEVELS.get(fields[place], fields[place])
         yield number, fields
 
 
-def _delimited(text: bytes, path: Path, form: Format, layout: FileLayout) -> Iterator[Row]:
+def _delimited(text: bytes, path: Path, layout: FileLayout) -> Iterator[Row]:
     """Yield the rows of a delimited text, whose fields may be quoted."""
     lines = list(numbered_lines(text, path, layout))
-    reader = csv.reader((line.decode() for _, line in lines), delimiter=form.delimiter, strict=True)
-    ids = [form.columns.index(name) for name in ("query_id", "doc_id")]
+    reader = csv.reader((line.decode() for _, line in lines), delimiter=layout.delimiter, strict=True)
+    ids = [layout.columns.index(name) for name in ("query_id", "doc_id")]
     try:
         for row in reader:
             number = lines[reader.line_num - 1][0]
             fields = [field.encode().strip() for field in row]
             if not any(fields):
                 continue
-            if len(fields) > len(form.columns):
-                detail = f"expected {len(form.columns)} columns, found {len(fields)}"
+            if len(fields) > len(layout.columns):
+                detail = f"expected {len(layout.columns)} columns, found {len(fields)}"
                 yield number, BadLine(f"skipped, more than {layout.width} columns", detail)
-            elif len(fields) == len(form.columns) and not all(fields[i] for i in ids):
+            elif len(fields) == len(layout.columns) and not all(fields[i] for i in ids):
                 yield number, BadLine("skipped, no topic or document", "a topic or document is empty")
             else:
                 yield number, fields

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 
-from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection.files import MEMORY
 from bayespool.collection.records import Skipped
 from bayespool.errors import InputError
@@ -89,6 +89,26 @@ class FileLayout:
     wants_tag: bool  # whether distinct values of ``tag`` are collected
     apart: str  # column by which the lines of one document may be of several runs or subtopics
     keep: str  # which of several lines about one document strict=False keeps
+    delimiter: str = ""  # between columns; empty for white space
+    header: int = 0  # number of the line that names the columns; 0 for none
+    has_levels: bool = False  # whether relevance is written as in NTCIR: L0 to L9, or S, A, B, C
+
+    def with_columns(self, columns: tuple[str, ...], delimiter: str = "", header: int = 0) -> FileLayout:
+        """Return the layout of a file with these columns alone; one that is not read has another name."""
+        integer = self.integer if self.integer in columns else None
+        real = self.real if self.real in columns else None
+        is_ranked = real is None and integer == "rank"
+        return dataclasses.replace(
+            self,
+            columns=columns,
+            integer=integer,
+            needs_integer=self.needs_integer or is_ranked,
+            real=real,
+            wants_tag=self.wants_tag and "tag" in columns,
+            keep="lowest rank" if is_ranked else self.keep,
+            delimiter=delimiter,
+            header=header,
+        )
 
     @property
     def width(self) -> str:
@@ -273,7 +293,7 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
     real_place, integer_place, apart_place = (
         place.get(name) if name else None for name in (layout.real, layout.integer, layout.apart)
     )
-    n_rows = n_unlabeled = 0
+    n_rows = 0
 
     def note(number: int, bad: BadLine) -> None:
         if bad.reason not in tally or bad.hint:
@@ -294,7 +314,6 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
                 raise surplus
             if layout.real == "label" and fields[place["label"]].lower() in _NO_LABEL:
                 tally.setdefault(NO_LABEL, [0, number])[0] += 1
-                n_unlabeled += 1
                 continue
             real = 0.0 if real_place is None else _real(fields[real_place], layout.real or "")
             integer = 0
@@ -323,14 +342,13 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
     doc_id = pa.array(documents, pa.binary()).cast(pa.string())
     again = repeats(query_id, doc_id)
     if again.size:
-        entry, first, is_apart = _first_repeated(again, query_id, doc_id, apart_codes)
-        bad = _repeat_problem(doc_id[entry].as_py(), query_id[entry].as_py(), numbers[first], layout)
-        if is_apart:
-            seen = [list(apart)[apart_codes[i]] for i in (first, entry)]
-            bad = _variant_problem(doc_id[entry].as_py(), query_id[entry].as_py(), seen, path, layout)
+        values = (
+            np.array(list(apart), dtype=object)[np.array(apart_codes)] if apart else np.zeros(len(doc_id))
+        )
+        entry, bad = _repeat_problem(again, query_id, doc_id, numbers, values, path, layout)
         tally[bad.reason] = [again.size, numbers[int(again[0])]]
         bad_rows.append((numbers[entry], bad))
-    n_lost = n_rows - n_unlabeled - len(numbers) + again.size
+    n_lost = sum(n for reason, (n, _) in tally.items() if reason.startswith("skipped"))
     fatal = next((row for row in bad_rows if row[1].hint), None)
     if strict and bad_rows:
         number, bad = min(bad_rows, key=lambda row: row[0])
@@ -364,22 +382,6 @@ def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
     if bad is not None and bad.is_repeat:
         return "keep one line of each document and topic"
     return f"{layout.name} has {layout.width} columns: {' '.join(layout.columns)}"
-
-
-def _first_repeated(
-    again: OrderArray, query_id: pa.DictionaryArray, doc_id: pa.StringArray, apart_codes: array[int]
-) -> tuple[int, int, bool]:
-    """Return a repeated line, the first line with its document, and whether their runs or subtopics differ.
-
-    These are the first lines that differ in `FileLayout.apart`, if any do.
-    """
-    codes = pair_codes(query_id, doc_id)
-    _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    first = firsts[inverse[again]]
-    values = np.array(apart_codes) if len(apart_codes) else np.zeros(len(codes))
-    differs = values[again] != values[first]
-    place = int(differs.argmax())
-    return int(again[place]), int(first[place]), bool(differs[place])
 
 
 def _kept_entries(
@@ -528,18 +530,28 @@ def _quoted(token: bytes) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
-def _repeat_problem(document: str, topic: str, first_line: int, layout: FileLayout) -> BadLine:
-    return BadLine(
-        f"skipped, document repeated in its topic ({layout.keep} kept)",
-        f"document {document} is repeated in topic {topic} (first on line {first_line})",
-        f"keep the {layout.keep} of each document",
-        is_repeat=True,
-    )
-
-
-def _variant_problem(document: str, topic: str, seen: list[bytes], path: Path, layout: FileLayout) -> BadLine:
-    """Return the error for a document repeated on lines for different runs, subtopics or rounds."""
-    one, other = (_quoted(value) for value in seen)
+def _repeat_problem(
+    again: OrderArray,
+    query_id: pa.DictionaryArray,
+    doc_id: pa.StringArray,
+    numbers: array[int],
+    apart: AnyArray,
+    path: Path,
+    layout: FileLayout,
+) -> tuple[int, BadLine]:
+    """Return a repeated entry and its error, of those that differ in `FileLayout.apart` if any do."""
+    _, firsts, inverse = np.unique(pair_codes(query_id, doc_id), return_index=True, return_inverse=True)
+    first = firsts[inverse[again]]
+    differs = apart[again] != apart[first]
+    place = int(differs.argmax())
+    entry, earlier = int(again[place]), int(first[place])
+    document, topic = doc_id[entry].as_py(), query_id[entry].as_py()
+    reason = "skipped, document repeated in its topic"
+    if not differs[place]:
+        detail = f"document {document} is repeated in topic {topic} (first on line {numbers[earlier]})"
+        remedy = f"keep the {layout.keep} of each document"
+        return entry, BadLine(f"{reason} ({layout.keep} kept)", detail, remedy, is_repeat=True)
+    one, other = (_quoted(apart[i]) for i in (earlier, entry))
     if layout.apart == "tag":
         detail = (
             f"holds several runs: document {document} is in topic {topic} with the tags {one} and {other}"
@@ -555,4 +567,4 @@ def _variant_problem(document: str, topic: str, seen: list[bytes], path: Path, l
             "keep what counts, such as the best subtopic of each document: "
             f"sort -k4,4nr {path.name} | awk '!seen[$1,$3]++'"
         )
-    return BadLine("skipped, document repeated in its topic", detail, hint=hint, is_repeat=True)
+    return entry, BadLine(reason, detail, hint=hint, is_repeat=True)

@@ -125,11 +125,22 @@ def read_key(key: str, value: Any, keys: Mapping[str, ReadingKey]) -> tuple[str,
         is_number = known.type is float and type(item) is int
         if type(item) is not known.type and not is_number:  # true is an int, too
             raise InputError(f"{key} cannot be {item!r}", hint=_WANTED[known.type])
-        if known.words and not known.is_path:
-            check_choice(key, item, known.words)
-        if known.least is not None:
-            check_number(key, item, whole=known.type is int, least=known.least)
+        check_reading(**{key: item}, keys=keys)
     return _ARGUMENTS.get(key, key), not value if key == "lenient" else value
+
+
+def check_reading(keys: Mapping[str, ReadingKey] = READING_KEYS, **values: Any) -> None:
+    """Raise `InputError` for a value that a keyword of `read_collection` cannot have. None passes."""
+    for key, value in values.items():
+        known = keys[key]
+        if value is None:
+            continue
+        if known.words and not known.is_path:
+            check_choice(key, value, known.words)
+        elif known.type is bool:
+            check_choice(key, value, (True, False))
+        elif known.type in (int, float):
+            check_number(key, value, whole=known.type is int, least=known.least)
 
 
 def _typed(wanted: type, text: str) -> Any:

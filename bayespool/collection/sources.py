@@ -180,39 +180,20 @@ class RanxObject(Protocol):
         """Return a data frame with columns ``q_id, doc_id, score``."""
 
 
-_ByTopic = Mapping[Any, Mapping[Any, float]]
-_InOrder = Mapping[Any, Sequence[str | int]]
 _Row = tuple[Any, ...] | Mapping[str, Any]
 _Path = str | os.PathLike[str]
-_Run = _Path | Run | Frame | RanxObject | _ByTopic | _InOrder | Iterable[_Row]
+_InMemory = Frame | RanxObject | Mapping[Any, Any] | Iterable[_Row]
 
-Runs = (
-    _Path
-    | Run
-    | Frame
-    | RanxObject
-    | _ByTopic
-    | _InOrder
-    | Mapping[str, _Run]
-    # one alternative for all lists, so that a type checker can infer the type of a mixed one
-    | Iterable[_Path | Run | Frame | RanxObject | _Row | Iterable[_Row]]
-)
+# one alternative for all lists, so that a type checker can infer the type of a mixed one
+Runs = _Path | Run | _InMemory | Iterable[_Path | Run | _Row | Frame | RanxObject | Iterable[_Row]]
 """One or several runs: paths, globs, folders, ``irds:`` names, data frames, dictionaries, rows, ranx objects
 or `Run` objects, a mapping from run names to these, or an iterable over them.
 """
-Judgments = (
-    _Path
-    | Qrels
-    | Frame
-    | RanxObject
-    | _ByTopic
-    | Iterable[_Path | Qrels | Frame | RanxObject | _ByTopic | _Row]
-)
+Judgments = _Path | Qrels | _InMemory | Iterable[_Path | Qrels | Frame | RanxObject | Mapping[Any, Any]]
 """Judgments: a path, an ``irds:`` name, a data frame, a dictionary, rows, a ranx object or `Qrels`, or a list
 of these to join.
 """
-_Labels = _Path | Labels | Frame | RanxObject | _ByTopic | Iterable[_Row]
-Judges = _Path | Iterable[_Path] | Mapping[str, _Labels]
+Judges = _Path | Iterable[_Path] | Mapping[str, _Path | Labels | _InMemory]
 """Labels from second judges: paths, or a mapping from judge name to path, frame, dictionary or rows."""
 Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Path | _Row]
 """Organization for each run: one or several paths, a mapping, or a data frame or rows with ``run_id`` and
@@ -241,16 +222,12 @@ def gather_runs(
             run_id = name if len(unnamed) == 1 else f"{name}-{place}"
             named[run] = dataclasses.replace(run, run_id=run_id)
         items_of_sources.append([named.get(item, item) if isinstance(item, Run) else item for item in items])
-    paths = list(
-        dict.fromkeys(item for items in items_of_sources for item in items if isinstance(item, Path))
-    )
-    batches = read_batches(paths, reading)
-    runs_in_memory = list(
-        dict.fromkeys(item for items in items_of_sources for item in items if isinstance(item, Run))
-    )
+    distinct = dict.fromkeys(itertools.chain.from_iterable(items_of_sources))
+    in_memory = [item for item in distinct if isinstance(item, Run)]
+    batches = read_batches([item for item in distinct if isinstance(item, Path)], reading)
     taken: dict[Path | Run, Any] = {}
-    for batch in itertools.chain([runs_in_memory] if runs_in_memory else [], batches):
-        keys = batch if batch is runs_in_memory else [cast("Path", run.path) for run in batch]
+    for batch in itertools.chain([in_memory] if in_memory else [], batches):
+        keys = batch if batch is in_memory else [cast("Path", run.path) for run in batch]
         taken.update(zip(keys, batch if take is None else take(batch), strict=True))
     return [[taken[item] for item in items] for items in items_of_sources]
 
@@ -305,7 +282,7 @@ def gather_judges(source: Judges | None, *, reading: Reading | None = None) -> d
         names = [run_id_from_file(Path(path)) for path in files]
         for again in (name for place, name in enumerate(names) if name in names[:place]):
             raise InputError(f"two judges are called {again!r}", hint="name them: --judge NAME=FILE")
-        source = cast("Mapping[str, _Labels]", dict(zip(names, files, strict=True)))
+        source = dict(zip(names, files, strict=True))
     return {name: _gather_labels(labels, reading) for name, labels in source.items()}
 
 

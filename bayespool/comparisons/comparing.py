@@ -18,7 +18,7 @@ from bayespool.comparisons.draws import (
     is_compared_across,
 )
 from bayespool.comparisons.frames import ComparisonFrames, TestKey, compared_pairs
-from bayespool.comparisons.sentences import comparison_sentences, pair_lines
+from bayespool.comparisons.sentences import comparison_sentences, pair_sentences
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
     SignificantDraws,
@@ -115,14 +115,16 @@ class Comparison(ComparisonFrames, Result):
         Parameters
         ----------
         *pair : str
-            Two runs: then a line for each measure instead, with the numbers of this pair alone.
+            Two runs: then a sentence on this pair for each measure, however many runs there are.
 
         Raises
         ------
         InputError
             One run, more than two, or one that is not in the comparison.
         """
-        return tuple(pair_lines(self, pair) if pair else comparison_sentences(self))
+        if pair and len(pair) != 2:
+            raise InputError(f"a pair is two runs, not {len(pair)}")
+        return tuple(pair_sentences(self, *pair) if pair else comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of differences or rank probabilities, and a leaderboard for three or more runs."""
@@ -301,12 +303,9 @@ def compare(
     """
     expect_collection(collection)
     parsed = parse_measures(measures)
-    scoped, asked = listed("scopes", scopes), listed("tests", tests)
+    scoped = listed("scopes", scopes, check_choice, Scope)
+    asked = listed("tests", tests, check_choice, SignificanceTest)
     against = tuple(dict.fromkeys(listed("baseline", baseline)))
-    for scope in scoped:
-        check_choice("scopes", scope, Scope)
-    for test in asked:
-        check_choice("tests", test, SignificanceTest)
     check_share("level", level)
     check_choice("control", control, Control)
     check_number("rope", rope, least=0)
@@ -428,26 +427,15 @@ def compare_scores(
                 draws[e.measure, e.method, scope] = compare_runs_by_draws(
                     values, ci_prob=scores.ci_prob, rope=rope, unit=unit
                 )
+    testing: dict[str, Any] = {"tests": tests, "control": control, "level": level, "rope": rope}
     return Comparison(
         scores=scores,
         draws=draws,
         p_values=p,
         p_adjusted=adjusted,
         significant=significant,
-        tests=tests,
-        control=control,
-        level=level,
-        rope=rope,
-        ci_prob=scores.ci_prob,
+        **testing,
         systems=systems,
         baseline=baseline,
-        metadata={
-            **scores.metadata,
-            "scopes": list(scopes),
-            "tests": list(tests),
-            "control": control,
-            "level": level,
-            "rope": rope,
-            "random_seed": random_seed,
-        },
+        metadata={**scores.metadata, **described(scopes=scopes, **testing, random_seed=random_seed)},
     )

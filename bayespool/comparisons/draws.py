@@ -236,12 +236,11 @@ def rank_probabilities(values: npt.NDArray[Any]) -> FloatArray:
            [0.25, 0.5 , 0.25],
            [0.  , 0.25, 0.75]])
     """
+    from scipy.stats import rankdata
+
     n_draws, n_runs = values.shape
-    ordered = np.sort(values, axis=1)
-    n_below = np.stack([np.searchsorted(row, v, side="left") for row, v in zip(ordered, values, strict=True)])
-    n_reach = np.stack(
-        [np.searchsorted(row, v, side="right") for row, v in zip(ordered, values, strict=True)]
-    )
+    n_below = rankdata(values, "min", axis=1).astype(np.int64) - 1
+    n_reach = rankdata(values, "max", axis=1).astype(np.int64)
     share = 1 / (n_reach - n_below)
     steps = np.zeros((n_runs, n_runs + 1))
     run = np.broadcast_to(np.arange(n_runs), values.shape)

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayespool.arrays import FloatArray
 from bayespool.collection.contents import Systems
@@ -34,10 +35,7 @@ from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
 from bayespool.scoring import Scores
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Pair = tuple[str, str]
+_COEFFICIENTS = {"generalizability": generalizability, "dependability": dependability}
 TestKey = tuple[Measure, str, SignificanceTest]
 
 
@@ -48,8 +46,6 @@ def pair_frame(
     pairs: Pairs | None = None,
 ) -> pd.DataFrame:
     """Return a frame with one row per pair of runs, from matrices of shape (run, run)."""
-    import pandas as pd
-
     first, second = pairs or np.triu_indices(len(run_ids), 1)
     ids = np.array(run_ids, dtype=object)
     columns: dict[str, Any] = {**keys, "run_a": ids[first], "run_b": ids[second]}
@@ -91,7 +87,6 @@ class ComparisonFrames:
     control: Control
     level: float
     rope: float
-    ci_prob: float
     metadata: Mapping[str, Any]
     systems: Systems = ()
     baseline: tuple[str, ...] = ()
@@ -106,6 +101,11 @@ class ComparisonFrames:
     def measures(self) -> tuple[Measure, ...]:
         """Measures of the scores."""
         return self.scores.measures
+
+    @property
+    def ci_prob(self) -> float:
+        """Probability of the intervals."""
+        return self.scores.ci_prob
 
     @cached_property
     def pair_places(self) -> Pairs:
@@ -132,8 +132,6 @@ class ComparisonFrames:
             a reversal, by the first test as in `significance`). A method without draws has only the
             difference on these topics.
         """
-        import pandas as pd
-
         frames, test = [], self.tests[0]
         for e in self.scores.estimates:
             judged = self.scores[AS_JUDGED, e.measure].value
@@ -177,8 +175,6 @@ class ComparisonFrames:
             like these it is the mean of all runs and the share Eρ² of what the run is above it
             (`bayespool.comparisons.generalizability`), so that the best of many is not overrated.
         """
-        import pandas as pd
-
         n, frames = len(self.run_ids), []
         labels = np.array((list(SUPERSCRIPTS) if n <= len(SUPERSCRIPTS) else [""] * n)[:n], dtype=object)
         rank_names = [f"prob_rank_{rank}" for rank in range(1, n + 1)]
@@ -192,9 +188,6 @@ class ComparisonFrames:
                 columns = {"measure": str(measure), "method": method, "scope": scope, **runs}
                 if keys:
                     columns |= self._leaderboard_columns(measure, method, scope)
-                    columns |= dict(
-                        zip(rank_names, self.draws[measure, method, scope].prob_rank.T, strict=True)
-                    )
                 frames.append(pd.DataFrame(columns))
         names = ["measure", "method", "scope", *runs, "value", "lower", "upper", "ci_prob", "rank_lower"]
         names += ["rank_upper", "tier", "among_best", "prob_best", "expected", "expected_rank", *rank_names]
@@ -210,21 +203,24 @@ class ComparisonFrames:
         first, last = d.rank_interval
         columns = {"value": e.value, "lower": lower, "upper": upper, "ci_prob": self.ci_prob}
         columns |= {"rank_lower": first, "rank_upper": last, "tier": d.tier, "among_best": first == 1}
+        columns |= {f"prob_rank_{rank}": chance for rank, chance in enumerate(d.prob_rank.T, 1)}
         columns |= {"prob_best": d.prob_rank[:, 0], "expected": expected, "expected_rank": d.expected_rank}
         return columns
 
-    def pairs_in_order(self, measure: Measure, arrangement: Arrangement) -> list[Pair]:
-        """Return pairs of runs, sorted and truncated as arranged."""
-        rows = self.differences()
-        rows = rows[(rows["measure"] == str(measure)) & (rows["method"] == self.shown_method(measure))]
+    def pairs_in_order(self, measure: Measure, arrangement: Arrangement) -> pd.DataFrame:
+        """Return a frame of the pairs of runs, sorted and truncated as arranged."""
+        rows, method = self.differences(), self.shown_method(measure)
+        rows = rows[(rows["measure"] == str(measure)) & (rows["method"] == method)]
         rows = rows[rows["scope"] == "these-topics"]
-        surest = np.maximum(rows["prob_greater"], rows["prob_less"])
-        keys = {"p": rows["p"], "risk": -rows["risk"], "chance": -surest, "": np.zeros(len(rows))}
-        keys["difference"] = -rows["difference"].abs()
-        key = arrangement.sort or ("difference" if arrangement.top else "")
-        order = np.argsort(np.asarray(keys[key]), kind="stable")
-        pairs = list(zip(rows["run_a"], rows["run_b"], strict=True))
-        return [pairs[i] for i in order[: arrangement.top]]
+        keys: dict[str, Any] = {
+            "p": rows["p"],
+            "risk": -rows["risk"],
+            "difference": -rows["difference"].abs(),
+        }
+        keys |= {"chance": -np.maximum(rows["prob_greater"], rows["prob_less"])}
+        if key := arrangement.sort or ("difference" if arrangement.top else ""):
+            rows = rows.iloc[np.argsort(np.asarray(keys[key]), kind="stable")]
+        return rows[["measure", "run_a", "run_b"]].head(arrangement.top or len(rows))
 
     def shown_method(self, measure: Measure) -> str:
         """Return the first method with draws for a measure, else ``as-judged``."""
@@ -252,8 +248,6 @@ class ComparisonFrames:
     @cached_property
     def _across_frame(self) -> pd.DataFrame:
         """Cached frame for `across_measures`."""
-        import pandas as pd
-
         frames = []
         for method in dict.fromkeys(e.method for e in self.scores.estimates):
             estimates = [e for e in self.scores.estimates if e.method == method]
@@ -321,8 +315,6 @@ class ComparisonFrames:
             significantly greater, less than b), and ``reversal_risk`` of pairs significant as judged: the
             chance that completed judgments do not confirm it in that direction.
         """
-        import pandas as pd
-
         frames = []
         for (measure, method, test), p in self.p_values.items():
             e = self.scores[method, measure]
@@ -366,22 +358,13 @@ class ComparisonFrames:
             (``generalizability`` Eρ², ``dependability`` Φ), ``value``, ``lower``, ``upper``, ``ci_prob``.
             With draws the value is their mean, and the interval reflects unjudged documents.
         """
-        import pandas as pd
-
         rows = []
         for e in self.scores.estimates:
-            for name, coefficient in (
-                ("generalizability", generalizability),
-                ("dependability", dependability),
-            ):
-                lower = upper = np.nan
-                if e.draws is None:
-                    value = float(coefficient(e.per_topic))
-                else:
-                    by_draw = coefficient(e.draws.amount)
-                    value = float(by_draw.mean())
-                    if not np.isnan(value):  # runs with equal scores in a draw have no coefficient
-                        lower, upper = (float(end) for end in equal_tailed_interval(by_draw, self.ci_prob))
+            for name, coefficient in _COEFFICIENTS.items():
+                by_draw = np.atleast_1d(coefficient(e.per_topic if e.draws is None else e.draws.amount))
+                value, lower, upper = float(by_draw.mean()), np.nan, np.nan
+                if e.draws is not None and not np.isnan(value):  # as runs with equal scores in a draw have
+                    lower, upper = map(float, equal_tailed_interval(by_draw, self.ci_prob))
                 row = (str(e.measure), e.method, name, value, lower, upper)
                 rows.append((*row, np.nan if np.isnan(lower) else self.ci_prob))
         columns = ["measure", "method", "coefficient", "value", "lower", "upper", "ci_prob"]

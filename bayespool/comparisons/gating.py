@@ -182,11 +182,5 @@ def gate(
         f"({level(ci_prob)} interval {interval(lower, upper, 3, signed=True)}, {estimator.name}); the chance "
         f"that it is at least {-margin or 0:g} is {chance_text(chance)}, and a verdict needs {probability:g}."
     )
-    decision = {
-        "run_ids": list(pair),
-        "verdict": verdict,
-        "status": _STATUS[verdict],
-        "ci_prob": ci_prob,
-        **numbers,
-    }
-    return Gate(verdict, sentence, **numbers, metadata={**scores.metadata, "gate": decision})
+    decision = {"run_ids": list(pair), "verdict": verdict, "status": _STATUS[verdict], "ci_prob": ci_prob}
+    return Gate(verdict, sentence, **numbers, metadata={**scores.metadata, "gate": decision | numbers})

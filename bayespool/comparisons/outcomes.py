@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayespool.arrays import BoolArray
 from bayespool.comparisons.frames import count_pairs, pair_frame
 from bayespool.comparisons.significance import SignificantDraws
-from bayespool.comparisons.tables import PAIR, TEST_NAMES, citations_with_tests, control_name
+from bayespool.comparisons.tables import (
+    COMPARISON_COLUMNS,
+    PAIR,
+    TEST_NAMES,
+    citations_with_tests,
+    control_name,
+)
 from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure
@@ -26,9 +33,6 @@ from bayespool.tables.formatting import counted, number, percent, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Pivot, Table, View
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _COLUMNS = PAIR | {
     "group": Column("group", "text", "Whether the runs contributed to the pool."),
     "judgments": Column("judgments", "count", "Size of the smaller judgment set."),
@@ -36,48 +40,33 @@ _COLUMNS = PAIR | {
     "pool_depth": Column("pool\ndepth", "count", "Depth of the pool of these judgments."),
     "residual": Column("residual", "score", "Mean Δ of the runs: how much their scores can rise."),
     "value": Column("mean", "score", "Mean score of the runs."),
-    "against": Column(
-        "against", "text", "Standard of comparison under all judgments: the same method, or as judged."
-    ),
+    "against": Column("against", "text", "Standard under all judgments: the same method, or as judged."),
     "n_pairs": Column("pairs", "count", "Number of pairs of runs."),
     "separability": Column("separable", "share", "Share of pairs that are significant."),
-    "separability_all": Column(
-        "separable,\nall judged", "share", "Share of pairs that are significant under all judgments."
-    ),
+    "separability_all": Column("separable,\nall judged", "share", "The same under all judgments."),
     "kept": Column("kept", "share", "Share of pairs significant under both sets the same way."),
     "reversed": Column("reversed", "share", "Share of pairs significant under the smaller set alone."),
     "swapped": Column("swapped", "share", "Share of pairs significant under both sets, opposite ways."),
     "gained": Column("gained", "share", "Share of pairs significant under all judgments alone."),
-    "reversed_of_significant": Column(
-        "taken\nback", "share", "Share reversed or swapped of the pairs significant under the smaller set."
-    ),
+    "reversed_of_significant": Column("taken\nback", "share", "Share reversed or swapped of the separable."),
     "p_value": Column("p", "p-value", "Adjusted p-value under the smaller set."),
     "p_value_all": Column("p, all\njudged", "p-value", "Adjusted p-value under all judgments."),
-    "statement": Column(
-        "statement",
-        "text",
-        "reversed: a significant difference will not be; significant: a difference will be.",
-    ),
+    "statement": Column("statement", "text", "reversed: significance is lost; significant: it is there."),
     "n": Column("pairs", "count", "Number of pairs graded."),
     "bin_lower": Column("from", "chance", "Lower end of the bin of chances."),
     "bin_upper": Column("to", "chance", "Upper end of the bin of chances."),
     "announced": Column("announced", "chance", "Mean chance announced.", decimals=4),
     "happened": Column("happened", "chance", "Share that all judgments bear out.", decimals=4),
     "brier": Column("Brier", "chance", "Brier score of the chances.", decimals=4),
-    "brier_constant": Column(
-        "Brier of\nthat share", "chance", "Brier score of announcing that share for every pair.", decimals=4
-    ),
+    "brier_constant": Column("Brier of\nthat share", "chance", "Brier score of announcing that share.", 4),
 }
 _RISKS = _COLUMNS | {
-    "significant": Column("significant", "flag", "Whether the pair is significant as judged."),
-    "reversal_risk": Column("risk of\nreversal", "chance", "Chance that all judgments do not confirm that."),
+    **{name: COMPARISON_COLUMNS[name] for name in ("significant", "reversal_risk", "prob_significant")},
     "reversed": Column("reversed", "flag", "Whether all judgments did not confirm it."),
     "prob_significant": Column(
         "chance, all\njudged", "chance", "Chance that all judgments make it significant."
     ),
-    "significant_all": Column(
-        "significant,\nall judged", "flag", "Whether all judgments made it significant."
-    ),
+    "significant_all": Column("significant,\nall judged", "flag", "Whether all judgments made it so."),
     "gradable": Column("gradable", "flag", "Whether nearly all of both runs is judged in the end."),
 }
 
@@ -119,11 +108,8 @@ def _rate_views(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
                 "as-judged": f"{some} against the scores as judged by all of them",
             }
             rows = rates.query("measure == @measure and group == @group and judgments == @n")
-            both = [
-                rows.loc[rows["against"] == against, ["method", *shares]].to_dict("records")
-                for against in ways
-            ]
-            if both[0] == both[1]:
+            same, other = (rows[rows["against"] == a][["method", *shares]].to_numpy() for a in ways)
+            if np.array_equal(same, other):
                 del ways["as-judged"]
             for against, more in ways.items():
                 where = {"measure": measure, "group": group, "judgments": n, "against": against}
@@ -183,8 +169,6 @@ def calibration_table(
     0        0.0        0.5  2        0.2       0.5
     1        0.5        1.0  2        0.9       1.0
     """
-    import pandas as pd
-
     probabilities, outcome = _check_statements(probability, happened)
     if n_bins < 1:
         raise InputError(f"{n_bins} bins are too few")
@@ -262,6 +246,7 @@ class Reversals(Result):
         Pool depth by size.
     methods : tuple of str
     outcomes : mapping of (measure, group, n_judgments, method) to Outcome
+        In the order of the measures.
     draws : mapping of (measure, group, n_judgments, method) to SignificantDraws
         For methods with draws.
     truth : mapping of (measure, group, n_judgments) to ndarray of float, shape (run,)
@@ -379,10 +364,8 @@ class Reversals(Result):
             ``topic_rmse`` (the same over runs and topics, which the paper fits its constants to),
             ``separability`` (share of pairs that are significant; figure 4).
         """
-        import pandas as pd
-
         rows = []
-        for (measure, group, n, method), outcome in self._sorted_by_measure(self.outcomes):
+        for (measure, group, n, method), outcome in self.outcomes.items():
             all_judged = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].value
             has_draws = (measure, group, n, method.partition(">=")[0]) in self.draws
             true = self.truth[measure, group, n] if has_draws else all_judged
@@ -408,8 +391,6 @@ class Reversals(Result):
             only); and ``reversed_of_significant``, the share reversed or swapped of those that are
             significant under the smaller set.
         """
-        import pandas as pd
-
         rows = []
         for (measure, group, n, method), few in self._results_under_fewer(self.outcomes):
             for against, other in (("same method", method), ("as-judged", AS_JUDGED)):
@@ -427,7 +408,7 @@ class Reversals(Result):
                 taken_back = counts["reversed"] + counts["swapped"]
                 share = taken_back / counts["separability"] if counts["separability"] else np.nan
                 rows.append(
-                    self._key_columns(measure, group, n, method)
+                    _key_columns((measure, group, n, method))
                     | {"all_judgments": self.n_judgments[-1], "against": against, "n_pairs": n_pairs}
                     | {name: count / n_pairs for name, count in counts.items()}
                     | {"reversed_of_significant": share}
@@ -443,15 +424,12 @@ class Reversals(Result):
             ``measure``, ``group``, ``method``, ``judgments``, ``run_a``, ``run_b``, ``p_value``,
             ``p_value_all``, both adjusted as requested.
         """
-        import pandas as pd
-
         frames = []
         for (measure, group, n, method), few in self._results_under_fewer(self.outcomes):
             if not np.isnan(few.p).all():
                 full = self.outcomes[measure, group, self.n_judgments[-1], method]
-                frames.append(
-                    self._pairs(measure, group, n, method, {"p_value": few.p, "p_value_all": full.p})
-                )
+                matrices = {"p_value": few.p, "p_value_all": full.p}
+                frames.append(self._pairs((measure, group, n, method), matrices))
         return pd.concat(frames, ignore_index=True)
 
     def risks(self) -> pd.DataFrame:
@@ -467,8 +445,6 @@ class Reversals(Result):
             did not; NaN and False for others), ``prob_significant`` and ``significant_all`` (on the
             uncorrected scores under all judgments), ``gradable`` (whether both runs are, see `gradable`).
         """
-        import pandas as pd
-
         frames = []
         for (measure, group, n, method), draws in self._results_under_fewer(self.draws):
             significant_now = self.outcomes[measure, group, n, AS_JUDGED].better
@@ -482,7 +458,7 @@ class Reversals(Result):
                 "significant_all": significant_all | significant_all.T,
                 "gradable": np.logical_and.outer(gradable, gradable),
             }
-            frames.append(self._pairs(measure, group, n, method, matrices))
+            frames.append(self._pairs((measure, group, n, method), matrices))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
@@ -495,8 +471,6 @@ class Reversals(Result):
             significant now; ``significant``, on all pairs) and bin of `calibration_table`. Only pairs of two
             `gradable` runs count.
         """
-        import pandas as pd
-
         frames = []
         for keys, probability, happened in self._statements():
             table = calibration_table(probability, happened, n_bins=n_bins)
@@ -513,8 +487,6 @@ class Reversals(Result):
             probability), ``happened`` (share), ``brier`` and ``brier_constant`` (of announcing that share for
             every pair, which is unknown beforehand). Only pairs of two `gradable` runs count.
         """
-        import pandas as pd
-
         rows = []
         for keys, probability, happened in self._statements():
             share = announced = np.nan
@@ -543,24 +515,17 @@ class Reversals(Result):
 
     def _results_under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
         """Return outcomes for all judgment sets but the complete one."""
-        return [
-            (key, value) for key, value in self._sorted_by_measure(results) if key[2] != self.n_judgments[-1]
-        ]
+        return [(key, value) for key, value in results.items() if key[2] != self.n_judgments[-1]]
 
-    def _sorted_by_measure(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
-        """Return outcomes sorted by measure."""
-        order = [str(measure) for measure in self.measures]
-        return sorted(results.items(), key=lambda item: order.index(item[0][0]))
-
-    def _pairs(
-        self, measure: str, group: str, n: int, method: str, matrices: Mapping[str, npt.NDArray[Any]]
-    ) -> pd.DataFrame:
+    def _pairs(self, key: Key, matrices: Mapping[str, npt.NDArray[Any]]) -> pd.DataFrame:
         """Return the frame for all pairs of runs in a group, given one method and judgment set."""
-        return pair_frame(self.groups[group], self._key_columns(measure, group, n, method), matrices)
+        return pair_frame(self.groups[key[1]], _key_columns(key), matrices)
 
-    def _key_columns(self, measure: str, group: str, n: int, method: str) -> dict[str, Any]:
-        """Return key columns that identify a row."""
-        return {"measure": measure, "group": group, "method": method, "judgments": n}
+
+def _key_columns(key: Key) -> dict[str, Any]:
+    """Return key columns that identify a row."""
+    measure, group, n, method = key
+    return {"measure": measure, "group": group, "method": method, "judgments": n}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

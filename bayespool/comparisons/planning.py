@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import inspect
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayespool import __version__
 from bayespool.arrays import FloatArray
@@ -29,10 +32,6 @@ from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
 from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 _MAX_PAIRS = 100  # of all, evenly over their standard errors
 _MOST_TOPICS = 100  # times those at hand
 _SHARES = np.linspace(0, 1, 21)  # of the unjudged documents
@@ -41,12 +40,8 @@ _COLUMNS = {
     "labels": Column("labels", "flag", "Whether the labels of second judges inform the posterior."),
     "n_topics": Column("topics", "count", "Number of topics."),
     "n_judgments": Column("more\njudgments", "count", "Judgments that are added."),
-    "smallest": Column(
-        "smallest\ndifference", "score", "Smallest difference that is detected with the power asked for."
-    ),
-    "unjudged_variance": Column(
-        "due to\nunjudged", "share", "Share of the variance of a difference due to unjudged documents."
-    ),
+    "smallest": Column("smallest\ndifference", "score", "Smallest difference detected with this power."),
+    "unjudged_variance": Column("due to\nunjudged", "share", "Share of the variance of a difference."),
     "power": Column("power", "chance", "Share of the cases in which a difference is detected."),
     "difference": Column("difference", "score", "The difference to detect."),
     "n_labels": Column("labels to\npay", "count", "Documents that a second judge labels."),
@@ -89,15 +84,10 @@ class PairVariances:
         topic_variance, topic_specific_error, whole = np.array(rows).T
         n_topics = values.n_topics
         order = np.argsort(topic_variance / n_topics + whole, kind="stable")
-        places = order[
-            np.unique(np.linspace(0, len(order) - 1, min(len(order), _MAX_PAIRS)).round().astype(int))
-        ]
-        return cls(
-            n_topics,
-            topic_variance[places],
-            topic_specific_error[places],
-            np.maximum(whole - topic_specific_error, 0)[places],
-        )
+        places = np.linspace(0, len(order) - 1, min(len(order), _MAX_PAIRS)).round().astype(int)
+        common_error = np.maximum(whole - topic_specific_error, 0)
+        parts = (topic_variance, topic_specific_error, common_error)
+        return cls(n_topics, *(part[order[places]] for part in parts))
 
     def unjudged_variance(self, n_topics: int, judged: float = 0.0) -> FloatArray:
         """Return the variance due to unjudged documents, given numbers of topics and further judgments."""
@@ -169,14 +159,9 @@ class PairVariances:
 
         It is at least the number at hand.
         """
-        low, high = self.n_topics, _MOST_TOPICS * self.n_topics
-        if self.power(difference, high, judged, level=level) < power:
-            return None
-        while low < high:
-            middle = (low + high) // 2
-            enough = self.power(difference, middle, judged, level=level) >= power
-            low, high = (low, middle) if enough else (middle + 1, high)
-        return low
+        numbers = range(self.n_topics, _MOST_TOPICS * self.n_topics + 1)
+        place = bisect_left(numbers, power, key=lambda n: self.power(difference, n, judged, level=level))
+        return numbers[place] if place < len(numbers) else None
 
 
 def _variances(scores: FloatArray, a: np.intp, b: np.intp) -> tuple[float, float, float]:
@@ -233,8 +218,6 @@ class Plan(Result):
             One row per scenario: ``scenario``, ``labels``, ``n_topics``, ``n_judgments``, ``smallest`` (the
             smallest difference detected with the power asked for), ``unjudged_variance`` and ``power``.
         """
-        import pandas as pd
-
         rows = []
         for labels, v in self.variances.items():
             scenarios = [("as it is", v.n_topics, 0)]
@@ -261,28 +244,21 @@ class Plan(Result):
             least number of topics that it takes: ``difference``, ``labels``, ``n_topics``, ``n_judgments``,
             ``n_labels`` and ``price``. Judgments and labels are of the new topics, too.
         """
-        import pandas as pd
-
-        names = ["difference", "labels", "n_topics", "n_judgments", "n_labels", "price"]
+        rows, names = [], ["difference", "labels", "n_topics", "n_judgments", "n_labels", "price"]
         if self.difference is None:
             return pd.DataFrame(columns=names)
-        frame = pd.DataFrame(self._mixes(self.difference), columns=names)
-        return frame.sort_values(["price", "n_topics"], kind="stable", ignore_index=True)
-
-    def _mixes(self, difference: float) -> Iterator[tuple[float, bool, int, int, int, float]]:
         for labels, v in self.variances.items():
             for judged in _SHARES if self.n_unjudged else _SHARES[:1]:
-                n_topics = v.topics_for(difference, self.power, float(judged), level=self.level)
+                n_topics = v.topics_for(self.difference, self.power, float(judged), level=self.level)
                 if n_topics is None:
                     continue
                 in_reach = self.n_unjudged * n_topics / v.n_topics
                 n, n_labels = round(judged * in_reach), round(in_reach) if labels else 0
-                price = (
-                    self.price_topic * (n_topics - v.n_topics)
-                    + self.price_judgment * n
-                    + self.price_label * n_labels
-                )
-                yield difference, labels, n_topics, n, n_labels, price
+                price = self.price_topic * (n_topics - v.n_topics) + self.price_judgment * n
+                price += self.price_label * n_labels
+                rows.append((self.difference, labels, n_topics, n, n_labels, price))
+        frame = pd.DataFrame(rows, columns=names)
+        return frame.sort_values(["price", "n_topics"], kind="stable", ignore_index=True)
 
     def tables(self) -> tuple[Table, ...]:
         """Return the table ``scenarios``, and ``mixes`` if a difference was requested."""
@@ -441,11 +417,8 @@ def plan_comparison(
     [0.101, 0.071]
     """
     measure = parse_sole_measure(measures)
-    counts = listed("judgments", judgments, may_be_empty=True)
-    topics = listed("more_topics", more_topics, may_be_empty=True)
-    for name, numbers in (("judgments", counts), ("more_topics", topics)):
-        for n in numbers:
-            check_count(name, n)
+    counts = listed("judgments", judgments, check_count, may_be_empty=True)
+    topics = listed("more_topics", more_topics, check_count, may_be_empty=True)
     check_number("difference", difference, above=0)
     check_share("power", power)
     check_share("level", level)
@@ -506,23 +479,18 @@ def plan_comparison(
     return plan(variances=variances, n_unjudged=n_unjudged, metadata=scores.metadata)
 
 
-_IDLE = {
-    "posterior": "posterior-combined",
-    "unpool": (),
-    "unpool_by": "organization",
-    "pool_depth": None,
-    "estimand": "complete",
-    "judgments": (100, 1000),
-    "price_judgment": 1.0,
-    "price_label": 0.0,
-}
-"""Settings that a plan without a collection does not use, with their defaults."""
+_IDLE = (
+    *("posterior", "unpool", "unpool_by", "pool_depth", "estimand"),
+    *("judgments", "price_judgment", "price_label"),
+)
+"""Settings that a plan without a collection does not use."""
 
 
 def _refuse_idle(given: Mapping[str, Any]) -> None:
     """Raise `InputError` for a setting that a plan without a collection does not use."""
-    for name, default in _IDLE.items():
-        if given[name] != default:
+    defaults = inspect.signature(plan_comparison).parameters
+    for name in _IDLE:
+        if given[name] != defaults[name].default:
             raise InputError(
                 f"{name} beside topics_at_hand: without a collection nothing is unjudged",
                 hint="leave it out, or give a collection instead of topics_at_hand and sd",

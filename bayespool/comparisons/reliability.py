@@ -22,11 +22,12 @@ the two-way cross component of variance model. Communications in Statistics: The
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayespool.arrays import FloatArray
 from bayespool.defaults import fill_ci_prob
@@ -34,9 +35,6 @@ from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.populations import population_draws, topic_variance, unjudged_share
 from bayespool.randomness import key_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,16 +72,11 @@ def variance_components(scores: npt.ArrayLike) -> VarianceComponents:
             f"scores of shape {x.shape} have no variance components", hint="two runs and two topics or more"
         )
     n_runs, n_topics = x.shape[-2:]
-    run_mean, topic_mean = x.mean(axis=-1), x.mean(axis=-2)
-    mean = run_mean.mean(axis=-1)
-    ms_run = n_topics * ((run_mean - mean[..., None]) ** 2).sum(axis=-1) / (n_runs - 1)
-    ms_topic = n_runs * ((topic_mean - mean[..., None]) ** 2).sum(axis=-1) / (n_topics - 1)
-    residual = x - run_mean[..., None] - topic_mean[..., None, :] + mean[..., None, None]
-    ms_residual = (residual**2).sum(axis=(-2, -1)) / ((n_runs - 1) * (n_topics - 1))
+    squares = _MeanSquares.of(x)
     return VarianceComponents(
-        run=np.maximum((ms_run - ms_residual) / n_topics, 0),
-        topic=np.maximum((ms_topic - ms_residual) / n_runs, 0),
-        residual=ms_residual,
+        run=np.maximum((squares.run - squares.rest) / n_topics, 0),
+        topic=np.maximum((squares.topic - squares.rest) / n_runs, 0),
+        residual=squares.rest,
     )
 
 
@@ -110,7 +103,7 @@ def generalizability(scores: npt.ArrayLike, n_topics: int | None = None) -> Floa
     0.923
     """
     components = variance_components(scores)
-    return _share(components.run, components.residual, _n_topics(scores, n_topics))
+    return _share(components.run, components.residual, scores, n_topics)
 
 
 def dependability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatArray:
@@ -134,17 +127,13 @@ def dependability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatAr
     0.346
     """
     components = variance_components(scores)
-    return _share(components.run, components.topic + components.residual, _n_topics(scores, n_topics))
+    return _share(components.run, components.topic + components.residual, scores, n_topics)
 
 
-def _n_topics(scores: npt.ArrayLike, n_topics: int | None) -> int:
+def _share(signal: FloatArray, noise: FloatArray, scores: npt.ArrayLike, n_topics: int | None) -> FloatArray:
     n = np.shape(scores)[-1] if n_topics is None else n_topics
     if n < 1:
         raise InputError(f"too few topics: {n}")
-    return n
-
-
-def _share(signal: FloatArray, noise: FloatArray, n: int) -> FloatArray:
     with np.errstate(invalid="ignore"):
         share: FloatArray = signal / (signal + noise / n)
     return share
@@ -224,71 +213,71 @@ def reliability(
     ci_prob = fill_ci_prob(ci_prob)
     n = matrix.shape[1] if n_topics is None else n_topics
     squares = _MeanSquares.of(matrix)
+    if squares.rest <= 1e-12 * matrix.var():  # rounding error
+        squares = replace(squares, rest=np.zeros(()))
     lower, upper = (1 + ci_prob) / 2, (1 - ci_prob) / 2  # tails of the F distribution in the denominators
+    (general_lower, depend_lower), (general_upper, depend_upper) = (
+        squares.ends(n, tail) for tail in (lower, upper)
+    )
     return Reliability(
         n_topics=n,
         generalizability=float(generalizability(matrix, n)),
-        generalizability_lower=squares.generalizability_bound(n, lower),
-        generalizability_upper=squares.generalizability_bound(n, upper),
+        generalizability_lower=general_lower,
+        generalizability_upper=general_upper,
         dependability=float(dependability(matrix, n)),
-        dependability_lower=squares.dependability_end(n, lower),
-        dependability_upper=squares.dependability_end(n, upper),
+        dependability_lower=depend_lower,
+        dependability_upper=depend_upper,
         ci_prob=ci_prob,
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class _MeanSquares:
+    """Mean squares of runs, of topics and of the rest, each of shape (...), and the size of the design."""
+
     n_runs: int
     n_topics: int
-    run: float
-    topic: float
-    rest: float
+    run: FloatArray
+    topic: FloatArray
+    rest: FloatArray
 
     @classmethod
-    def of(cls, matrix: npt.NDArray[np.float64]) -> _MeanSquares:
-        n_runs, n_topics = matrix.shape
-        rest = float(variance_components(matrix).residual)
-        scale = float(matrix.var())
+    def of(cls, x: FloatArray) -> _MeanSquares:
+        n_runs, n_topics = x.shape[-2:]
+        run_mean, topic_mean = x.mean(axis=-1), x.mean(axis=-2)
+        mean = run_mean.mean(axis=-1)
+        residual = x - run_mean[..., None] - topic_mean[..., None, :] + mean[..., None, None]
         return cls(
             n_runs,
             n_topics,
-            run=float(n_topics * matrix.mean(axis=1).var(ddof=1)),
-            topic=float(n_runs * matrix.mean(axis=0).var(ddof=1)),
-            rest=rest if rest > 1e-12 * scale else 0.0,  # rounding error
+            run=n_topics * ((run_mean - mean[..., None]) ** 2).sum(axis=-1) / (n_runs - 1),
+            topic=n_runs * ((topic_mean - mean[..., None]) ** 2).sum(axis=-1) / (n_topics - 1),
+            rest=(residual**2).sum(axis=(-2, -1)) / ((n_runs - 1) * (n_topics - 1)),
         )
 
-    def generalizability_bound(self, n: int, tail: float) -> float:
-        """Return a confidence limit for Eρ² from an F quantile."""
-        from scipy.special import fdtri
-
-        if self.rest == 0 or self.run == 0:
-            return float("nan") if self.rest == 0 else 0.0
-        df_run, df_topic = self.n_runs - 1, self.n_topics - 1
-        below = self.rest * float(fdtri(df_run, df_run * df_topic, tail))
-        ratio = max(0.0, (self.run / below - 1) / self.n_topics)
-        return n * ratio / (1 + n * ratio)
-
-    def dependability_end(self, n: int, tail: float) -> float:
-        """Return an approximate confidence limit for Φ from F quantiles."""
+    def ends(self, n: int, tail: float) -> tuple[float, float]:
+        """Return confidence limits for Eρ² and, approximately, for Φ from F quantiles."""
         from scipy.special import chdtri, fdtri
 
         if self.rest == 0 or self.run == 0:
-            return float("nan") if self.rest == 0 else 0.0
+            end = float("nan") if self.rest == 0 else 0.0
+            return end, end
         df_run, df_topic = self.n_runs - 1, self.n_topics - 1
         unbounded = chdtri(df_run, 1 - tail) / df_run  # F with infinitely many degrees of freedom below
         to_rest, to_topic = fdtri(df_run, df_run * df_topic, tail), fdtri(df_run, df_topic, tail)
+        ratio = max(0.0, float(self.run / (self.rest * to_rest) - 1) / self.n_topics)
         above = (
             self.run**2 - unbounded * self.run * self.rest + (unbounded - to_rest) * to_rest * self.rest**2
         )
         below = df_run * unbounded * self.run * self.rest + to_topic * self.run * self.topic
-        ratio = max(0.0, float(above / below))
-        group = self.n_runs * ratio / (self.n_runs * ratio + self.n_topics)
-        return n * group / (1 + (n - 1) * group)
+        of_group = self.n_runs * max(0.0, float(above / below))
+        group = of_group / (of_group + self.n_topics)
+        return n * ratio / (1 + n * ratio), n * group / (1 + (n - 1) * group)
 
 
 # --- systems ---
 
+_SHARES = ("topics_variance", "replicates_variance", "unjudged_variance")
 _SHARES_BY_ANOTHER = ("unjudged_variance", "assessor_variance")
 
 
@@ -330,15 +319,12 @@ class SystemScores:
     system: float
     assessor_variance: FloatArray | None = None
 
-    @property
-    def shares(self) -> FloatArray:
-        """Shares of topics, runs and unjudged documents in each system's variance, shape (3, system).
+    def shares(self, names: Sequence[str]) -> FloatArray:
+        """Return the shares of variances in each system's sum of them, shape (variance, system).
 
         Runs have none where no system has two, and all are NaN where nothing varies.
         """
-        parts = np.array(
-            [self.topics_variance, np.nan_to_num(self.replicates_variance), self.unjudged_variance]
-        )
+        parts = np.nan_to_num([getattr(self, name) for name in names])
         with np.errstate(invalid="ignore"):
             return np.asarray(parts / parts.sum(axis=0))
 
@@ -348,21 +334,10 @@ class SystemScores:
 
         From the third on they are means over systems.
         """
-        topic, unjudged = float(self.topics_variance.mean()), float(self.unjudged_variance.mean())
-        parts = {"system": self.system, "replicate": self.replicate, "topic": topic, "unjudged": unjudged}
-        return (
-            parts
-            if self.assessor_variance is None
-            else parts | {"assessor": float(self.assessor_variance.mean())}
-        )
-
-    @property
-    def shares_on_these(self) -> FloatArray:
-        """Shares of unjudged documents and another assessor in each system's variance, shape (2, system)."""
-        assert self.assessor_variance is not None
-        parts = np.array([self.unjudged_variance, self.assessor_variance])
-        with np.errstate(invalid="ignore"):
-            return np.asarray(parts / parts.sum(axis=0))
+        parts = {"topic": self.topics_variance, "unjudged": self.unjudged_variance}
+        parts |= {} if self.assessor_variance is None else {"assessor": self.assessor_variance}
+        means = {name: float(part.mean()) for name, part in parts.items()}
+        return {"system": self.system, "replicate": self.replicate} | means
 
     def interval(self, ci_prob: float, *, like_these: bool) -> tuple[FloatArray, FloatArray]:
         """Return interval limits for each system's score, shape (system,) each."""
@@ -479,10 +454,7 @@ def system_frame(
     system_values: SystemScoresByKey, scopes: Iterable[tuple[Measure, str, str]], ci_prob: float
 ) -> pd.DataFrame:
     """Return the data frame for `ComparisonFrames.system_scores`."""
-    import pandas as pd
-
     names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
-    shares = ["topics_variance", "replicates_variance", "unjudged_variance"]
     frames = []
     for measure, method, scope in scopes if system_values else ():
         by_another, like_these = scope == "another-assessor", scope == "population"
@@ -491,17 +463,15 @@ def system_frame(
         columns: dict[str, Any] = {"measure": str(measure), "method": method, "scope": scope}
         columns |= {"system": one.names, "n_runs": one.n_runs, "value": one.value}
         columns |= {"lower": lower, "upper": upper, "ci_prob": ci_prob}
-        columns |= dict(zip(shares, one.shares if like_these else [np.nan] * 3, strict=True))
-        if by_another:
-            columns |= dict(zip(_SHARES_BY_ANOTHER, one.shares_on_these, strict=True))
+        columns |= dict.fromkeys(_SHARES, np.nan)
+        if shares := {"population": _SHARES, "another-assessor": _SHARES_BY_ANOTHER}.get(scope):
+            columns |= dict(zip(shares, one.shares(shares), strict=True))
         frames.append(pd.DataFrame(columns).sort_values("value", ascending=False, kind="stable"))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*names, *shares])
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*names, *_SHARES])
 
 
 def variance_frame(system_values: SystemScoresByKey) -> pd.DataFrame:
     """Return the data frame for `ComparisonFrames.system_variance`."""
-    import pandas as pd
-
     rows, has_another = [], any(by_another for *_, by_another in system_values)
     for (measure, method, by_another), one in system_values.items():
         total = np.nansum(list(one.components.values())) or np.nan

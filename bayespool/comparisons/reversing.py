@@ -256,11 +256,8 @@ def count_reversals(
     as-judged         0.133              0.39     0.005
      smoothed         0.210              0.39     0.010
     """
-    sizes, shares = listed("judgments", judgments), listed("announce", announce, may_be_empty=True)
-    for size in sizes:
-        check_count("judgments", size)
-    for share in shares:
-        check_number("announce", share, least=0.5, most=1)
+    sizes = listed("judgments", judgments, check_count)
+    shares = listed("announce", announce, check_number, least=0.5, most=1, may_be_empty=True)
     check_choice("unseen", unseen, Unseen)
     check_choice("test", test, SignificanceTest)
     check_share("level", level)
@@ -323,8 +320,11 @@ def count_reversals(
                 if (best := constants.get((str(m), name))) is not None:
                     with_constants = _with_constants(by_name[name], best)
                     (estimates,) = _estimate(with_constants, subset, runs, (m,))
-                    with_fit = outcome_of(estimates, judged[m].low.scores())
-                    outcomes[str(m), group, n, f"{name} fitted"] = with_fit
+                    outcome = outcome_of(estimates, judged[m].low.scores())
+                    outcomes[str(m), group, n, f"{name} fitted"] = outcome
+    place = {str(m): i for i, m in enumerate(measures)}
+    outcomes = dict(sorted(outcomes.items(), key=lambda item: place[item[0][0]]))
+    draws = dict(sorted(draws.items(), key=lambda item: place[item[0][0]]))
     return Reversals(
         measures=measures,
         groups=groups,
@@ -341,13 +341,8 @@ def count_reversals(
         metadata={
             "bayespool": __version__,
             "fingerprint": as_given.fingerprint,
-            "measures": [str(m) for m in measures],
-            "judgments": [*fewer, n_all],
-            **testing,
-            "announce": list(shares),
-            "unseen": unseen,
-            "random_seed": random_seed,
-            "settings": settings,
+            **described(measures=measures, judgments=(*fewer, n_all), **testing, announce=shares),
+            **{"unseen": unseen, "random_seed": random_seed, "settings": settings},
         },
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.comparisons.draws import DrawComparison
-from bayespool.comparisons.frames import ComparisonFrames
+from bayespool.comparisons.frames import ComparisonFrames, TestKey
 from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
@@ -42,7 +42,7 @@ def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
         pairs = comparison.pairs_in_order(measure, comparison.arrangement)
         says_nothing = method == AS_JUDGED and any(of == measure for of, _, _ in comparison.draws)
         if len(pairs) <= _MAX_PAIRS and not measure.describes_judgments and not says_nothing:
-            for run_a, run_b in pairs:
+            for run_a, run_b in zip(pairs["run_a"], pairs["run_b"], strict=True):
                 places = comparison.run_ids.index(run_a), comparison.run_ids.index(run_b)
                 yield _pair_sentence(comparison, *places, measure, method, comparison.tests[0])
     if len(comparison.run_ids) > 2:
@@ -62,38 +62,6 @@ def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
                 yield across_sentence(row, len(comparison.scores.query_ids))
 
 
-def pair_lines(comparison: ComparisonFrames, pair: Sequence[str]) -> Iterator[str]:
-    """Yield a line per measure with the results for one pair of runs.
-
-    Examples
-    --------
-    >>> from bayespool import load_example
-    >>> from bayespool.comparisons import compare
-    >>> two = compare(load_example(), ["new-a", "new-b"], "P@10", estimators=["as-judged"])
-    >>> for line in pair_lines(two, ["new-b", "new-a"]):
-    ...     print(line)
-    P@10 of new-b − new-a: as judged -0.245, p < 0.0001 (paired t test, one pair)
-    """
-    if len(pair) != 2:
-        raise InputError(f"a pair is two runs, not {len(pair)}")
-    a, b = _places(comparison, *pair)
-    test = comparison.tests[0]
-    for measure in comparison.measures:
-        value = comparison.scores[AS_JUDGED, measure].value
-        p = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b])
-        line = f"{measure} of {pair[0]} − {pair[1]}: as judged {difference(value[a] - value[b], 3)}, {_p(p)}"
-        line += f" ({test_text(comparison, test)})"
-        method = next((name for of, name, _ in comparison.draws if of == measure), None)
-        if method is not None and (draws := comparison.draws.get((measure, method, "these-topics"))):
-            line += f"; {method} {difference(draws.difference[a, b], 3)} ({level(comparison.ci_prob)} "
-            line += f"{_ends(draws, a, b)}), chance above 0: {chance_text(draws.prob_greater[a, b])}"
-            significant = comparison.significant.get((measure, method, test))
-            if significant is not None and p <= comparison.level:
-                risk = significant.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
-                line += f", risk of reversal: {chance_text(risk)}"
-        yield line
-
-
 def _p(p: float) -> str:
     """Format a p-value with its equality or inequality sign."""
     return f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
@@ -110,7 +78,7 @@ def comparison_sentence(
 ) -> str:
     """Return a sentence that compares two runs, the better run first.
 
-    Defaults are the first measure, method with draws and test.
+    Defaults are the first measure, method with draws (without one the scores as judged) and test.
 
     Examples
     --------
@@ -122,14 +90,16 @@ def comparison_sentence(
     """
     a, b = _places(comparison, run_a, run_b)
     chosen_measure = comparison.measures[_position([str(m) for m in comparison.measures], measure, "measure")]
-    with_draws = list(dict.fromkeys(m for _, m, _ in comparison.draws))
-    if not with_draws:
-        raise InputError("no method has draws to speak of chances with", hint="add a posterior estimator")
-    chosen_method = with_draws[_position(with_draws, method, "method with draws")]
+    with_draws = [by for of, by, scope in comparison.draws if (of, scope) == (chosen_measure, "these-topics")]
+    chosen_method = (with_draws or [AS_JUDGED])[_position(with_draws, method, "method with draws")]
     chosen_test = comparison.tests[_position(comparison.tests, test, "test")]
-    if (chosen_measure, chosen_method, "these-topics") not in comparison.draws:
-        raise InputError("the scope these-topics was left out of the comparison")
     return _pair_sentence(comparison, a, b, chosen_measure, chosen_method, chosen_test)
+
+
+def pair_sentences(comparison: ComparisonFrames, run_a: str, run_b: str) -> Iterator[str]:
+    """Yield a sentence per measure on one pair of runs."""
+    for measure in comparison.measures:
+        yield comparison_sentence(comparison, run_a, run_b, measure)
 
 
 _OTHER_SCOPES: dict[Scope, str] = {
@@ -168,10 +138,8 @@ def _pair_sentence(
     comparison: ComparisonFrames, a: int, b: int, measure: Measure, method: str, test: SignificanceTest
 ) -> str:
     """Return a sentence that compares two runs given by index, the better run first."""
-    value, draws = (
-        comparison.scores[AS_JUDGED, measure].value,
-        comparison.draws.get((measure, method, "these-topics")),
-    )
+    value = comparison.scores[AS_JUDGED, measure].value
+    draws = comparison.draws.get((measure, method, "these-topics"))
     lead = value[a] - value[b] if draws is None else draws.difference[a, b]
     if lead < 0:
         a, b, lead = b, a, -lead
@@ -201,7 +169,7 @@ def _pair_sentence(
         if (d := comparison.draws.get((measure, method, scope))) is not None:
             amount, chance = _amount(d.difference[a, b]), chance_text(d.prob_greater[a, b])
             text += sentence.format(amount=amount, ends=_ends(d, a, b), chance=chance, way=way)
-    return text + _significance_clause(comparison, measure, method, test, a, b, is_certain=is_certain)
+    return text + _significance_clause(comparison, (measure, method, test), a, b, is_certain=is_certain)
 
 
 def _ends(draws: DrawComparison, a: int, b: int) -> str:
@@ -311,15 +279,9 @@ def _is_fully_judged(comparison: ComparisonFrames, measure: Measure, a: int, b: 
 
 
 def _significance_clause(
-    comparison: ComparisonFrames,
-    measure: Measure,
-    method: str,
-    test: SignificanceTest,
-    a: int,
-    b: int,
-    *,
-    is_certain: bool,
+    comparison: ComparisonFrames, key: TestKey, a: int, b: int, *, is_certain: bool
 ) -> str:
+    measure, _, test = key
     p, test_name = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_text(comparison, test)
     if np.isnan(p):
         return f" On the existing judgments the two have the same score on every topic ({test_name})."
@@ -332,7 +294,7 @@ def _significance_clause(
         f"{'' if significant else 'not '}significant at {comparison.level:g} ({test_name}: {_p(p)}, "
         f"effect size {letter} = {size:.2f})"
     )
-    draws = comparison.significant.get((measure, method, test))
+    draws = comparison.significant.get(key)
     if draws is None or is_certain:
         return text + "."
     if not significant:

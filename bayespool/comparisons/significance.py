@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, OrderArray
 from bayespool.comparisons.dunnett_distribution import dunnett_critical, dunnett_sf
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError
 from bayespool.names import Control, PairControl, SignificanceTest as SignificanceTest
+from bayespool.validation import check_choice, check_share
 
 SIGNIFICANCE_LEVEL = 0.05
 _DECIMALS = 12
@@ -26,12 +27,10 @@ def p_values(
     scores: npt.ArrayLike, test: SignificanceTest = "paired-t", *, n_flips: int = 10_000, random_seed: int = 0
 ) -> FloatArray:
     """Return p-values for all pairs of runs from a test on scores (run, topic), shape (run, run)."""
+    check_choice("test", test, SignificanceTest)
     if test == "randomization":
         return randomization(scores, n_flips=n_flips, random_seed=random_seed)
-    tests = {"paired-t": paired_t, "wilcoxon": wilcoxon, "tukey-hsd": tukey_hsd}
-    if test in tests:
-        return tests[test](scores)
-    raise InputError(f"no test {test!r}", hint=known_names(test, get_args(SignificanceTest)))
+    return {"paired-t": paired_t, "wilcoxon": wilcoxon, "tukey-hsd": tukey_hsd}[test](scores)
 
 
 def paired_t(scores: npt.ArrayLike) -> FloatArray:
@@ -57,9 +56,7 @@ def paired_t(scores: npt.ArrayLike) -> FloatArray:
 
     matrix, difference = _differences(scores)
     n_topics = matrix.shape[1]
-    mean = difference.mean(axis=1)
-    std = difference.std(axis=1, ddof=1)
-    std[(difference == difference[:, :1]).all(axis=1)] = 0  # whatever rounding of the mean leaves
+    mean, std = _moments(difference)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / (std / np.sqrt(n_topics))
     return _symmetric(2 * stdtr(n_topics - 1, -np.abs(t)), len(matrix))
@@ -92,15 +89,13 @@ def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
     np.float64(0.125)
     """
     from scipy.special import ndtr
-    from scipy.stats import rankdata
 
     matrix, difference = _differences(scores)
     if not len(difference):
         return _symmetric(np.zeros(0), len(matrix))
     difference[np.isnan(difference).any(axis=1)] = 0
-    zero = difference == 0
-    n = (~zero).sum(axis=1)
-    rank = np.where(zero, 0, rankdata(np.abs(difference), axis=1) - zero.sum(axis=1, keepdims=True))
+    rank = _ranks(difference)
+    n = (rank > 0).sum(axis=1)
     plus = (rank * (difference > 0)).sum(axis=1)
     total = n * (n + 1) / 2
     smaller = np.minimum(plus, total - plus)
@@ -108,7 +103,7 @@ def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
         p = 2 * ndtr((smaller - total / 2) / np.sqrt((rank**2).sum(axis=1) / 4))
     doubled = np.rint(2 * rank).astype(np.int64)
     for i in np.flatnonzero((n > 0) & (n <= _MAX_EXACT_WILCOXON)):
-        p[i] = 2 * _signed_rank_tail(doubled[i][~zero[i]], round(2 * smaller[i]))
+        p[i] = 2 * _signed_rank_tail(doubled[i][doubled[i] > 0], round(2 * smaller[i]))
     p[n == 0] = np.nan
     return _symmetric(np.minimum(p, 1), len(matrix))
 
@@ -256,7 +251,7 @@ def tukey_critical(level: float, n_runs: int, degrees: int) -> float:
     """Return the critical value for Tukey's studentized range."""
     from scipy.stats import studentized_range
 
-    check_level(level)
+    check_share("level", level)
     return float(studentized_range.isf(level, n_runs, degrees))
 
 
@@ -287,7 +282,7 @@ def adjust_p_values(p: FloatArray, control: PairControl = "holm", pairs: Pairs |
     array([0.03, 0.04, 0.04])
     """
     methods = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
-    check_control(control)
+    check_choice("control", control, PairControl)
     values = p[np.triu_indices(len(p), 1) if pairs is None else pairs]
     defined = ~np.isnan(values)
     if defined.any() and control != "none":
@@ -297,21 +292,9 @@ def adjust_p_values(p: FloatArray, control: PairControl = "holm", pairs: Pairs |
     return _symmetric(values, len(p), pairs)
 
 
-def check_control(control: PairControl) -> None:
-    """Raise `InputError` if the multiplicity control is unknown."""
-    if control not in get_args(PairControl):
-        raise InputError(f"no control {control!r}", hint=known_names(control, get_args(PairControl)))
-
-
 def applied_control(test: SignificanceTest, control: PairControl) -> PairControl:
     """Return the multiplicity control applied to a test's p-values, "none" for Tukey's test."""
     return "none" if test == "tukey-hsd" else control
-
-
-def check_level(level: float) -> None:
-    """Raise `InputError` if the significance level is outside (0, 1)."""
-    if not 0 < level < 1:
-        raise InputError(f"significance level {level} is not between 0 and 1")
 
 
 def _matrix(scores: npt.ArrayLike) -> FloatArray:
@@ -350,18 +333,14 @@ def effect_sizes(scores: npt.ArrayLike, test: SignificanceTest = "paired-t") -> 
     >>> effect_sizes(scores)[1, 0].round(3), effect_sizes(scores, "wilcoxon")[1, 0]
     (np.float64(1.225), np.float64(1.0))
     """
-    from scipy.stats import rankdata
-
     matrix, difference = _differences(scores)
     if not len(difference):
         return np.full((len(matrix), len(matrix)), np.nan)
     if test == "wilcoxon":
-        zero = difference == 0
-        rank = np.where(zero, 0, rankdata(np.abs(difference), axis=1) - zero.sum(axis=1, keepdims=True))
+        rank = _ranks(difference)
         numerator, denominator = (np.sign(difference) * rank).sum(axis=1), rank.sum(axis=1)
     else:
-        numerator, denominator = difference.mean(axis=1), difference.std(axis=1, ddof=1)
-        denominator[(difference == difference[:, :1]).all(axis=1)] = 0  # whatever rounding of the mean leaves
+        numerator, denominator = _moments(difference)
     with np.errstate(divide="ignore", invalid="ignore"):
         sizes = _symmetric(numerator / denominator, len(matrix))
     sizes[np.tril_indices(len(matrix), -1)] *= -1
@@ -373,6 +352,21 @@ def _differences(scores: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     matrix = _matrix(scores)
     first, second = np.triu_indices(len(matrix), 1)
     return matrix, np.round(matrix[first] - matrix[second], _DECIMALS)
+
+
+def _moments(difference: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return means and standard deviations over topics, shape (pair,)."""
+    std = difference.std(axis=1, ddof=1)
+    std[(difference == difference[:, :1]).all(axis=1)] = 0  # whatever rounding of the mean leaves
+    return difference.mean(axis=1), std
+
+
+def _ranks(difference: FloatArray) -> FloatArray:
+    """Return ranks of absolute differences per pair, tied ones at their mean, 0 for no difference."""
+    from scipy.stats import rankdata
+
+    zero = difference == 0
+    return np.where(zero, 0, rankdata(np.abs(difference), axis=1) - zero.sum(axis=1, keepdims=True))
 
 
 def _symmetric(pair_values: FloatArray, n_runs: int, pairs: Pairs | None = None) -> FloatArray:
@@ -504,11 +498,10 @@ def significant_draws(
     >>> significant_draws(draws).prob_significant[0, 1]
     np.float64(0.5)
     """
-    check_level(level)
+    check_share("level", level)
+    check_choice("control", control, Control)
     if test not in DRAW_TESTS:
         raise InputError(f"{test} cannot be repeated in every draw", hint=f"use {' or '.join(DRAW_TESTS)}")
-    if control != "dunnett":
-        check_control(control)
     if test == "tukey-hsd" and control != "none":
         raise InputError("tukey-hsd controls for all pairs by itself", hint="use control none")
     n_draws, n_runs, n_topics = draws.shape

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+import pandas as pd
 
-from bayespool.comparisons.frames import ComparisonFrames, Pair
+from bayespool.comparisons.frames import ComparisonFrames
 from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.score_tables import pool_condition
@@ -17,9 +17,6 @@ from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View, WithSuperscripts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PAIR_COLUMNS = ("as-judged", "p", "difference", "interval", "chance", "risk")
 """Names of available columns in tables of run pairs for papers."""
@@ -60,13 +57,13 @@ _SCOPES = {
 _COEFFICIENTS = {"generalizability": "Eρ², order\nof runs", "dependability": "Φ, scores\nthemselves"}
 _MAX_PAIRS_LISTED = 45  # ten runs; of more only some
 _MAX_PAIRS_IN_SHORT = 20
-_MAX_RANKS_SHOWN = 6
 
 PAIR = {
     "run_a": Column("run a", "run", "The first run of the pair."),
     "run_b": Column("run b", "run", "The second run of the pair."),
 }
-_COLUMNS = PAIR | {
+_RISK = Column("risk of\nreversal", "chance", "Chance that judging takes a significant difference back.")
+COMPARISON_COLUMNS = PAIR | {
     "scope": Column(
         "scope",
         "text",
@@ -80,21 +77,15 @@ _COLUMNS = PAIR | {
     "prob_less": Column("a < b", "chance", "Chance that run a scores lower."),
     "rope": Column("rope", "score", "Largest difference that is practically none."),
     "p": Column("p", "p-value", "Adjusted p-value of the difference as judged."),
-    "risk": Column("risk of\nreversal", "chance", "Chance that judging takes a significant difference back."),
+    "risk": _RISK,
     "measures": Column("measures", "text", "The measures, which share their completed judgments."),
     "n_measures": Column("number of\nmeasures", "count", "Number of measures."),
     "prob_all_greater": Column("a > b\non all", "chance", "Chance that run a is higher on every measure."),
     "prob_all_less": Column("a < b\non all", "chance", "Chance that run a is lower on every measure."),
-    "prob_disagree": Column(
-        "they\ndisagree", "chance", "Chance that run a is higher on one and lower on another."
-    ),
-    "prob_tied": Column(
-        "a = b on\nsome", "chance", "Chance of a tie on a measure without such a disagreement."
-    ),
+    "prob_disagree": Column("they\ndisagree", "chance", "Chance that measures order the runs differently."),
+    "prob_tied": Column("a = b on\nsome", "chance", "Chance of a tie without such a disagreement."),
     "label": Column("", "text", "A letter for the run; none where there are more than 25."),
-    "better_than": Column(
-        "better\nthan", "text", "Letters of the runs that it is significantly better than, as judged."
-    ),
+    "better_than": Column("better\nthan", "text", "Letters of the runs that are significantly worse."),
     "expected_rank": Column("expected\nrank", "size", "Mean rank, 1 the best."),
     "rank_lower": Column("first rank", "count", "First rank that the run may have, with all runs at once."),
     "rank_upper": Column("last rank", "count", "Last rank that the run may have, with all runs at once."),
@@ -106,12 +97,8 @@ _COLUMNS = PAIR | {
     "n_runs": Column("runs", "count", "Number of its runs."),
     "topics_variance": Column("due to\ntopics", "share", "Share of the variance due to the topics."),
     "replicates_variance": Column("due to\nruns", "share", "Share of the variance due to the runs."),
-    "unjudged_variance": Column(
-        "due to\nunjudged", "share", "Share of the variance due to unjudged documents."
-    ),
-    "assessor_variance": Column(
-        "due to\nassessor", "share", "Share of the variance due to another assessor."
-    ),
+    "unjudged_variance": Column("due to\nunjudged", "share", "Share due to unjudged documents."),
+    "assessor_variance": Column("due to\nassessor", "share", "Share due to another assessor."),
     "component": Column("component", "text", "Source of the variance of a score."),
     "variance": Column("variance", "score", "Its variance.", 6),
     "share": Column("share", "share", "Its share of the sum."),
@@ -124,33 +111,19 @@ _COLUMNS = PAIR | {
     "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
     "level": Column("level", "chance", "Level of significance."),
-    "significant": Column(
-        "significant",
-        "flag",
-        "Whether the adjusted p-value is at most the level; missing for means of draws, as the chance says.",
-    ),
-    "prob_significant": Column(
-        "chance, all\njudged", "chance", "Chance that the pair is significant with all documents judged."
-    ),
-    "prob_significant_greater": Column(
-        "chance,\na higher", "chance", "Chance that run a is significantly higher."
-    ),
-    "prob_significant_less": Column(
-        "chance,\na lower", "chance", "Chance that run a is significantly lower."
-    ),
-    "reversal_risk": Column(
-        "risk of\nreversal", "chance", "Chance that judging takes a difference significant as judged back."
-    ),
+    "significant": Column("significant", "flag", "Whether adjusted p is at most the level; none for draws."),
+    "prob_significant": Column("chance, all\njudged", "chance", "Chance of significance if all is judged."),
+    "prob_significant_greater": Column("chance,\na higher", "chance", "Chance of a significant lead of a."),
+    "prob_significant_less": Column("chance,\na lower", "chance", "Chance of a significant lead of b."),
+    "reversal_risk": _RISK,
     "coefficient": Column(
         "coefficient", "text", "generalizability: Eρ² of the order of runs; dependability: Φ."
     ),
 }
-_DIFFERENCE_COLUMNS = _COLUMNS | {
+_DIFFERENCE_COLUMNS = COMPARISON_COLUMNS | {
     "lower": Column("from", "difference", "Lower end of the interval of the difference."),
     "upper": Column("to", "difference", "Upper end of the interval of the difference."),
-    "as_judged": Column(
-        "a − b\nas judged", "difference", "The difference with unjudged documents nonrelevant."
-    ),
+    "as_judged": Column("a − b\nas judged", "difference", "The same with unjudged documents nonrelevant."),
 }
 _CAPTIONS = {
     "differences": "Differences of pairs of runs",
@@ -167,60 +140,40 @@ _CAPTIONS = {
 def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) -> tuple[Table, ...]:
     """Return the tables for a comparison, with run pairs sorted and truncated as arranged."""
     arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
-    order = None
+    frames = {name: getattr(comparison, name)() for name in _CAPTIONS}
     if arrangement.sort or arrangement.top:
-        order = {str(m): comparison.pairs_in_order(m, arrangement) for m in comparison.measures}
-    frames = {name: _sorted_rows(getattr(comparison, name)(), order) for name in _CAPTIONS}
+        order = pd.concat([comparison.pairs_in_order(m, arrangement) for m in comparison.measures])
+        frames |= {n: order.merge(frame) for n, frame in frames.items() if {*order} <= {*frame}}
     n_pairs, measures = comparison.n_pairs, [str(measure) for measure in comparison.measures]
     groups = list(dict.fromkeys(frames["across_measures"]["measures"]))
     lists_pairs = (arrangement.top or n_pairs) <= _MAX_PAIRS_LISTED
     views: dict[str, Iterable[View]] = {
         "differences": [
             *(_views_by_scope(comparison, _DIFFERENCES_VIEW, "measure", measures) if lists_pairs else ()),
-            *_pair_views(comparison, frames["differences"], arrangement),
+            *_pair_views(comparison, arrangement),
         ],
         "significance": _test_views(comparison, frames["significance"], lists_pairs),
     }
     across = _ACROSS_VIEW if n_pairs <= _MAX_PAIRS_LISTED else _MOST_DISAGREEING_VIEW
     views["across_measures"] = _views_by_scope(comparison, across, "measures", groups)
     if len(comparison.run_ids) > 2:  # the variance between two is noise
-        views["reliability"] = _reliability_views(comparison)
-        views["runs"] = _run_views(comparison, frames["runs"], measures)
+        views["reliability"] = _views_by_measure(_RELIABILITY_VIEW, measures)
+        views["runs"] = _run_views(comparison, frames["runs"])
     if comparison.systems:
-        views["system_scores"] = [
-            replace(view, columns=_COLUMNS_BY_ANOTHER, note="A system scores the mean of its runs.")
-            if view.where["scope"] == "another-assessor"
-            else view
-            for view in _views_by_scope(comparison, _SYSTEMS_VIEW, "measure", measures)
-        ]
+        views["system_scores"] = _views_by_scope(comparison, _SYSTEMS_VIEW, "measure", measures)
         by = " by another assessor" if "another-assessor" in comparison.metadata["scopes"] else ""
-        titles = {m: _VARIANCE_VIEW.title.format(measure=m, by=by) for m in measures}
-        views["system_variance"] = [
-            replace(_VARIANCE_VIEW, where={"measure": m}, title=title) for m, title in titles.items()
-        ]
+        views["system_variance"] = _views_by_measure(_VARIANCE_VIEW, measures, by=by)
     within = f"within\n±{comparison.rope:g}"
     rope = {"prob_equivalent": Column(within, "chance", "Chance that the difference is at most the rope.")}
     ranks = {
         f"prob_rank_{rank}": Column(f"rank {rank}", "chance", f"Chance of rank {rank}; tied runs share it.")
         for rank in range(1, len(comparison.run_ids) + 1)
     }
-    columns = {"differences": _DIFFERENCE_COLUMNS | rope, "runs": _COLUMNS | ranks}
+    columns = {"differences": _DIFFERENCE_COLUMNS | rope, "runs": COMPARISON_COLUMNS | ranks}
     return tuple(
-        Table(name, caption, frames[name], columns.get(name, _COLUMNS), tuple(views.get(name, ())))
+        Table(name, caption, frames[name], columns.get(name, COMPARISON_COLUMNS), tuple(views.get(name, ())))
         for name, caption in _CAPTIONS.items()
     )
-
-
-def _sorted_rows(frame: pd.DataFrame, order: Mapping[str, Sequence[Pair]] | None) -> pd.DataFrame:
-    """Return a frame's rows with run pairs in the given order for each measure."""
-    if order is None or not {"measure", "run_a"} <= set(frame):
-        return frame
-    place = {(measure, *pair): i for measure, pairs in order.items() for i, pair in enumerate(pairs)}
-    places = [
-        place.get(key, -1) for key in zip(frame["measure"], frame["run_a"], frame["run_b"], strict=True)
-    ]
-    rows = frame.assign(_place=places).sort_values("_place", kind="stable")
-    return rows[rows["_place"] >= 0].drop(columns="_place")
 
 
 def citations_with_tests(
@@ -240,6 +193,12 @@ def control_name(control: str, test: str, n_pairs: int) -> str:
 def test_text(comparison: ComparisonFrames, test: str) -> str:
     """Return the display name for a test and its multiplicity control."""
     return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, comparison.n_pairs)}"
+
+
+def _views_by_measure(view: View, measures: Sequence[str], **words: str) -> tuple[View, ...]:
+    """Return copies of a view for each measure."""
+    titles = {measure: view.title.format(measure=measure, **words) for measure in measures}
+    return tuple(replace(view, title=titles[name], where={"measure": name}) for name in measures)
 
 
 def _views_by_scope(
@@ -283,15 +242,25 @@ _SYSTEMS_VIEW = View(
         "topics_variance",
         "replicates_variance",
         "unjudged_variance",
+        "assessor_variance",
     ),
     note="A system scores the mean of its runs; for a population its runs are a sample, too.",
 )
-_COLUMNS_BY_ANOTHER = ("n_runs", "value", IntervalColumn(), "unjudged_variance", "assessor_variance")
 _VARIANCE_VIEW = View(
     title="{measure}: variance components of a score{by}",
     names=("component", "method"),
     columns=("variance", "share"),
     medium="terminal",
+)
+_RELIABILITY_VIEW = View(
+    title="{measure}, a population of topics: reliability of the comparison",
+    names=("method",),
+    columns=(Pivot(("value", IntervalColumn()), "coefficient", _COEFFICIENTS),),
+    medium="terminal",
+)
+_LEADERBOARD_COLUMNS = (
+    *("value", IntervalColumn(), IntervalColumn("rank_lower", "rank_upper", "ranks")),
+    *("tier", "expected_rank", "prob_best"),
 )
 _LEADERBOARD_NOTE = (
     "Ranks are right for all runs at once with a chance of {prob}. A tier holds runs that are not "
@@ -336,8 +305,7 @@ def _test_views(
         if lists_pairs:
             yield view
             continue
-        is_shown = np.all([significance[name] == value for name, value in view.where.items()], axis=0)
-        rows = significance[is_shown]
+        rows = significance.query("measure == @measure and test == @test")
         n_significant = rows.loc[rows["method"] == AS_JUDGED, "significant"].sum()
         n_at_risk = int((rows["reversal_risk"] > 0).sum())
         key, words = (
@@ -352,40 +320,17 @@ def _leaderboard_views(comparison: ComparisonFrames) -> Iterator[View]:
     """Yield a leaderboard view for each measure, method with draws and scope."""
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
     for measure, method, scope in comparison.draws:
-        like_these = scope == "population"
-        columns = (
-            "value",
-            IntervalColumn(),
-            IntervalColumn("rank_lower", "rank_upper", "ranks"),
-            "tier",
-            "prob_best",
-        )
         yield View(
             title=f"{measure}, leaderboard, {_SCOPES[scope].format(n=n)} ({method})",
             names=("run_id",),
-            columns=(*columns, "expected") if like_these else columns,
+            columns=_LEADERBOARD_COLUMNS + (("expected",) if scope == "population" else ()),
             where={"measure": str(measure), "method": method, "scope": scope},
             sort="-value",
-            note=_LEADERBOARD_NOTE.format(prob=prob) + (_EXPECTED_NOTE if like_these else ""),
+            note=_LEADERBOARD_NOTE.format(prob=prob) + (_EXPECTED_NOTE if scope == "population" else ""),
         )
 
 
-def _reliability_views(comparison: ComparisonFrames) -> tuple[View, ...]:
-    return tuple(
-        View(
-            title=f"{measure}, a population of topics: reliability of the comparison",
-            names=("method",),
-            columns=(Pivot(("value", IntervalColumn()), "coefficient", _COEFFICIENTS),),
-            where={"measure": str(measure)},
-            medium="terminal",
-        )
-        for measure in comparison.measures
-    )
-
-
-def _pair_views(
-    comparison: ComparisonFrames, differences: pd.DataFrame, arrangement: Arrangement
-) -> Iterator[View]:
+def _pair_views(comparison: ComparisonFrames, arrangement: Arrangement) -> Iterator[View]:
     """Yield a view of run pairs for a paper, one per measure."""
     parts: dict[str, str | IntervalColumn] = {
         "as-judged": "as_judged",
@@ -395,7 +340,7 @@ def _pair_views(
     for measure in comparison.measures:
         method = comparison.shown_method(measure)
         where = {"measure": str(measure), "method": method, "scope": "these-topics"}
-        n_shown = int(np.all([differences[key] == value for key, value in where.items()], axis=0).sum())
+        n_shown = min(arrangement.top or comparison.n_pairs, comparison.n_pairs)
         columns_by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else PAIR_COLUMNS
         names = tuple(arrangement.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else columns_by_width))
         yield View(
@@ -408,20 +353,9 @@ def _pair_views(
         )
 
 
-def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame, measures: Sequence[str]) -> Iterator[View]:
-    """Yield views with leaderboards, rank probabilities and a table of runs for papers."""
-    if comparison.draws:
-        yield from _leaderboard_views(comparison)
-        ranks = [f"prob_rank_{rank}" for rank in range(1, len(comparison.run_ids) + 1)][:_MAX_RANKS_SHOWN]
-        view = View(
-            title="{measure}, ranks, {scope}",
-            names=("run_id", "method"),
-            columns=("value", "expected_rank", *ranks),
-            sort="expected_rank",
-            spare=tuple(ranks[:0:-1]),
-            medium="terminal",
-        )
-        yield from _views_by_scope(comparison, view, "measure", measures)
+def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> Iterator[View]:
+    """Yield views with leaderboards, and a table of runs for papers."""
+    yield from _leaderboard_views(comparison)
     if not runs["label"].all():
         return
     n_topics, test = counted(len(comparison.scores.query_ids), "topic"), comparison.tests[0]
@@ -454,15 +388,11 @@ def _pairs_caption(
     sentences = [f"Differences in {measure} {of} on {topics}."]
     if "as-judged" in names:
         sentences.append("As judged: unjudged documents are nonrelevant.")
-    if "chance" in names:
-        sentences.append(
-            f"The difference a − b ({method}), its interval and the chance of a > b are over what the "
-            "unjudged documents may be."
+    if {"difference", "interval", "chance"} & set(names):
+        and_its = (
+            ", its interval and the chance of a > b are" if "chance" in names else " and its interval are"
         )
-    elif {"difference", "interval"} & set(names):
-        sentences.append(
-            f"The difference a − b ({method}) and its interval are over what the unjudged documents may be."
-        )
+        sentences.append(f"The difference a − b ({method}){and_its} over what the unjudged documents may be.")
     if "risk" in names:
         sentences.append("Risk: the chance that judging them takes a significant difference back.")
     if "p" in names:

@@ -14,8 +14,15 @@ from .design import (
 )
 from .graded_runs import DesignResult as DesignResult, run_design as run_design
 from .judge_checks import JudgeCheck as JudgeCheck, check_judges as check_judges
-from .leave_out_results import LeaveOutResult as LeaveOutResult
-from .leaving_out import best_runs as best_runs, leave_out as leave_out
+from .leave_out_results import (
+    LeaveOutResult as LeaveOutResult,
+    LeaveOutSeveralResult as LeaveOutSeveralResult,
+)
+from .leaving_out import (
+    best_runs as best_runs,
+    leave_out as leave_out,
+    leave_out_several as leave_out_several,
+)
 from .predictions import (
     HeldOutPrediction as HeldOutPrediction,
     calibration_frame as calibration_frame,
@@ -23,16 +30,14 @@ from .predictions import (
     predict_held_out as predict_held_out,
     stack as stack,
 )
-from .random_pool_results import CommonTopicsResult as CommonTopicsResult, PoolWidthResult as PoolWidthResult
+from .random_pool_results import RandomPoolsResult as RandomPoolsResult
 from .random_pools import vary_common_topics as vary_common_topics, vary_pool_width as vary_pool_width
 from .settings import (
     BudgetSettings as BudgetSettings,
-    CommonTopicsSettings as CommonTopicsSettings,
     DesignSettings as DesignSettings,
     LeaveOutSettings as LeaveOutSettings,
-    PoolWidthSettings as PoolWidthSettings,
+    RandomPoolSettings as RandomPoolSettings,
 )
-from .several import LeaveOutSeveralResult as LeaveOutSeveralResult, leave_out_several as leave_out_several
 from .simulation import (
     Simulation as Simulation,
     SimulationSettings as SimulationSettings,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -15,6 +16,7 @@ from bayespool.experiments.graded_runs import (
     WithReportedRuns,
     best_runs_text,
     in_order,
+    measure_view,
     reported_rows,
     sre_star_note,
     summarize_groups,
@@ -140,17 +142,15 @@ class Budgets(WithReportedRuns):
     run_ids: tuple[str, ...]
     significant: Mapping[str, npt.NDArray[np.bool_]]
     _rows: pd.DataFrame
-    _pools: pd.DataFrame
-    _contributors: pd.DataFrame
-    _agreement: pd.DataFrame
+    _pools: Mapping[str, pd.DataFrame]
     _estimates: pd.DataFrame | None
 
     def tables(self) -> tuple[Table, ...]:
         """Return tables ``bias``, ``means``, ``ranking``, ``summary``, ``pools``, ``by_organization``; with
         estimators also ``posterior`` and ``estimates``.
         """
-        share = self._pools["n_relevant"] / max(self.n_relevant, 1)
-        pools = self._pools.copy()
+        pools = self._pools["pools"].copy()
+        share = pools["n_relevant"] / max(self.n_relevant, 1)
         pools.insert(list(pools.columns).index("n_relevant") + 1, "recall", share)
         view = View(
             title=f"relevant documents found, of {self.n_relevant}, by budget",
@@ -224,37 +224,25 @@ class Budgets(WithReportedRuns):
         for measure in measures:
             n_runs = int(self._summary.loc[self._summary["measure"] == measure, "n_runs"].iloc[0])
             which = best_runs_text(n_runs, len(self.run_ids))
-            yield View(
-                title=f"{measure}, {which} pooled runs, means over budgets",
-                names=("strategy",),
-                columns=("mae", "bias", "sre", "sre_star", *agreement),
-                where={"measure": measure},
-                note=legend if measure == measures[-1] else "",
+            title, note = (
+                f"{which} pooled runs, means over budgets",
+                legend if measure == measures[-1] else "",
             )
+            columns = ("mae", "bias", "sre", "sre_star", *agreement)
+            yield measure_view(measure, title, ("strategy",), columns, note)
 
     def _ranking_views(self) -> Iterator[View]:
         labels = {name: COLUMNS[name].label for name in BIAS_MEASURES}
         less = {name: f"{label} less than\n{self.settings.labels[0]}" for name, label in labels.items()}
-        for measure in map(str, self.settings.measures):
-            yield View(
-                title=f"{measure}, rank of the mean over budgets, from 1, the least biased",
-                names=("strategy",),
-                columns=(
-                    Pivot(("rank",), "bias_measure", labels),
-                    Pivot(("beats_first",), "bias_measure", less),
-                ),
-                where={"measure": measure},
-            )
+        title = "rank of the mean over budgets, from 1, the least biased"
+        pivots = Pivot(("rank",), "bias_measure", labels), Pivot(("beats_first",), "bias_measure", less)
+        for measure in self.settings.measures:
+            yield measure_view(measure, title, ("strategy",), pivots)
 
     def _budget_views(self) -> Iterator[View]:
-        for measure in map(str, self.settings.measures):
-            for bias_measure in BIAS_MEASURES:
-                yield View(
-                    title=f"{measure}, {COLUMNS[bias_measure].label} by budget",
-                    names=("strategy",),
-                    columns=(self._by_budget(bias_measure),),
-                    where={"measure": measure},
-                )
+        for measure, name in itertools.product(self.settings.measures, BIAS_MEASURES):
+            title = f"{COLUMNS[name].label} by budget"
+            yield measure_view(measure, title, ("strategy",), (self._by_budget(name),))
 
     def _by_budget(self, column: str) -> Pivot:
         """Return a pivot with one column per budget, for at most eight evenly spaced budgets."""
@@ -289,7 +277,7 @@ class Budgets(WithReportedRuns):
             reported_rows(self._rows).groupby(keys, sort=False)["error"].agg(["size", "mean"]).reset_index()
         )
         bias = bias.rename(columns={"left_out": "contributor", "size": "n_runs", "mean": "bias"})
-        frame = bias.merge(self._contributors, on=["strategy", "budget", "contributor"])
+        frame = bias.merge(self._pools["contributors"], on=["strategy", "budget", "contributor"])
         columns = ["measure", "strategy", "budget", "contributor", "n_pooled_runs", "n_documents", "share"]
         return frame[[*columns, "n_alone", "n_runs", "bias"]]
 
@@ -297,7 +285,7 @@ class Budgets(WithReportedRuns):
     def _summary(self) -> pd.DataFrame:
         keys = ["measure", "strategy", "budget"]
         contributors = dict(tuple(self._by_contributor.groupby(keys, sort=False)))
-        agreement = self._agreement.set_index(keys)
+        agreement = self._pools["agreement"].set_index(keys)
 
         place = {run: i for i, run in enumerate(self.run_ids)}
 

@@ -26,23 +26,14 @@ from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import judged_tally, n_relevant_documents, ranked_levels, relevance_levels
 from bayespool.experiments.budget_results import Budgets, packed
-from bayespool.experiments.design import (
-    INTERVAL_COLUMNS,
-    Design,
-    Graded,
-    Part,
-    contributors,
-    whole_pool,
-    with_missing_flags,
-)
-from bayespool.experiments.graded_runs import RowOrder, in_order, result_fields
+from bayespool.experiments.design import INTERVAL_COLUMNS, Design, Graded, Part, contributors, whole_pool
+from bayespool.experiments.graded_runs import RowOrder, in_order, result_fields, stacked
 from bayespool.experiments.leaving_out import best_positions, n_best
-from bayespool.experiments.preparing import labeled_estimators, user_code_versions
+from bayespool.experiments.preparing import parsed_arguments, user_code_versions
 from bayespool.experiments.running import Columns, PartResult, Stored, add_rows
 from bayespool.experiments.settings import BudgetSettings
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, PairTest, Shares, describe_estimator
 from bayespool.pooling import Membership, PoolPlan, StoppingRule, Strategy, judging_order
 from bayespool.pooling.choosing import topic_shares
@@ -61,6 +52,7 @@ PAPER_BUDGETS = tuple(range(5_000, 80_001, 5_000))
 
 _SMALL_POOL_DOCUMENTS = 20_000  # below it too few of the paper's budgets fit
 _N_BUDGETS_OF_SMALL_POOL = 10
+_POOL_TABLES = ("pools", "contributors", "agreement")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +88,7 @@ class PoolsOfBudgets(Design):
             cases = itertools.product(settings.strategies, (everybody | units).items())
             for strategy, (left_out, run_ids) in cases:
                 name = strategy.name, *([] if budget is None else [str(budget)]), left_out or "everybody"
+                text = strategy_text(strategy)
                 absent = set(run_ids) if left_out else set()
                 parts.append(
                     BudgetPart(
@@ -103,7 +96,8 @@ class PoolsOfBudgets(Design):
                         run_ids=run_ids,
                         pool_run_ids=tuple(run for run in collection.pooled_run_ids if run not in absent),
                         measures=settings.measures,
-                        seeds=(strategy_text(strategy), left_out, budget),
+                        columns=(("strategy", text), ("budget", budget), ("left_out", left_out)),
+                        seeds=(text, left_out, budget),
                         strategy=strategy,
                         left_out=left_out,
                         budget=budget,
@@ -138,8 +132,8 @@ class PoolsOfBudgets(Design):
     def grade(self, graded: Graded, settings: BudgetSettings) -> Mapping[str, Any]:
         """Return estimates with intervals, and whether a run has unjudged documents."""
         rows = graded.rows() | {"open": graded.bounds.has_unjudged}
-        names = ("measure", "estimator", "run_id", "truth", "value", "open", *INTERVAL_COLUMNS)
-        return {name: rows[name] for name in names}
+        names = ("strategy", "budget", "measure", "estimator", "run_id", "truth", "value", "open")
+        return {name: rows[name] for name in (*names, *INTERVAL_COLUMNS)}
 
     def compute(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Stored:
         """Return estimates from the pool of a budget, or scores at every budget for a part without one.
@@ -150,17 +144,17 @@ class PoolsOfBudgets(Design):
             return super().compute(collection, part, settings)
         index = collection.run_index(part.run_ids)
         rows: Columns = {}
-        pools: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
+        pools: dict[str, Columns] = {name: {} for name in _POOL_TABLES}
         describe = None if part.left_out else _PoolDescription(collection, index, settings)
         judged = judged_by_budget(collection, part, settings)
         for budget, inside in zip(settings.budgets, judged, strict=True):
             reduced = collection.without_judgments(~inside)
             scores = trec_scores(collection, reduced, index, settings.measures)
             for measure, values in zip(settings.measures, scores, strict=True):
-                row = {"measure": str(measure), "budget": budget, "run_id": list(part.run_ids)}
-                add_rows(rows, row | {"value": values.means()})
+                row = {"measure": str(measure), "run_id": list(part.run_ids), "value": values.means()}
+                add_rows(rows, {**dict(part.columns), "budget": budget, **row})
             for table, row in () if describe is None else describe(inside, reduced, scores):
-                add_rows(pools[table], {"budget": budget} | row)
+                add_rows(pools[table], {"strategy": strategy_text(part.strategy), "budget": budget, **row})
         return rows, {"pools": pools}
 
     def identity(self, part: BudgetPart, settings: BudgetSettings) -> tuple[str, list[Any]]:
@@ -303,12 +297,9 @@ def compare_budgets(
         take     200 0.216 122.0
         take     600 0.068  81.0
     """
+    given = {"estimand": "complete", "may_be_empty": True}
     settings = BudgetSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(
-            estimators, posterior, estimand="complete", random_seed=random_seed, may_be_empty=True
-        ),
-        random_seed=random_seed,
+        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed, **given),
         strategies=parse_strategies(strategies),
         budgets=tuple(sorted(set(listed("budgets", budgets)))),
         by=by,
@@ -341,7 +332,7 @@ def compare_budgets(
     index, names = whole.run_index(whole.pooled_run_ids), map(str, settings.measures)
     in_truth = dict(zip(names, trec_scores(whole, whole, index, settings.measures), strict=True))
     rows = _rows(whole, resolved, as_judged, {m: values.means() for m, values in in_truth.items()})
-    whole_pools = [result for result in as_judged if not result.part.left_out]
+    whole_pools = [result.rest["pools"] for result in as_judged if not result.part.left_out]
     return Budgets(
         **result_fields(collection, whole, resolved, estimated),
         n_documents=n_documents,
@@ -350,9 +341,7 @@ def compare_budgets(
         significant={m: significant_pairs(values.scores(), settings.test) for m, values in in_truth.items()},
         _rows=rows,
         _estimates=_estimate_rows(estimated, rows, resolved) if estimated else None,
-        _pools=_stacked(whole_pools, ["strategy"], "pools"),
-        _contributors=_stacked(whole_pools, ["strategy"], "contributors"),
-        _agreement=_stacked(whole_pools, ["strategy"], "agreement"),
+        _pools={name: stacked(pools[name] for pools in whole_pools) for name in _POOL_TABLES},
     )
 
 
@@ -461,18 +450,6 @@ def agreement(before: Values, after: Values, test: PairTest) -> dict[str, Any]:
     }
 
 
-def _stacked(results: Sequence[PartResult], names: Sequence[str], pools: str = "") -> pd.DataFrame:
-    """Return the rows of all parts as one data frame, after columns that identify the part."""
-    import pandas as pd
-
-    frames = []
-    for result in results:
-        part, columns = result.part, result.rest["pools"][pools] if pools else result.rows
-        cells = {"strategy": strategy_text(part.strategy), "budget": part.budget, "left_out": part.left_out}
-        frames.append(pd.DataFrame({name: cells[name] for name in names} | columns))
-    return pd.concat(frames, ignore_index=True)
-
-
 def _rows(
     whole: Collection, settings: BudgetSettings, results: Sequence[PartResult], means: Mapping[str, Any]
 ) -> pd.DataFrame:
@@ -480,25 +457,18 @@ def _rows(
     import pandas as pd
 
     keys = ["measure", "strategy", "budget", "run_id"]
-    rows = _stacked(results, ["strategy", "left_out"])
+    rows = stacked(result.rows for result in results)
     inside, rows = rows[rows["left_out"] == ""], rows[rows["left_out"] != ""]
     inside = inside[[*keys, "value"]].rename(columns={"value": "pooled"})
     rows = rows.merge(inside, on=keys, validate="one_to_one")
     runs = whole.pooled_run_ids
-    organizations = np.array(whole.organizations, dtype=object)[whole.organization[whole.run_index(runs)]]
-    run_columns = pd.concat(
-        pd.DataFrame(
-            {
-                "measure": name,
-                "run_id": runs,
-                "organization": organizations,
-                "reported": np.isin(np.arange(len(runs)), best_positions(scores, settings.top)),
-                "full": scores,
-            }
-        )
-        for name, scores in means.items()
+    organization = np.array(whole.organizations, dtype=object)[whole.organization[whole.run_index(runs)]]
+    columns: dict[str, Any] = {"run_id": runs, "organization": organization}
+    best = {m: np.isin(np.arange(len(runs)), best_positions(full, settings.top)) for m, full in means.items()}
+    run_rows = [columns | {"measure": m, "reported": best[m], "full": full} for m, full in means.items()]
+    rows = rows.merge(
+        pd.concat(map(pd.DataFrame, run_rows)), on=["measure", "run_id"], validate="many_to_one"
     )
-    rows = rows.merge(run_columns, on=["measure", "run_id"], validate="many_to_one")
     rows = rows[[*keys, "organization", "left_out", "reported", "full", "pooled", "value"]]
     rows["truth"] = rows["full" if settings.truth == "full" else "pooled"]
     rows["error"] = rows["value"] - rows["truth"]
@@ -514,11 +484,12 @@ def _estimate_rows(
     keys = ["measure", "strategy", "budget", "run_id"]
     as_judged = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
     as_judged = as_judged.rename(columns={"value": "as_judged"})
-    table = _stacked(results, ["strategy", "budget"]).merge(as_judged, on=keys, validate="many_to_one")
+    table = stacked(result.rows for result in results)
+    table = table.merge(as_judged, on=keys, validate="many_to_one")
     table["error"] = table["value"] - table["truth"]
     first = [*keys[:3], "estimator", "run_id", "organization", "left_out", "reported"]
     first += ["full", "truth", "as_judged", "value", "error", "open"]
-    table = with_missing_flags(table[[*first, *(name for name in table if name not in first)]])
+    table = table[[*first, *(name for name in table if name not in first)]]
     order: RowOrder = {"measure": list(map(str, settings.measures)), "strategy": settings.labels}
     order = {**order, "budget": None, "estimator": [label for label, _ in settings.estimators]}
     return in_order(table, {**order, "run_id": list(dict.fromkeys(rows["run_id"]))})

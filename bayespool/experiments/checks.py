@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool import __version__
+from bayespool.arrays import AnyArray, IntArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments.graded_runs import PIT, check_metadata, named_figure
-from bayespool.experiments.hidden import HiddenDocuments, HiddenRows, fit_model, pool_alone
+from bayespool.experiments.hidden import HiddenDocuments, fit_model, pool_alone
 from bayespool.experiments.predictions import (
     CI_PROBS,
     HeldOutPrediction,
@@ -30,16 +30,15 @@ from bayespool.experiments.predictions import (
 )
 from bayespool.experiments.preparing import parse_models, refuse_foreign_priors
 from bayespool.experiments.running import completed
-from bayespool.inference.cells import draw_row_effects
+from bayespool.inference import Source
 from bayespool.inference.engines import make_engine
 from bayespool.measures import Measure, Precision
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.models import MODEL_NAMES
-from bayespool.models.formulas import draw_priors
 from bayespool.models.registry import check_priors
 from bayespool.names import COMBINED_MODELS
 from bayespool.posterior import PosteriorEstimator, PreparedModel, ScoringProblem, Threshold
-from bayespool.posterior.containers import block_log_odds, fit_groups
+from bayespool.posterior.containers import fit_variables
 from bayespool.posterior.estimator import given_settings
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.posterior.preparation import evidence_depth
@@ -112,7 +111,8 @@ class ModelChecks(Result):
     Variables: ``hidden_relevant`` (cell), its hidden documents that reach the threshold;
     ``n_hidden_relevant`` (pooled_run), all of a run's; under P@n with one threshold also ``precision``
     (pooled_run), under other measures ``value`` (pooled_run), in ``predictions`` and ``observed_data`` of the
-    first threshold. ``posterior`` has the scale of effects of organization × topic and not the effects;
+    first threshold; of models of counts ``judged_relevant`` (ranking), as in `bayespool.fit_container`.
+    ``posterior`` has the scale of effects of organization × topic and not the effects;
     ``log_likelihood`` draws them given all else and the documents.
     """
 
@@ -233,23 +233,6 @@ def _calibration_view(rows: pd.DataFrame, metadata: Mapping[str, Any]) -> View:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Fitting:
-    """Measures, priors and engine of all fits of a check."""
-
-    measures: tuple[Measure, ...]
-    priors: Mapping[str, str]
-    sampling: PosteriorEstimator
-    n_folds: int
-    random_seed: int
-
-    @property
-    def engine(self) -> Engine:
-        """Engine with its numbers of draws and chains."""
-        e = self.sampling
-        return make_engine(e.engine, draws=e.draws, tune=e.tune, chains=e.chains)
-
-
 def check_models(
     collection: Collection,
     measures: object = "P@10",
@@ -323,37 +306,42 @@ def check_models(
     refuse_foreign_priors(priors, names)
     check_priors(priors, names, sampling.engine)
     shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
-    settings = _Fitting(measures=parsed, priors=priors, sampling=sampling, **shared)
+    engine = make_engine(sampling.engine, draws=sampling.draws, tune=sampling.tune, chains=sampling.chains)
     collection = pool_alone(collection)
     warn_of_judges(collection, (), parsed)
     parts = {
         (measure, name): [
-            _fitted_part(collection, name, measure, threshold, settings)
+            _FittedPart(name, evidence_depth(name, measure.cutoff), threshold)
             for threshold in find_thresholds(collection, measure)
         ]
         for measure, name in product(parsed, names)
     }
-    for (measure, _), (first_part, *_) in parts.items():
-        check_pool(HiddenDocuments(first_part.problem(collection), measure), n_folds)
-    distinct = list(dict.fromkeys(part for model_parts in parts.values() for part in model_parts))
-    whole_parts = [replace(part, whole=True) for part in distinct] if containers else []
-    fits = _fit_all(collection, [*distinct, *whole_parts], settings, n_jobs, progress)
+    for measure in parsed:
+        check_pool(HiddenDocuments(collection, measure), n_folds)
+    folds = range(min(n_folds, len(HiddenDocuments(collection, parsed[0]).organizations)))
+    distinct = dict.fromkeys(part for model_parts in parts.values() for part in model_parts)
+    tasks = list(product(distinct, [*folds, *([_WHOLE] if containers else [])]))
+    fits: dict[tuple[_FittedPart, int], Fit] = {}
+    work = partial(_fit, priors=priors, engine=engine, n_folds=n_folds, random_seed=random_seed)
+    for task, fit in completed(work, collection, tasks, n_jobs=n_jobs):
+        fits[task] = fit
+        if progress is not None:
+            progress(len(fits), len(tasks))
     predictions: list[HeldOutPrediction] = []
     gathered = {}
     for measure in parsed:
         steps: dict[str, tuple[list[PreparedModel], list[list[Fit]]]] = {}
-        measure_predictions = []
+        first, measure_predictions = HiddenDocuments(collection, measure), []
         for name in names:
-            problems = [part.problem(collection) for part in parts[measure, name]]
-            prepared = [problem.prepare(name, priors) for problem in problems]
-            steps[name] = prepared, [fits[part] for part in parts[measure, name]]
-            first = HiddenDocuments(problems[0], measure)
-            predicted = predict_held_out(prepared, first, settings.engine, **shared, fits=steps[name][1])
+            prepared = [part.prepare(collection, priors) for part in parts[measure, name]]
+            steps[name] = prepared, [[fits[part, f] for f in folds] for part in parts[measure, name]]
+            predicted = predict_held_out(prepared, first, engine, **shared, fits=steps[name][1])
             measure_predictions.append(predicted)
-            for part, problem, model in zip(parts[measure, name], problems, prepared, strict=True):
-                hidden, whole_fits = HiddenDocuments(problem, measure), fits.get(replace(part, whole=True))
-                if whole_fits and hidden.counts.n_hidden.any():  # a document has reached the threshold below
-                    container = _container(model, hidden, whole_fits[0], predicted, settings)
+            for part, model in zip(parts[measure, name], prepared, strict=True):
+                hidden = HiddenDocuments(collection, measure, part.threshold)
+                if containers and hidden.counts.n_hidden.any():  # a document has reached the one below
+                    whole = fits[part, _WHOLE]
+                    container = _container(model, hidden, whole, predicted, random_seed)
                     gathered[str(measure), part.name] = container
         members = [p for p in measure_predictions if p.model in COMBINED_MODELS]
         if len(members) == len(COMBINED_MODELS) and len(members[0].densities) == 1:
@@ -374,7 +362,7 @@ def _container(
     hidden: HiddenDocuments,
     fit: Fit,
     prediction: HeldOutPrediction,
-    settings: _Fitting,
+    random_seed: int,
 ) -> Any:
     """Gather a fit to the whole pool with its priors, predictions and data in one container.
 
@@ -382,108 +370,57 @@ def _container(
     """
     from bayespool.tables import build_container
 
-    rows, counts, seed = hidden.rows(prepared.evidence), hidden.counts, settings.random_seed
-    cells, cell = np.unique(
-        np.column_stack([rows.run, rows.topic])[rows.document_row], axis=0, return_inverse=True
-    )
-    cell = cell.reshape(-1)
-    n_draws = fit.shape[0] * fit.shape[1]
-    prior = draw_priors(prepared.structure(known=()), n_draws, np.random.default_rng([seed, 3]))
-    n_relevant = counts.n_hidden_relevant.sum(axis=1, dtype=np.int32)[:, 0]
+    rows, counts = hidden.rows(prepared.evidence), hidden.counts
     is_count = isinstance(prediction.measure, Precision) and len(prediction.densities) == 1
 
-    def values(amount: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    def total(count: IntArray) -> IntArray:
+        return np.asarray(count.sum(axis=1, dtype=np.int32)[:, 0])
+
+    def values(amount: AnyArray) -> dict[str, AnyArray]:
         value = (prediction.known + amount) / prediction.per_mean
         if is_count:
             return {"n_hidden_relevant": amount, "precision": value}
-        return {} if hidden.problem.threshold.given else {"value": value}
+        return {} if hidden.threshold.given else {"value": value}
 
-    by_run = {
-        "n_hidden": counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0],
-        "n_judged_relevant": counts.n_relevant.sum(axis=1, dtype=np.int32)[:, 0],
+    observed = {"n_hidden_relevant": total(counts.n_hidden_relevant)} | values(prediction.observed)
+    by_run: dict[str, AnyArray] = {
+        "n_hidden": total(counts.n_hidden),
+        "n_judged_relevant": total(counts.n_relevant),
         "fold": prediction.fold,
         "organization_of_run": np.array(prediction.organizations),
     }
-    by_cell = {
-        "cell_n_hidden": np.bincount(cell).astype(np.int16),
-        "cell_run": np.array([counts.run_ids[r] for r in cells[:, 0]]),
-        "cell_topic": np.array([counts.query_ids[t] for t in cells[:, 1]]),
-    }
-    observed = values(prediction.observed)
-    groups = fit_groups(fit, prior) | {
-        "predictions": values(prediction.draws.reshape(*fit.shape, -1)),
-        "log_likelihood": {"hidden_relevant": _log_likelihood(prepared, hidden, rows, cell, fit, seed)},
-        "observed_data": {
-            "hidden_relevant": np.bincount(cell, hidden.relevant).astype(np.int16),
-            "n_hidden_relevant": n_relevant,
-            **observed,
-        },
-        "constant_data": by_cell,
-        "predictions_constant_data": by_run,
-    }
-    dims = {name: dims for name, dims in fit.dims.items() if dims}
-    dims |= dict.fromkeys(("hidden_relevant", *by_cell), ("cell",))
-    dims |= dict.fromkeys(("n_hidden_relevant", *observed, *by_run), ("pooled_run",))
+    source = Source(prepared.spec, prepared.evidence, prepared.run_ids, ())
+    groups, dims, coords = fit_variables(fit, source, random_seed, (rows.n_hidden, rows.n_hidden_relevant))
+    groups["observed_data"] |= observed
+    groups["predictions"] = values(prediction.draws.reshape(*fit.shape, -1))
+    groups["predictions_constant_data"] = by_run
     return build_container(
-        {name: variables for name, variables in groups.items() if variables},
-        dims=dims,
-        coords=dict(fit.coords) | {"cell": range(len(cells)), "pooled_run": prediction.run_ids},
+        {group: variables for group, variables in groups.items() if variables},
+        dims=dims | dict.fromkeys((*observed, *by_run), ("pooled_run",)),
+        coords=coords | {"pooled_run": prediction.run_ids},
         attrs={
             "bayespool_version": __version__,
             "model": prepared.model,
             "measure": str(hidden.measure),
-            "engine": settings.sampling.engine,
+            "engine": fit.diagnostics.engine,
             "collection_fingerprint": hidden.collection.fingerprint,
-            "random_seed": seed,
+            "random_seed": random_seed,
             "problems": "; ".join((*fit.diagnostics.problems, *prediction.problems)),
         },
     )
 
 
-def _log_likelihood(
-    prepared: PreparedModel,
-    hidden: HiddenDocuments,
-    rows: HiddenRows,
-    cell: npt.NDArray[np.intp],
-    fit: Fit,
-    random_seed: int,
-) -> npt.NDArray[np.float32]:
-    """Return the log-likelihood for the hidden documents of each (run, topic) cell, shape (chain, draw,
-    cell).
-    """
-    structure = prepared.structure()
-    block, rng = structure.blocks[-1], np.random.default_rng([random_seed, 4])
-    topic_cell = rows.organization * len(hidden.collection.query_ids) + rows.topic
-    order = np.argsort(cell, kind="stable")
-    start = np.searchsorted(cell[order], np.arange(cell.max() + 1))
-    parts = []
-    draws = fit.draws()
-    n_draws = len(draws["sigma_organization"])
-    step = max(1, 2**23 // max(len(block.trials), len(cell)))
-    for first in range(0, n_draws, step):
-        part = {name: values[first : first + step] for name, values in draws.items()}
-        log_odds = block_log_odds(structure, block, part)
-        if "sigma_interaction" in part:
-            log_odds += draw_row_effects(
-                log_odds, block.successes, block.trials, topic_cell, part["sigma_interaction"], rng
-            )
-        log_odds = log_odds[:, rows.document_row]
-        likely = hidden.relevant * log_odds - np.logaddexp(0, log_odds)
-        parts.append(np.add.reduceat(likely[:, order], start, axis=1).astype(np.float32))
-    return np.concatenate(parts).reshape(*fit.shape, -1)
+_WHOLE = -1
+"""Fold of a fit to the whole pool, which leaves nobody out."""
 
 
 @dataclass(frozen=True)
 class _FittedPart:
-    """Model for one threshold, fitted to all folds but one at a time, or to the whole pool.
-
-    Measures that share the evidence share the fit.
-    """
+    """Model for one threshold with the depth of its evidence, which measures may share."""
 
     model: str
-    measure: Measure
+    depth: int
     threshold: Threshold
-    whole: bool = False
 
     @property
     def name(self) -> str:
@@ -491,51 +428,25 @@ class _FittedPart:
         threshold = self.threshold
         return f"{self.model}-{threshold.rel}-of-{threshold.given}" if threshold.given else self.model
 
-    def problem(self, collection: Collection) -> ScoringProblem:
-        """Return the scoring problem for the threshold, without runs to score."""
-        return ScoringProblem(collection, (), self.measure, "pooled", asked_threshold=self.threshold)
-
-
-def _fitted_part(
-    collection: Collection, model: str, measure: Measure, threshold: Threshold, settings: _Fitting
-) -> _FittedPart:
-    """Return the part that fits a model for a threshold, with the deepest measure sharing its evidence."""
-    depth = evidence_depth(model, measure.cutoff)
-    sharing = [
-        other
-        for other in settings.measures
-        if evidence_depth(model, other.cutoff) == depth and threshold in find_thresholds(collection, other)
-    ]
-    return _FittedPart(model, max(sharing, key=lambda other: other.cutoff), threshold)
-
-
-def _fit_all(
-    collection: Collection,
-    parts: Sequence[_FittedPart],
-    settings: _Fitting,
-    n_jobs: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> dict[_FittedPart, list[Fit]]:
-    """Return the fits of every part: one per fold, or one to the whole pool."""
-    n_folds = min(settings.n_folds, len(np.unique(collection.organization[collection.pooled])))
-    tasks = [(part, f) for part in parts for f in range(1 if part.whole else n_folds)]
-    fits: dict[tuple[_FittedPart, int], Fit] = {}
-    for task, fit in completed(partial(_fit, settings=settings), collection, tasks, n_jobs=n_jobs):
-        fits[task] = fit
-        if progress is not None:
-            progress(len(fits), len(tasks))
-    return {part: [fits[task] for task in tasks if task[0] == part] for part in parts}
+    def prepare(self, collection: Collection, priors: Mapping[str, str]) -> PreparedModel:
+        """Return the model prepared with the evidence of the whole pool, without runs to score."""
+        measure = Precision(self.depth, self.threshold.rel)
+        problem = ScoringProblem(collection, (), measure, "pooled", asked_threshold=self.threshold)
+        return problem.prepare(self.model, priors)
 
 
 def _fit(
-    collection: Collection, task: tuple[_FittedPart, int], settings: _Fitting
+    collection: Collection,
+    task: tuple[_FittedPart, int],
+    priors: Mapping[str, str],
+    engine: Engine,
+    n_folds: int,
+    random_seed: int,
 ) -> tuple[tuple[_FittedPart, int], Fit]:
-    """Fit a part to one fold or to the whole pool."""
+    """Fit a part to all folds but one, or to the whole pool."""
     part, f = task
-    problem = part.problem(collection)
-    prepared, engine = problem.prepare(part.model, dict(settings.priors)), settings.engine
-    if part.whole:
-        return task, fit_model(engine, prepared, prepared.evidence, settings.random_seed)
-    hidden = HiddenDocuments(problem)
-    shared: dict[str, int] = {"n_folds": settings.n_folds, "random_seed": settings.random_seed}
-    return task, fit_fold(prepared, hidden, engine, f, **shared)
+    prepared = part.prepare(collection, priors)
+    if f == _WHOLE:
+        return task, fit_model(engine, prepared, prepared.evidence, random_seed)
+    hidden = HiddenDocuments(collection, Precision(part.depth), part.threshold)
+    return task, fit_fold(prepared, hidden, engine, f, n_folds=n_folds, random_seed=random_seed)

@@ -26,7 +26,6 @@ from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.preparing import changed, parts_description
 from bayespool.experiments.running import Columns, Stored, Task, add_rows
-from bayespool.experiments.settings import PoolSettings
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.errors import (
     kendall_tau_b,
@@ -216,34 +215,27 @@ def interval_columns(
     n_all = len(estimates.query_ids)
     n_topics = n_all if n_topics is None else n_topics
     columns: dict[str, Any] = dict.fromkeys(INTERVAL_COLUMNS, np.full(n_runs, np.nan))
+    columns |= dict.fromkeys((f"covered_{level}" for level in COVERAGE_LEVELS), [None] * n_runs)
     if estimates.std is not None:
         columns["std"] = estimates.std * n_all / n_topics
     if draws is None:
-        return columns | {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
+        return columns
     total, true_total = draws.totals(), truth.totals()
     per_mean = draws.per_mean(n_topics)
     low, high = equal_tailed_interval(total, ci_prob)
-    inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
     pit = randomized_pit(total, true_total, np.random.default_rng(seed))
     below, up_to = pit_range(total, true_total)
+    for level in COVERAGE_LEVELS:
+        columns[f"covered_{level}"] = np.where(open_, covered(total, true_total, level / 100), np.array(None))
     return columns | {
         "lower": low / per_mean,
         "upper": high / per_mean,
         "ci_prob": np.full(n_runs, ci_prob),
-        **{
-            f"covered_{level}": [bool(hit) if o else None for hit, o in zip(hits, open_, strict=True)]
-            for level, hits in inside.items()
-        },
         "pit": np.where(open_, pit, np.nan),
         "pit_lower": np.where(open_, below, np.nan),
         "pit_upper": np.where(open_, up_to, np.nan),
         "crps": crps(total, true_total) / per_mean,
     }
-
-
-def with_missing_flags(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with coverage columns converted to a nullable boolean type."""
-    return rows.astype({f"covered_{level}": "boolean" for level in COVERAGE_LEVELS})
 
 
 def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
@@ -429,14 +421,14 @@ class Design(Task):
         per measure, shape (run, topic), NaN on topics that a score does not count, and processor seconds per
         stage.
         """
-        clock = _Clock()
-        with clock.timed("concealing"):
+        seconds: dict[str, float] = {}
+        with _timed(seconds, "concealing"):
             concealed = self.conceal(collection, part, settings)
             concealed = concealed.judged_at_most(self.judged_in_truth(collection, part, settings))
-        estimates = self._estimates(concealed, part, settings, clock)
+        estimates = self._estimates(concealed, part, settings, seconds)
         rows: Columns = {}
         scores: dict[str, list[Any]] = {}
-        with clock.timed("comparing with the truth"):
+        with _timed(seconds, "comparing with the truth"):
             counted = self.topics(collection, part, settings)
             organization = collection.organization[collection.run_index(part.run_ids)]
             organizations = np.array(collection.organizations, dtype=object)[organization]
@@ -459,7 +451,7 @@ class Design(Task):
                         random_seed=settings.random_seed,
                     )
                     add_rows(rows, self.grade(graded, settings))
-        return rows, {"true_scores": scores, "seconds": clock.seconds}
+        return rows, {"true_scores": scores, "seconds": seconds}
 
     def identity(self, part: Any, settings: Any) -> tuple[str, list[Any]]:
         """Return the part's name and its identity: name, runs, pool, measures and columns."""
@@ -472,7 +464,7 @@ class Design(Task):
         return parts_description(settings, self)
 
     def _estimates(
-        self, concealed: Collection, part: Any, settings: Any, clock: _Clock
+        self, concealed: Collection, part: Any, settings: Any, seconds: dict[str, float]
     ) -> dict[str, tuple[Estimates, ...]]:
         """Return the estimates from each estimator, one per measure, by label. Errors get a note that names
         the estimator and the part.
@@ -481,7 +473,7 @@ class Design(Task):
         for label, estimator in settings.estimators:
             seed = seed_of(getattr(estimator, "random_seed", None), *self.seeds(part, settings))
             seeded = changed(estimator, "random_seed", seed)
-            with clock.timed(label):
+            with _timed(seconds, label):
                 try:
                     estimates[label] = estimate_checked(seeded, concealed, part.run_ids, part.measures)
                 except Exception as error:
@@ -490,15 +482,12 @@ class Design(Task):
         return estimates
 
 
-class _Clock:
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def timed(self, name: str) -> Iterator[None]:
-        start = time.process_time()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start
+@contextmanager
+def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+    """Add the processor time that a stage takes."""
+    start = time.process_time()
+    yield
+    seconds[stage] = seconds.get(stage, 0.0) + time.process_time() - start
 
 
 def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Collection:
@@ -560,33 +549,3 @@ def contributors(
             hint="give more runs, or the organizations of the runs",
         )
     return {name: tuple(unit_runs) for name, unit_runs in units.items()}
-
-
-def pool_contributors(whole: Collection, settings: PoolSettings) -> dict[str, tuple[str, ...]]:
-    """Return the contributors from which random pools are drawn."""
-    types, kind = dict(settings.run_types), settings.pool_type
-    runs = [run for run in whole.pooled_run_ids if kind is None or types[run] == kind]
-    return contributors(whole, settings.by, runs)
-
-
-PAPER_WIDTHS = (2, 4, 10, 20, 40)
-"""Pool widths used by Webber & Park (2009)."""
-
-
-def settings_for_collection(requested: PoolSettings, whole: Collection) -> PoolSettings:
-    """Resolve the settings for depth, run types and pool widths for a collection. Default widths are those of
-    the paper that leave a contributor outside.
-    """
-    types = resolve_run_types(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
-    n_units = len(pool_contributors(whole, dataclasses.replace(requested, run_types=types)))
-    most = n_units - 1
-    widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
-    sizes = tuple(sorted(set(widths)))
-    if not sizes or max(sizes) > most:
-        which = "" if requested.pool_type is None else f" of type {requested.pool_type!r}"
-        width = f"a pool of width {max(sizes, default=1)} and one more"
-        raise InputError(
-            f"{n_units} {requested.by}s{which} are too few for {width}",
-            hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
-        )
-    return dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=sizes)

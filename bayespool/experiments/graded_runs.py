@@ -16,28 +16,17 @@ from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import InputError
-from bayespool.evidence import score_bounds
-from bayespool.experiments.design import (
-    COVERAGE_LEVELS,
-    Design,
-    error_columns,
-    interval_summary,
-    resolve_run_types,
-    with_missing_flags,
-)
-from bayespool.experiments.preparing import labeled_estimators
-from bayespool.experiments.running import PartResult
-from bayespool.experiments.settings import DesignSettings, LeaveOutSettings
+from bayespool.experiments.design import COVERAGE_LEVELS, Design, error_columns, interval_summary
+from bayespool.experiments.preparing import parsed_arguments
+from bayespool.experiments.running import Columns, PartResult
+from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Measure
-from bayespool.measures.errors import system_rank_error
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import Estimand, PairTest
 from bayespool.pooling import describe_pool
 from bayespool.report.result import Figure, Result
 from bayespool.tables.files import records, variable_name
 from bayespool.tables.formatting import counted, level, number, percent
-from bayespool.tables.table import COLUMNS, Column, Table, View
+from bayespool.tables.table import COLUMNS, Column, IntervalColumn, Pivot, Table, View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,20 +112,28 @@ RowOrder = Mapping[str, Sequence[object] | None]
 
 
 def in_order(frame: pd.DataFrame, keys: RowOrder) -> pd.DataFrame:
-    """Return the rows of a data frame sorted by the given columns and orders."""
+    """Return the rows of a data frame sorted by the given columns that it has, and by their orders."""
     columns = [
         (frame[name] if order is None else frame[name].map({x: i for i, x in enumerate(order)})).to_numpy()
         for name, order in keys.items()
+        if name in frame
     ]
     return frame.iloc[np.lexsort(columns[::-1])].reset_index(drop=True)
 
 
-def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame:
-    """Return the rows of all parts as one data frame, sorted as in `in_order`."""
+def stacked(parts: Iterable[Columns]) -> pd.DataFrame:
+    """Return the rows of all parts as one data frame, where coverage may be missing."""
     import pandas as pd
 
-    names = results[0].rows
-    return in_order(pd.DataFrame({name: [x for r in results for x in r.rows[name]] for name in names}), keys)
+    columns, *others = parts
+    rows = pd.DataFrame({n: [*values, *(x for o in others for x in o[n])] for n, values in columns.items()})
+    flags = (f"covered_{level}" for level in COVERAGE_LEVELS)
+    return rows.astype({name: "boolean" for name in flags if name in rows})
+
+
+def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame:
+    """Return the rows of all parts as one data frame, sorted as in `in_order`."""
+    return in_order(stacked(result.rows for result in results), keys)
 
 
 def summarize_groups(
@@ -172,6 +169,19 @@ def panel_figure(
     return named_figure(name, caption, draw, of)
 
 
+def measure_view(
+    measure: object,
+    title: str,
+    names: tuple[str, ...],
+    columns: tuple[str | IntervalColumn | Pivot, ...],
+    note: str = "",
+    **where: object,
+) -> View:
+    """Return a view of the rows of one measure, which its title begins with, and of other values."""
+    title, where = f"{measure}, {title}" if title else str(measure), {"measure": str(measure)} | where
+    return View(title=title, names=names, columns=columns, where=where, note=note)
+
+
 def best_runs_text(n_runs: int, n_all: int) -> str:
     """Return text that says how many of all runs a table summarizes."""
     return f"all {n_runs}" if n_runs == n_all else f"the best {n_runs} of {n_all}"
@@ -196,13 +206,6 @@ class WithReportedRuns(ExperimentResult):
         """
         frame = super().to_frame(table)
         return reported_rows(frame) if reported_only else frame
-
-
-def pools_scope(result: ExperimentResult) -> str:
-    """Return a clause on the judging depth and the number of topics in the means."""
-    s = result.settings
-    who = "" if s.runs == "pooled" else ", all runs taking part, unjudged documents in truth nonrelevant"
-    return f"judged to depth {s.pool_depth}{who}; means over {counted(len(result.query_ids), 'topic')}"
 
 
 def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
@@ -364,21 +367,14 @@ class DesignResult(ExperimentResult):
         for measure in measures:
             rows = self._summary[self._summary["measure"] == measure]
             posteriors = rows[rows["ci_prob"].notna()]
-            yield View(
-                title=f"{measure}, {self._runs_clause(measure, int(rows['n_runs'].iloc[0]))}",
-                names=("estimator",),
-                columns=self._errors,
-                where={"measure": measure},
-                note=self._legend() if measure == measures[-1] else "",
-            )
+            title, note = self._runs_clause(measure, int(rows["n_runs"].iloc[0])), self._legend()
+            note = note if measure == measures[-1] else ""
+            yield measure_view(measure, title, ("estimator",), self._errors, note)
             if len(posteriors):
-                n_open = int(posteriors["n_open"].iloc[0])
-                yield View(
-                    title=f"{measure}, intervals of {counted(n_open, 'run')} with anything unjudged",
-                    names=("estimator",),
-                    columns=(*intervals, "width"),
-                    where={"measure": measure, "ci_prob": self.settings.ci_prob},
-                )
+                n_open = counted(int(posteriors["n_open"].iloc[0]), "run")
+                title, columns = f"intervals of {n_open} with anything unjudged", (*intervals, "width")
+                level_ = {"ci_prob": self.settings.ci_prob}
+                yield measure_view(measure, title, ("estimator",), columns, **level_)
 
     def _legend(self) -> str:
         return "SRE: by how many places estimates miss their runs' true ranks, summed over runs."
@@ -391,14 +387,14 @@ class DesignResult(ExperimentResult):
     def _summary(self) -> pd.DataFrame:
         return summarize_groups(self._reported, ("measure", "estimator"), self._summarize)
 
-    def _summarize(self, rows: pd.DataFrame) -> dict[str, Any]:
+    def _summarize(self, rows: pd.DataFrame, ranks: Mapping[str, float] | None = None) -> dict[str, Any]:
         posterior = bool(rows["ci_prob"].notna().any())
         graded = interval_summary(rows, rows["n_unjudged"] > 0)
         return {
             "n_runs": len(rows),
             **error_columns(rows, "mae", "rmse", "bias"),
             "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
-            **self._rank_errors(rows),
+            **(self._rank_errors(rows) if ranks is None else ranks),
             **{name: value for name, value in graded.items() if name != "crps"},
             "ci_prob": self.settings.ci_prob if posterior else np.nan,
             "crps": graded["crps"],
@@ -414,7 +410,7 @@ def run_table(
     """Return one row per run and estimator, sorted by the columns in `first`, measure, estimator and run."""
     order: RowOrder = {"measure": [str(m) for m in settings.measures], "estimator": settings.labels}
     order = {**(first or {}), **order, "run_id": collection.run_ids}
-    return with_missing_flags(ordered_table(results, order))
+    return ordered_table(results, order)
 
 
 def total_seconds(results: Sequence[PartResult]) -> dict[str, float]:
@@ -504,9 +500,7 @@ def run_design(
     interpolated      16 0.0165
     """
     settings = DesignSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
-        random_seed=random_seed,
+        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
         estimand=estimand,
         ci_prob=fill_ci_prob(ci_prob),
     )
@@ -522,60 +516,3 @@ def run_design(
         seconds=total_seconds(results),
         _rows=run_table(collection, settings, results, order),
     )
-
-
-_COLUMNS = {
-    "type": Column("type", "text", "The type of runs that was left out."),
-    "n_pool_runs": Column("pool\nruns", "count", "Number of runs of the other types, which make the pool."),
-}
-_SHOWN = ("n_runs", "n_pool_runs", "mae", "rmse", "bias", "sre", "kendall_tau_b", "coverage_95")
-
-
-def with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettings:
-    """Return the settings with the type of each pooled run and the types to leave out."""
-    pairs = resolve_run_types(whole, dict(settings.run_types), whole.pooled_run_ids)
-    kinds = sorted({kind for _, kind in pairs})
-    if len(kinds) < 2:
-        raise InputError(
-            f"all runs of the pool are of type {kinds[0]!r}: nothing is left once it is left out",
-            hint="give at least two types",
-        )
-    return replace(settings, run_types=pairs, types=settings.types or tuple(kinds))
-
-
-def errors_by_type(whole: Collection, settings: LeaveOutSettings, rows: pd.DataFrame) -> pd.DataFrame:
-    """Summarize reported runs by type, measure and estimator.
-
-    Ranks are among the true scores of the runs of other types.
-    """
-    runs, n_runs = whole.pooled_run_ids, Counter(kind for _, kind in settings.run_types)
-    true = {str(m): score_bounds(whole, runs, m).low.means() for m in settings.measures}
-
-    def summarize(rows: pd.DataFrame) -> dict[str, Any]:
-        kind, measure = rows[["fold", "measure"]].iloc[0]
-        others = true[measure][~np.isin(runs, rows["run_id"])]
-        truth, value = (np.append(rows[name].to_numpy(), others) for name in ("truth", "value"))
-        graded = interval_summary(rows, rows["n_unjudged"] > 0)
-        return {
-            "n_runs": len(rows),
-            "n_pool_runs": len(runs) - n_runs[kind],
-            **error_columns(rows, "mae", "rmse", "bias"),
-            "sre": system_rank_error(truth, value),
-            **error_columns(rows, "kendall_tau_b"),
-            **{name: share for name, share in graded.items() if not name.startswith("pit_")},
-            "ci_prob": float(rows["ci_prob"].iloc[0]),
-        }
-
-    by_type = rows.sort_values("fold", key=lambda fold: fold.map(settings.types.index), kind="stable")
-    return summarize_groups(by_type, ("fold", "measure", "estimator"), summarize).rename(
-        columns={"fold": "type"}
-    )
-
-
-def table_by_type(errors: pd.DataFrame) -> Table:
-    """Return the table ``types`` from `errors_by_type`, with one view per measure."""
-    views = [
-        View(title=f"{m}, by type", names=("type", "estimator"), columns=_SHOWN, where={"measure": m})
-        for m in errors["measure"].unique()
-    ]
-    return Table("types", "Types of runs", errors.copy(), _COLUMNS, tuple(views))

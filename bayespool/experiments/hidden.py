@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,10 +18,8 @@ from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.errors import DiagnosticsWarning
 from bayespool.evidence import DocumentTable, HeldOutCounts, document_table, held_out_counts
-from bayespool.evidence.held_out import held_out_documents
-from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
-from bayespool.evidence.predictor_table import with_predictors
-from bayespool.evidence.predictors import evidence_predictors
+from bayespool.evidence.held_out import held_out_documents, held_out_levels
+from bayespool.evidence.ideals import ideal_reach, judged_tally
 from bayespool.inference import Engine, Fit
 from bayespool.inference.engines import is_independent
 from bayespool.measures import Measure, Normalized, Tally, Values
@@ -29,13 +27,13 @@ from bayespool.measures.parsing import refuse_judgment_measures
 from bayespool.models import Evidence, LinearEvidence
 from bayespool.posterior import (
     PreparedModel,
-    ScoringProblem,
     Threshold,
     new_interaction,
     new_organization_effect,
     new_slope_effect,
 )
-from bayespool.posterior.drawing import count_levels, make_gain_adder
+from bayespool.posterior.drawing import count_levels_by_run, make_gain_adder
+from bayespool.posterior.preparation import DEPTHS
 from bayespool.posterior.thresholds import find_thresholds, threshold_levels
 
 _MAX_RANDOM_NUMBERS = 2**23  # held at a time
@@ -99,30 +97,26 @@ class HiddenRows:
 class HiddenDocuments:
     """Documents that each pooled run would have unjudged if its organization had not been pooled.
 
-    The problem has no runs to score; above the first threshold only documents that reached the threshold
-    below are included. `of` is a measure that shares the problem's evidence and looks no deeper.
+    Above the first threshold only documents that reached the threshold below are included. The measure's
+    cutoff says how deep they are; the default threshold is its first.
     """
 
-    problem: ScoringProblem
-    of: Measure | None = None
+    collection: Collection
+    measure: Measure
+    asked_threshold: Threshold | None = None
 
     def __post_init__(self) -> None:
         refuse_judgment_measures([self.measure])
 
-    @property
+    @cached_property
     def thresholds(self) -> tuple[Threshold, ...]:
         """Relevance thresholds of the measure."""
         return find_thresholds(self.collection, self.measure)
 
     @property
-    def collection(self) -> Collection:
-        """Collection with the pool."""
-        return self.problem.collection
-
-    @property
-    def measure(self) -> Measure:
-        """Measure whose cutoff determines the hidden documents."""
-        return self.of or self.problem.measure
+    def threshold(self) -> Threshold:
+        """Threshold that the documents are asked about."""
+        return self.asked_threshold or self.thresholds[0]
 
     @cached_property
     def run_index(self) -> npt.NDArray[np.intp]:
@@ -151,42 +145,7 @@ class HiddenDocuments:
     @cached_property
     def counts(self) -> HeldOutCounts:
         """Numbers of hidden documents for the pooled runs, with their organizations held out."""
-        threshold = self.problem.threshold
-        return held_out_counts(
-            self.collection, cutoffs=self.measure.cutoff, rel=threshold.rel, given=threshold.given
-        )
-
-    @cached_property
-    def _documents(self) -> Documents:
-        """Distinct hidden documents within the cutoff."""
-        return self._hidden_down_to(self.measure.cutoff)
-
-    def _hidden_down_to(self, depth: int) -> Documents:
-        threshold = self.problem.threshold
-        return Documents(
-            *held_out_documents(self.collection, cutoff=depth, rel=threshold.rel, given=threshold.given)
-        )
-
-    @property
-    def relevant(self) -> IndexArray:
-        """Relevance of each distinct hidden document, 0 or 1, shape (document,)."""
-        return self._documents.relevant.astype(np.int64)
-
-    def find_places(self, documents: Documents, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
-        """Find every occurrence of distinct documents in the top ``depth`` ranks of their organization's
-        runs.
-
-        Return run, topic, rank from 0 and document number. The organization is that of the run to which the
-        document is credited.
-        """
-        collection = self.collection
-        number = np.full(len(collection.relevance) + 1, -1)
-        number[documents.pair] = np.arange(len(documents.pair))
-        number_at = number[collection.document[self.run_index, :, :depth]]
-        owner = np.append(collection.organization[documents.run], -1)  # other documents have number −1
-        organization = collection.organization[self.run_index]
-        run, topic, rank = np.nonzero(owner[number_at] == organization[:, None, None])
-        return run, topic, rank, number_at[run, topic, rank]
+        return held_out_counts(self.collection, cutoffs=self.measure.cutoff, **self.threshold.levels)
 
     def rows(self, evidence: Evidence) -> HiddenRows:
         """Return the rows of a model's complete evidence, each a hidden document or a (run, topic) cell.
@@ -194,50 +153,30 @@ class HiddenDocuments:
         Raises `ValueError` for other rows.
         """
         if isinstance(evidence, LinearEvidence):
-            table = self.problem.hidden
-            learned = table.run, table.topic, table.pair
-            run, topic, organization = evidence.run, evidence.topic, evidence.organization
+            kind, run, topic = "documents", evidence.run, evidence.topic
+            organization = evidence.organization
         else:
-            credited, topics, _, pair, _ = self._hidden_down_to(self.problem.count_depth)
-            learned = credited, topics, pair
-            run = self.run_index[evidence.hidden_run].astype(np.int64)
-            topic, organization = evidence.hidden_topic, evidence.hidden_organization
-        row = _match_rows(*learned[:2], run, topic)
-        if not np.array_equal(np.bincount(row, minlength=len(run)), evidence.n_hidden):
+            kind, run, topic = "counts", self.run_index[evidence.hidden_run], evidence.hidden_topic
+            organization = evidence.hidden_organization
+        depth = max(self.measure.cutoff, DEPTHS[kind])
+        learned = Documents(*held_out_documents(self.collection, cutoff=depth, **self.threshold.levels))
+        n_topics = len(self.collection.query_ids)
+        row_key, key = run * n_topics + topic, learned.run * n_topics + learned.topic  # both ascending
+        row = np.arange(len(key)) if len(key) == len(row_key) else np.searchsorted(row_key, key)
+        n_hidden = np.bincount(row, minlength=len(run))
+        is_matched = np.array_equal(np.append(row_key, -1)[row], key)
+        if not is_matched or not np.array_equal(n_hidden, evidence.n_hidden):
             raise ValueError("rows of evidence are neither hidden documents nor (run, topic) cells of them")
-        position = np.zeros(len(self.collection.relevance), dtype=np.int64)
-        position[learned[2]] = row
-        within = position[self._documents.pair]
+        counted = learned.rank <= self.measure.cutoff
+        within = row[counted]
         return HiddenRows(
             run=np.searchsorted(self.run_index, run).astype(np.int64),
             topic=topic,
             organization=organization,
             n_hidden=np.bincount(within, minlength=len(run)).astype(np.int64),
-            n_hidden_relevant=np.bincount(within, self.relevant, len(run)).astype(np.int64),
+            n_hidden_relevant=np.bincount(within, learned.relevant[counted], len(run)).astype(np.int64),
             document_row=within,
         )
-
-
-def _match_rows(
-    credited: IndexArray, topic_of_document: IndexArray, run: IndexArray, topic: IndexArray
-) -> IndexArray:
-    """Return the row of each document, matched by run and topic, shape (document,). Rows are cells, or
-    documents in the same order within a run and topic.
-    """
-    if len(credited) == 0:
-        return np.zeros(0, dtype=np.int64)
-    n_topics = int(max(topic_of_document.max(), topic.max(initial=0))) + 1
-    document_key, row_key = credited * n_topics + topic_of_document, run * n_topics + topic
-    order = np.argsort(row_key, kind="stable")
-    if len(row_key) == len(document_key):
-        row = np.empty(len(row_key), dtype=np.int64)
-        row[np.argsort(document_key, kind="stable")] = order
-    else:
-        place = np.searchsorted(row_key[order], document_key)
-        row = order[np.minimum(place, len(order) - 1)]
-    if not np.array_equal(row_key[row], document_key):
-        raise ValueError("rows of evidence are neither hidden documents nor (run, topic) cells of them")
-    return row.astype(np.int64)
 
 
 def pool_alone(collection: Collection) -> Collection:
@@ -256,7 +195,6 @@ class HeldOutRankings:
     """
 
     hidden: HiddenDocuments
-    _places_by_depth: dict[int, tuple[npt.NDArray[np.intp], ...]] = field(default_factory=dict, init=False)
 
     @property
     def measure(self) -> Measure:
@@ -266,8 +204,11 @@ class HeldOutRankings:
     @cached_property
     def documents(self) -> Documents:
         """Hidden documents that affect the scores: within the cutoff or within reach of an ideal ranking."""
-        reach = ideal_reach(self.hidden.collection, self.measure)
-        return Documents(*held_out_documents(self.hidden.collection, cutoff=reach))
+        return Documents(*held_out_documents(self.hidden.collection, cutoff=self._reach))
+
+    @property
+    def _reach(self) -> int:
+        return ideal_reach(self.hidden.collection, self.measure)
 
     @cached_property
     def organization(self) -> IndexArray:
@@ -312,14 +253,12 @@ class HeldOutRankings:
         has no ideal ranking.
         """
         scored_measure = measure or self.measure
-        ranked = scored_measure.read(self._ranked[runs][:, :, : scored_measure.cutoff])
+        level, is_hidden = (part[runs][:, :, : scored_measure.cutoff] for part in self._levels)
+        ranked = scored_measure.read(np.where(is_hidden, np.int16(-1), level))
         base = scored_measure.amounts(ranked)
         amount = np.empty((len(block), *base.shape), dtype=base.dtype)
         amount[:] = base
-        run, topic, rank, number = self._places(self.measure.cutoff)
-        is_shown = np.isin(run, runs) & np.isin(number, documents)
-        run, topic, rank, number = (part[is_shown] for part in (run, topic, rank, number))
-        row, column = np.searchsorted(runs, run), np.searchsorted(documents, number)
+        row, topic, rank, column = self._places_of(runs, documents)
         for t in np.unique(topic):
             on_topic = topic == t
             distinct, which = np.unique(column[on_topic], return_inverse=True)
@@ -344,48 +283,49 @@ class HeldOutRankings:
         Judgments that only the organization contributed are left out; its documents are those of the run
         alone unless runs share their ideal rankings.
         """
-        run_organization, document_organization = self.hidden.organization[runs], self.organization[documents]
-        topic = self.documents.topic[documents]
-        run, _, _, number = self._places(ideal_reach(self.hidden.collection, measure))
-        for o in np.unique(run_organization):
-            rows, judged = run_organization == o, self._tally_without(int(o))
-            members = [document_organization == o] * int(rows.sum())
-            if measure.ideal == "own":
-                members = [np.isin(documents, number[run == r]) for r in runs[rows]]
-            for t in range(amount.shape[2]):
-                n = np.zeros((len(block), len(members), 1, len(judged.levels)), dtype=np.int64)
-                if (
-                    measure.ideal != "judged"
-                    and (is_own := (document_organization == o) & (topic == t)).any()
-                ):
-                    drawn = np.ascontiguousarray(block[:, is_own])
-                    for row, is_member in enumerate(members):
-                        count_levels(drawn, is_member[is_own], n[:, row, 0])
-                tally = Tally(n + judged.n[t], judged.levels)
-                amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
+        run_organization = self.hidden.organization[runs]
+        run, topic, _, number = self._places_of(runs, documents)
+        if measure.ideal != "own":
+            run, number = np.nonzero(run_organization[:, None] == self.organization[documents])
+            topic = self.documents.topic[documents][number]
+        organizations, index = np.unique(run_organization, return_inverse=True)
+        judged = np.stack([self._judged_without(int(o)) for o in organizations])[index]
+        for t in range(amount.shape[2]):
+            n = np.repeat(judged[None, :, t], len(block), axis=0)
+            if measure.ideal != "judged":
+                here = topic == t
+                count_levels_by_run(block, run[here].astype(np.int32), number[here].astype(np.int32), n)
+            tally = Tally(n[:, :, None], self.levels[1:])
+            amount[:, :, t] = measure.normalize(amount[:, :, t][:, :, None], tally)[:, :, 0]
 
-    def _tally_without(self, organization: int) -> Tally:
-        """Return the tally of judged documents per topic, excluding one organization's sole contributions."""
+    def _judged_without(self, organization: int) -> IndexArray:
+        """Return numbers of judged documents except one organization's sole contributions, (topic, level)."""
         collection = self.hidden.collection
         is_sole = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
         relevance = np.where(is_sole, np.int16(-1), collection.relevance)
-        return judged_tally(collection, self.levels, relevance=relevance)
+        return judged_tally(collection, self.levels, relevance=relevance).n
 
     @cached_property
-    def _ranked(self) -> npt.NDArray[np.int16]:
-        """Relevance levels in pooled runs' rankings, shape (run, topic, rank), −1 for a hidden document."""
-        ranked = ranked_levels(self.hidden.collection, self.hidden.run_index, self.measure.cutoff).copy()
-        run, topic, rank, _ = self._places(self.measure.cutoff)
-        ranked[run, topic, rank] = -1
-        return ranked
+    def _levels(self) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_]]:
+        """Relevance levels in pooled runs' rankings and whether a document is hidden, (run, topic, rank)."""
+        return held_out_levels(self.hidden.collection, self._reach)
 
-    def _places(self, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
-        """Return run, topic, rank from 0 and document number for every hidden document in its organization's
-        runs.
-        """
-        if depth not in self._places_by_depth:
-            self._places_by_depth[depth] = self.hidden.find_places(self.documents, depth)
-        return self._places_by_depth[depth]
+    @cached_property
+    def places(self) -> tuple[npt.NDArray[np.intp], ...]:
+        """Run, topic, rank from 0 and number of hidden documents in the runs of their organizations."""
+        collection, places = self.hidden.collection, np.nonzero(self._levels[1])
+        number = np.zeros(len(collection.relevance), dtype=np.intp)
+        number[self.documents.pair] = np.arange(len(self.documents.pair))
+        return *places, number[collection.document[self.hidden.run_index, :, : self._reach][places]]
+
+    def _places_of(
+        self, runs: npt.NDArray[np.intp], documents: npt.NDArray[np.intp]
+    ) -> tuple[npt.NDArray[np.intp], ...]:
+        """Return the places of the given documents in the given runs, as positions among these."""
+        run, topic, rank, number = self.places
+        shown = np.isin(run, runs) & np.isin(number, documents)
+        row, column = np.searchsorted(runs, run[shown]), np.searchsorted(documents, number[shown])
+        return row, topic[shown], rank[shown], column
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,15 +378,13 @@ def prediction_targets(
 ) -> tuple[PredictionTarget, ...]:
     """Return one prediction target per threshold, given a prepared model for each."""
     first, thresholds, documents = rankings.hidden, rankings.hidden.thresholds, rankings.documents
-    if len(prepared) != len(thresholds) or first.problem.threshold != thresholds[0]:
+    if len(prepared) != len(thresholds) or first.threshold != thresholds[0]:
         raise ValueError(
             f"{first.measure} asks on the thresholds {thresholds}, a model for each, from the first on"
         )
     targets = []
     for model, threshold in zip(prepared, thresholds, strict=True):
-        hidden = first
-        if threshold.given:
-            hidden = HiddenDocuments(replace(first.problem, asked_threshold=threshold), first.of)
+        hidden = replace(first, asked_threshold=threshold) if threshold.given else first
         if not threshold.given and documents.rank.max(initial=0) <= first.measure.cutoff:
             targets.append(PredictionTarget(model, hidden, model.evidence, hidden.rows(model.evidence)))
         else:
@@ -472,14 +410,19 @@ def _ask_each(
     )
     evidence = replace(prepared.evidence, n_hidden=n_hidden, n_hidden_relevant=n_hidden_relevant)
     if isinstance(evidence, LinearEvidence):
+        cutoff, names = max(hidden.measure.cutoff, DEPTHS["documents"]), evidence.predictor_names
+        depth, levels = int(rank.max(initial=cutoff)), hidden.threshold.levels
+        predictors = document_table(
+            collection, *documents[:4], depth=depth, cutoff=cutoff, names=names, **levels
+        )
         return replace(
             evidence,
             run=run.astype(np.int64),
             topic=rows.topic,
             organization=rows.organization,
-            predictors=evidence.standardize(_table(prepared, hidden, documents)),
+            predictors=evidence.standardize(DocumentTable(*documents[:4], n_hidden, predictors, names)),
         ), rows
-    depth = hidden.problem.count_depth
+    depth = max(hidden.measure.cutoff, DEPTHS["counts"])
     held_out = held_out_counts(collection, cutoffs=depth)
     residual = (held_out.n_hidden + held_out.n_unjudged)[:, :, 0] / depth
     return replace(
@@ -489,20 +432,6 @@ def _ask_each(
         hidden_organization=rows.organization,
         hidden_residual=residual[rows.run, rows.topic],
     ), rows
-
-
-def _table(prepared: PreparedModel, hidden: HiddenDocuments, documents: Documents) -> DocumentTable:
-    """Return a table of documents with predictors, including those of the model."""
-    problem, names = hidden.problem, evidence_predictors()
-    threshold, depth = problem.threshold, max(problem.document_depth, int(documents.rank.max(initial=1)))
-    predictors = document_table(
-        problem.collection, *documents[:4], depth=depth, rel=threshold.rel, given=threshold.given, names=names
-    )
-    table = DocumentTable(*documents[:4], np.zeros(len(documents.pair), dtype=np.int64), predictors, names)
-    own_predictors, cutoff = tuple(prepared.spec.predictors), problem.document_depth
-    return with_predictors(
-        problem.collection, table, own_predictors, cutoff=cutoff, rel=threshold.rel, given=threshold.given
-    )
 
 
 def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Levels:

@@ -11,14 +11,12 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from bayespool.collection import Collection, Judge
 from bayespool.collection.own import check_own_judgments
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import contributors
-from bayespool.experiments.graded_runs import check_metadata, ordered_table, summarize_groups
+from bayespool.experiments.graded_runs import check_metadata, ordered_table
 from bayespool.experiments.judge_rows import (
     Confusions,
     Row,
@@ -116,16 +114,14 @@ class IntervalsWithLabels(Task):
         return [units[name] for name in collection.organizations if name in units]
 
 
-def _mean_widths(rows: pd.DataFrame) -> Row:
-    """Return mean interval widths over runs, for the table ``intervals``."""
-    without, width = (float(np.mean(rows[f"width_{w}"].to_numpy())) for w in ("without", "with"))
-    return {
-        "n_runs": len(rows),
-        "width_without": without,
-        "width_with": width,
-        "saved": 1 - width / without if without else np.nan,
-        "ci_prob": rows["ci_prob"].iloc[0],
-    }
+def _mean_widths(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the table ``intervals``, with mean interval widths over runs."""
+    groups = runs.groupby(["measure", "judge"], sort=False)
+    means = groups[["width_without", "width_with", "ci_prob"]].mean()
+    means.insert(0, "n_runs", groups.size())
+    without, width = means["width_without"], means["width_with"]
+    means.insert(3, "saved", (1 - width / without).where(without > 0))
+    return means.reset_index()
 
 
 _SHARED = {
@@ -238,14 +234,12 @@ class JudgeCheck(Result):
         favored.
         """
         lines = list(self.problems)
-        rows = [row for row in records(self._frames["organizations"]) if row["lift"] == row["lift"]]
-        for judge in self.judges:
-            lifts = [row for row in rows if row["judge"] == judge.name]
-            is_unused = any(line.startswith(f"judge {judge.name} is not used") for line in self.problems)
-            if is_unused or not lifts or any(row["favored"] for row in lifts):
+        known = self._frames["organizations"].dropna(subset=["lift"])
+        for judge, rows in known.groupby("judge", sort=False):
+            is_unused = any(line.startswith(f"judge {judge} is not used") for line in self.problems)
+            if is_unused or rows["favored"].any():
                 continue
-            most = max(lifts, key=lambda row: row["lift"])
-            message = f"judge {judge.name} favors no organization"
+            (most,), message = records(rows.nlargest(1, "lift")), f"judge {judge} favors no organization"
             if most["lift"] >= _MIN_NOTED_LIFT:
                 in_100 = f"{number(50 + 100 * most['lift'], 1)} ± {number(100 * most['se'], 1)} of 100 pairs"
                 message += (
@@ -496,7 +490,7 @@ def check_judges(
         results = work.run(collection, parts, settings, folder=folder, n_jobs=n_jobs, progress=progress)
         judge_order = {"judge": [*names, ALL_JUDGES]}
         runs = ordered_table(results, {"measure": list(map(str, parsed)), **judge_order})
-        frames |= {"intervals": summarize_groups(runs, ("measure", "judge"), _mean_widths), "runs": runs}
+        frames |= {"intervals": _mean_widths(runs), "runs": runs}
     problems = judge_problems(collection, targets, parsed, estimand=estimand)
     resolved = {"judges": names, "runs": list(targets), "passed_over": list(collection.ignored_judgments)}
     resolved |= {"problems": list(problems)}

@@ -1,15 +1,16 @@
-"""Results of the leave-out experiment: errors over the reported runs, reliability, clusters and types."""
+"""Results of the leave-out experiment on one collection or several: errors, reliability, clusters, types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from bayespool import __version__
 from bayespool.collection.contents import some
 from bayespool.comparisons import paired_t
 from bayespool.comparisons.reliability import Reliability, reliability
@@ -21,14 +22,16 @@ from bayespool.experiments.graded_runs import (
     DesignResult,
     WithReportedRuns,
     best_runs_text,
+    in_order,
+    measure_view,
     sre_star_note,
-    table_by_type,
+    summarize_groups,
 )
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure
 from bayespool.measures.errors import system_rank_error
-from bayespool.report.result import Figure
-from bayespool.tables.formatting import counted
+from bayespool.report.result import Figure, Result
+from bayespool.tables.formatting import counted, number
 from bayespool.tables.table import Column, IntervalColumn, Table, View
 
 if TYPE_CHECKING:
@@ -40,6 +43,11 @@ _CLUSTERS = {
     "left_out": Column("left out", "flag", "Whether the cluster was left out of the pool."),
     "stays": Column("why not", "text", "Why the cluster stays in the pool."),
 }
+_TYPES = {
+    "type": Column("type", "text", "The type of runs that was left out."),
+    "n_pool_runs": Column("pool\nruns", "count", "Number of runs of the other types, which make the pool."),
+}
+_TYPE_COLUMNS = ("n_runs", "n_pool_runs", "mae", "rmse", "bias", "sre", "kendall_tau_b", "coverage_95")
 _RELIABILITY = {
     "n_topics": Column("topics", "count", "Number of topics that all the runs have."),
     "generalizability": Column("Eρ²", "coefficient", "Reliability of differences between runs."),
@@ -49,6 +57,20 @@ _RELIABILITY = {
     "dependability_lower": Column("from", "coefficient", "Lower end of the interval of Φ."),
     "dependability_upper": Column("to", "coefficient", "Upper end of the interval of Φ."),
 }
+_REFERENCE = "as-judged"
+_ROUNDING = 1e-12
+_COLLECTION_COLUMNS = {
+    "collection": Column("collection", "text", "Name of the collection."),
+    "mae_change": Column("change,\n%", "difference", "Change of the MAE against as-judged, in %.", 1),
+}
+_OVERALL = {
+    "n_collections": Column("collections", "count", "Number of collections in which the MAE is known."),
+    "n_best": Column("best", "count", "Collections in which no estimator has a smaller MAE."),
+    "n_worst": Column("worst", "count", "Collections in which no estimator has a larger MAE."),
+    "geometric_mean": Column("mean MAE", "score", "Geometric mean over collections in which no MAE is 0."),
+    "n_averaged": Column("averaged", "count", "Number of these collections."),
+}
+_ERRORS = ("mae", "mae_change", "rmse", "bias", "sre", "sre_star", "kendall_tau_b", "coverage_95", "width")
 _RELIABILITY_VIEW = View(
     title="reliability of the true scores",
     names=("measure",),
@@ -75,6 +97,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         Pooled runs by measure, before ``top`` is applied.
     scores_in_truth : mapping of (str, str) to ndarray of float, shape (topic,)
         True values by measure and run; NaN on topics that the run's score is not over.
+    scores_in_pool : mapping of str to mapping of str to float
+        By measure and pooled run, the score with all judgments of the pool.
     clusters : tuple of RunCluster
         Of all pooled runs, the largest first, also those that stay in the pool; else empty.
     """
@@ -83,9 +107,9 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     settings: LeaveOutSettings
     n_pooled_runs: Mapping[str, int]
     scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
+    scores_in_pool: Mapping[str, Mapping[str, float]]
     clusters: tuple[RunCluster, ...]
     design: str = "leave-out"
-    _types: pd.DataFrame | None = None
 
     _where = " left out of the pool"
     _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
@@ -94,8 +118,10 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         """Return ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
         tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
-        if self._types is not None:
-            return *tables, table_by_type(self._types)
+        if self.settings.by == "type":
+            names, measures = ("type", "estimator"), self.settings.measures
+            type_views = tuple(measure_view(m, "by type", names, _TYPE_COLUMNS) for m in measures)
+            return *tables, Table("types", "Types of runs", self._type_frame(), _TYPES, type_views)
         if not self.clusters:
             return tables
         view = View(
@@ -171,6 +197,23 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             which = best_runs_text(n_runs, self._rows["run_id"].nunique())
             return f"{which} runs left out, of {counted(n_pooled, 'pooled run')}"
         return f"{best_runs_text(n_runs, n_pooled)} pooled runs"
+
+    def _type_frame(self) -> pd.DataFrame:
+        """Return the errors by type, measure and estimator."""
+        places = {kind: i for i, kind in enumerate(self.settings.types)}
+        rows = self._reported.sort_values("fold", key=lambda fold: fold.map(places), kind="stable")
+        frame = summarize_groups(rows, ("fold", "measure", "estimator"), self._summarize_type)
+        return frame.rename(columns={"fold": "type"})
+
+    def _summarize_type(self, rows: pd.DataFrame) -> dict[str, Any]:
+        """Return the errors of a type's runs, whose ranks are among the true scores of the other runs."""
+        kind, measure = rows[["fold", "measure"]].iloc[0]
+        left_out = set(rows["run_id"])
+        others = [score for run, score in self.scores_in_pool[measure].items() if run not in left_out]
+        truth, value = (np.append(rows[name].to_numpy(), others) for name in ("truth", "value"))
+        n_pool_runs = sum(other != kind for _, other in self.settings.run_types)
+        ranks = {"sre": system_rank_error(truth, value), **error_columns(rows, "kendall_tau_b")}
+        return self._summarize(rows, {"n_pool_runs": n_pool_runs, **ranks})
 
     def _cluster_texts(self) -> Iterator[str]:
         """Yield a text with the organizations and first runs of each cluster."""
@@ -251,19 +294,11 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             ``mae``, ``sre``: families in the order of the measures, within them estimators in the order of
             the settings, and cutoffs ascending.
         """
-        import pandas as pd
-
-        families: dict[str, list[Measure]] = {}
-        for measure in self.settings.measures:
-            families.setdefault(str(measure).partition("@")[0], []).append(measure)
-        summary = self._summary.set_index(["estimator", "measure"])
-        rows = [
-            (family, label, str(m), m.cutoff, *(float(summary[e][label, str(m)]) for e in ("mae", "sre")))
-            for family, members in families.items()
-            for label in self.settings.labels
-            for m in sorted(members, key=lambda m: m.cutoff)
-        ]
-        return pd.DataFrame(rows, columns=["family", "estimator", "measure", "cutoff", "mae", "sre"])
+        frame = self._summary[["estimator", "measure", "mae", "sre"]].copy()
+        frame.insert(0, "family", frame["measure"].str.partition("@")[0])
+        frame.insert(3, "cutoff", frame["measure"].map({str(m): m.cutoff for m in self.settings.measures}))
+        families = list(dict.fromkeys(frame["family"]))
+        return in_order(frame, {"family": families, "estimator": self.settings.labels, "cutoff": None})
 
     def _reliability_frame(self) -> pd.DataFrame:
         """Return `Reliability` by measure, for measures with at least two runs and two topics."""
@@ -309,3 +344,143 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
 def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the scores on topics without a missing score, shape (run, topic)."""
     return scores[:, ~np.isnan(scores).any(axis=0)]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LeaveOutSeveralResult(Result):
+    """Result from `leave_out_several`.
+
+    Its tables are ``summary``, a row per collection, measure and estimator; ``overall``, a row per measure
+    and estimator, with the number of collections where its MAE is the least and the largest, and the
+    geometric mean; and ``runs``, a row per collection, measure, estimator and run.
+
+    Attributes
+    ----------
+    settings : LeaveOutSettings
+    results : mapping of str to LeaveOutResult
+        By the name of the collection.
+    """
+
+    command = "leave-out"
+    title = "Organizations left out of several pools"
+    settings: LeaveOutSettings
+    results: Mapping[str, LeaveOutResult]
+
+    def __repr__(self) -> str:
+        s = self.settings
+        return (
+            f"<LeaveOutSeveralResult: {counted(len(self.results), 'collection')}, "
+            f"{counted(len(s.measures), 'measure')}, {counted(len(s.estimators), 'estimator')}>"
+        )
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:  # type: ignore[override] # derived, where others have a field
+        """Metadata with version and settings, and each collection's fingerprint, pool and warnings."""
+        names = ("fingerprint", "pool", "warnings")
+        return {
+            "bayespool": __version__,
+            "settings": self.settings.describe(),
+            "collections": {
+                name: {key: result.metadata[key] for key in names} for name, result in self.results.items()
+            },
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return the tables ``summary``, ``overall`` and ``runs``."""
+        first = next(iter(self.results.values()))
+        columns = {
+            name: _COLLECTION_COLUMNS | dict(first.table(name).columns) for name in ("summary", "runs")
+        }
+        return (
+            Table("summary", "Summary", self._summary.copy(), columns["summary"], self._views("summary")),
+            Table("overall", "Over all collections", self._overall.copy(), _OVERALL, self._views("overall")),
+            Table("runs", "Run by run", self._stacked("runs"), columns["runs"]),
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on collections left out of geometric means, and the notes on each collection."""
+        sizes = self._overall.groupby("measure", sort=False)[["n_averaged", "n_collections"]].max()
+        notes = [
+            f"{measure}: the geometric mean of the MAE leaves out {of - n} of {of} collections, where it is "
+            "0 for an estimator"
+            for measure, n, of in sizes.itertuples()
+            if n < of
+        ]
+        each_notes = (f"{name}, {note}" for name, result in self.results.items() for note in result.notes())
+        return (*notes, *each_notes)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return sentences on the estimator that is best in most collections, for each measure."""
+        s, n = self.settings, len(self.results)
+        first = f"Each {s.by} left out in turn, of {n} collection{'s' * (n > 1)}: {', '.join(self.results)}."
+        return (first, *(self._sentence(str(measure)) for measure in s.measures))
+
+    def _stacked(self, table: str) -> pd.DataFrame:
+        """Return a table with the rows from all collections, named in the first column."""
+        import pandas as pd
+
+        frames = [result.to_frame(table) for result in self.results.values()]
+        stacked = pd.concat(frames, ignore_index=True)
+        stacked.insert(0, "collection", np.repeat(list(self.results), [len(frame) for frame in frames]))
+        return stacked
+
+    @cached_property
+    def _summary(self) -> pd.DataFrame:
+        frame = self._stacked("summary")
+        keys = zip(frame["collection"], frame["measure"], frame["estimator"], strict=True)
+        has_reference = _REFERENCE in self.settings.labels
+        change = [self.results[c].mae_change(m, e) if has_reference else np.nan for c, m, e in keys]
+        frame.insert(list(frame.columns).index("mae") + 1, "mae_change", change)
+        return frame
+
+    @cached_property
+    def _overall(self) -> pd.DataFrame:
+        """Geometric means of the MAE and numbers of collections by measure and estimator."""
+        import pandas as pd
+
+        labels, frames = list(self.settings.labels), []
+        for measure, rows in self._summary.groupby("measure", sort=False):
+            mae = rows.pivot(index="collection", columns="estimator", values="mae")[labels]
+            columns = over_collections(mae.to_numpy(float))
+            frames.append(pd.DataFrame({"measure": measure, "estimator": labels} | columns))
+        return pd.concat(frames, ignore_index=True)
+
+    def _views(self, table: str) -> tuple[View, ...]:
+        shown: tuple[Any, ...] = "by collection", ("collection", "estimator"), _ERRORS
+        if table == "overall":
+            title = "number of collections where an estimator is best and worst by MAE"
+            shown = title, ("estimator",), ("n_best", "n_worst", "geometric_mean")
+        return tuple(measure_view(measure, *shown) for measure in self.settings.measures)
+
+    def _sentence(self, measure: str) -> str:
+        """Return a sentence on the estimator that most often has the smallest MAE under a measure."""
+        rows = self._overall[self._overall["measure"] == measure].set_index("estimator")
+        keys = ["n_best", "geometric_mean"]
+        best = rows.sort_values(keys, ascending=[False, True], kind="stable").index[0]
+        n, of = (int(rows.loc[best, name]) for name in ("n_best", "n_collections"))
+        text = f"{measure}: {best} has the smallest MAE in {n} of {of} collections, ties included."
+        mean = rows["geometric_mean"]
+        if best != _REFERENCE and _REFERENCE in mean and mean.notna()[[best, _REFERENCE]].all():
+            text += f" The geometric mean of its MAE is {number(mean[best])}"
+            text += f" against {number(mean[_REFERENCE])} as judged."
+        return text
+
+
+def over_collections(errors: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
+    """Return columns of ``overall`` from errors of shape (collection, estimator), NaN where unknown."""
+    errors = errors[~np.isnan(errors).all(axis=1)]
+    is_known = ~np.isnan(errors)
+    best = errors <= np.nanmin(errors, axis=1, keepdims=True, initial=np.inf) + _ROUNDING
+    worst = errors >= np.nanmax(errors, axis=1, keepdims=True, initial=-np.inf) - _ROUNDING
+    averaged = is_known & ~(errors < _ROUNDING).any(axis=1, keepdims=True)
+    n_averaged = averaged.sum(axis=0)
+    logs = np.log(errors, out=np.zeros_like(errors), where=averaged).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        means = np.where(n_averaged > 0, np.exp(logs / n_averaged), np.nan)
+    return {
+        "n_collections": is_known.sum(axis=0),
+        "n_best": best.sum(axis=0),
+        "n_worst": worst.sum(axis=0),
+        "geometric_mean": means,
+        "n_averaged": n_averaged,
+    }

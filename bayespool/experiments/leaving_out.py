@@ -1,9 +1,13 @@
-"""The leave-out experiment: organizations, runs or clusters left out of a pool are estimated and graded."""
+"""The leave-out experiment: organizations, runs or clusters left out of a pool are estimated and graded,
+in one collection or several.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -15,33 +19,26 @@ from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
-from bayespool.evidence.ideals import ideal_reach, values_on_fuller
+from bayespool.evidence.ideals import ideal_reach
 from bayespool.experiments.design import (
     Design,
     Graded,
     Part,
     Truth,
     contributors,
+    resolve_run_types,
     whole_pool,
 )
-from bayespool.experiments.graded_runs import (
-    errors_by_type,
-    result_fields,
-    run_table,
-    total_seconds,
-    with_types,
-)
-from bayespool.experiments.leave_out_results import LeaveOutResult
-from bayespool.experiments.preparing import labeled_estimators
+from bayespool.experiments.graded_runs import result_fields, run_table, total_seconds
+from bayespool.experiments.leave_out_results import LeaveOutResult, LeaveOutSeveralResult
+from bayespool.experiments.preparing import parsed_arguments
 from bayespool.experiments.settings import LeaveOutSettings, leave_out_estimand
 from bayespool.measures import Measure, Normalized, Values
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import PairTest, Runs, Unseen
+from bayespool.pooling.loading import check_collection_names
 from bayespool.validation import listed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
 
     from bayespool.posterior import PosteriorEstimator
@@ -136,20 +133,20 @@ class RunsLeftOut(Design):
         other runs of the fold contributed; runs that share an ideal ranking are put back together.
         """
         absent = set(collection.pooled_run_ids) - set(part.pool_run_ids) - set(part.run_ids)
-        estimand = settings.estimand_of_estimators
         depth = int(collection.run_depths(collection.run_index(part.run_ids)).min())
         deeper, shares = measure.cutoff, False
         if isinstance(measure, Normalized):
             deeper, shares = ideal_reach(concealed, measure), measure.ideal == "shared"
         each = settings.truth == "repooled" and len(part.run_ids) > 1 and deeper > depth and not shares
         together = [(run,) for run in part.run_ids] if each else [part.run_ids]
-        values, n_unjudged = [], []
+        truths = []
         for runs in together:
             away = [*absent, *(set(part.run_ids) - set(runs))]
             back = collection.unpool(away) if away else collection
-            values.append(values_on_fuller(concealed, back, runs, measure, estimand).amount)
-            n_unjudged.append(score_bounds(back, runs, measure, estimand=estimand).n_unjudged)
-        return Truth(Values(np.concatenate(values), measure.unit), np.concatenate(n_unjudged))
+            truths.append(super().truth(back, concealed, replace(part, run_ids=runs), measure, settings))
+        values = np.concatenate([truth.values.amount for truth in truths])
+        n_unjudged = np.concatenate([truth.n_unjudged for truth in truths])
+        return Truth(Values(values, measure.unit), n_unjudged)
 
     def grade(self, graded: Graded, settings: LeaveOutSettings) -> Mapping[str, Any]:
         """Return result columns, with means over the run's own topics for ``denominator="run"``."""
@@ -298,8 +295,7 @@ def leave_out(
     """
     estimand = leave_out_estimand(truth, unseen)
     settings = LeaveOutSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, estimand=estimand, random_seed=random_seed),
+        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
         by=by,
         n_clusters=n_clusters,
         run_types=tuple((run_types or {}).items()),
@@ -313,28 +309,21 @@ def leave_out(
         pool_depth=pool_depth,
         test=test,
         ci_prob=fill_ci_prob(ci_prob),
-        random_seed=random_seed,
     )
     return leave_out_resolved(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)
 
 
 def leave_out_resolved(
-    collection: Collection,
-    settings: LeaveOutSettings,
-    *,
-    folder: str | Path | None,
-    n_jobs: int | None,
-    progress: Callable[[int, int], None] | None,
+    collection: Collection, settings: LeaveOutSettings, **execution: Any
 ) -> LeaveOutResult:
     """Run `leave_out` with parsed settings."""
     pooled, settings, design, folds = resolve_design(collection, settings)
-    results = design.run(
-        pooled, folds, settings, folder=folder, n_jobs=n_jobs, progress=progress, given=collection
-    )
-    rows = _with_reported(run_table(pooled, settings, results), settings)
+    results = design.run(pooled, folds, settings, **execution, given=collection)
+    runs = pooled.pooled_run_ids
+    in_pool = {str(m): score_bounds(pooled, runs, m).low.means() for m in settings.measures}
     return LeaveOutResult(
         **result_fields(collection, pooled, settings, results),
-        n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
+        n_pooled_runs={str(m): len(runs) for m in settings.measures},
         scores_in_truth={
             (measure, run): run_scores
             for result in results
@@ -343,8 +332,8 @@ def leave_out_resolved(
         },
         seconds=total_seconds(results),
         clusters=design.clusters,
-        _rows=rows,
-        _types=errors_by_type(pooled, settings, rows[rows["reported"]]) if settings.by == "type" else None,
+        _rows=_with_reported(run_table(pooled, settings, results), settings),
+        scores_in_pool={m: dict(zip(runs, scores.tolist(), strict=True)) for m, scores in in_pool.items()},
     )
 
 
@@ -363,10 +352,22 @@ def resolve_design(
     elif settings.pool_depth is not None:
         pooled = collection.truncate_pool(settings.pool_depth)
     if settings.by == "type":
-        settings = with_types(pooled, settings)
+        settings = _with_types(pooled, settings)
     clusters = () if settings.n_clusters is None else cluster_runs(pooled, settings.n_clusters)
     design = RunsLeftOut(clusters)
     return pooled, settings, design, design.parts(pooled, settings)
+
+
+def _with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettings:
+    """Return the settings with the type of each pooled run and the types to leave out."""
+    pairs = resolve_run_types(whole, dict(settings.run_types), whole.pooled_run_ids)
+    kinds = sorted({kind for _, kind in pairs})
+    if len(kinds) < 2:
+        raise InputError(
+            f"all runs of the pool are of type {kinds[0]!r}: nothing is left once it is left out",
+            hint="give at least two types",
+        )
+    return replace(settings, run_types=pairs, types=settings.types or tuple(kinds))
 
 
 def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:
@@ -411,3 +412,135 @@ def scored_topics(
     if denominator == "qrels":
         return np.ones((len(index), len(collection.query_ids)), dtype=bool)
     return np.asarray(collection.length[index] > 0)
+
+
+def leave_out_several(
+    collections: Mapping[str, Collection],
+    measures: object = "P@10",
+    *,
+    estimators: object = "all",
+    posterior: str | PosteriorEstimator | None = None,
+    by: Literal["organization", "run", "cluster", "type"] = "organization",
+    n_clusters: int | None = None,
+    run_types: Mapping[str, str] | None = None,
+    types: str | Iterable[str] | None = None,
+    runs: Runs = "pooled",
+    top: float = 100,
+    top_pool: Literal["all", "kept"] = "all",
+    truth: Literal["repooled", "full"] = "repooled",
+    unseen: Unseen = "nonrelevant",
+    denominator: Literal["qrels", "run"] = "qrels",
+    pool_depth: int | None = None,
+    test: PairTest = "tukey-hsd",
+    ci_prob: float | None = None,
+    random_seed: int = 1,
+    folder: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> LeaveOutSeveralResult:
+    """Leave organizations (runs, clusters of runs) out of the pools in several collections.
+
+    It is `bayespool.leave_out` on each collection, with tables by collection and over all of them: where an
+    estimator's MAE is the least and the largest, and geometric means.
+
+    Parameters
+    ----------
+    collections : mapping of str to Collection
+        By name, such as `bayespool.read_collections` gives them.
+    measures, estimators, posterior, by, n_clusters, run_types, types, runs, top, top_pool, truth, unseen, \
+denominator, pool_depth, test, ci_prob, random_seed : optional
+        As in `bayespool.leave_out`.
+    folder : path, optional
+        Finished folds are stored in its subfolders, one for each collection, and not worked out again by a
+        later call.
+    n_jobs : int, optional
+        Processes, as in `bayespool.leave_out`.
+    progress : callable, optional
+        Called with the number of finished folds of all collections, stored ones included, and their total.
+
+    Returns
+    -------
+    LeaveOutSeveralResult
+
+    Raises
+    ------
+    InputError
+        No collection, a name that no folder can have, or what `bayespool.leave_out` refuses.
+    OutputError
+        ``folder`` cannot be written.
+    WorkerError
+        A worker process died. With a folder the same call goes on from the stored folds.
+
+    Warns
+    -----
+    BayespoolWarning
+        Those of `bayespool.leave_out`.
+
+    Notes
+    -----
+    Ties count for each of the estimators in ``n_best`` and ``n_worst``. A geometric mean is over the
+    collections in which no estimator's error is 0.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.experiments import leave_out_several
+    >>> example = load_example()
+    >>> collections = {"depth 10": example, "depth 5": example.truncate_pool(5)}
+    >>> result = leave_out_several(collections, "P@5", estimators=["as-judged", "background"])
+    >>> columns = ["collection", "estimator", "mae", "mae_change"]
+    >>> print(result.to_frame()[columns].round(4).to_string(index=False))
+    collection  estimator    mae  mae_change
+      depth 10  as-judged 0.0167      0.0000
+      depth 10 background 0.0145    -13.0286
+       depth 5  as-judged 0.0567      0.0000
+       depth 5 background 0.0496    -12.5294
+    """
+    estimand = leave_out_estimand(truth, unseen)
+    settings = LeaveOutSettings(
+        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
+        by=by,
+        n_clusters=n_clusters,
+        run_types=tuple((run_types or {}).items()),
+        types=listed("types", types),
+        runs=runs,
+        top=top,
+        top_pool=top_pool,
+        truth=truth,
+        unseen=unseen,
+        denominator=denominator,
+        pool_depth=pool_depth,
+        test=test,
+        ci_prob=fill_ci_prob(ci_prob),
+    )
+    check_collection_names(collections)
+    if not collections:
+        raise InputError("no collection", hint="give a mapping of names to collections")
+    n_folds = {}
+    for name, collection in collections.items():
+        with _named(name):
+            n_folds[name] = len(resolve_design(collection, settings)[3])
+    results: dict[str, LeaveOutResult] = {}
+    for name, collection in collections.items():
+        n_before = sum(n_folds[former] for former in results)
+
+        def show(n_done: int, _: int, n_before: int = n_before) -> None:
+            if progress is not None:
+                progress(n_before + n_done, sum(n_folds.values()))
+
+        with _named(name):
+            place = None if folder is None else Path(folder) / name
+            results[name] = leave_out_resolved(
+                collection, settings, folder=place, n_jobs=n_jobs, progress=show
+            )
+    return LeaveOutSeveralResult(settings=settings, results=results)
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Add the collection's name as a note to errors raised in this context."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"in the collection {name!r}")
+        raise

@@ -184,7 +184,7 @@ def fit_fold(
     """
     seen = prepared.evidence.select_organizations(deal_folds(len(hidden.organizations), n_folds) != f)
     depth = evidence_depth(prepared.model, hidden.measure.cutoff)
-    seeds = np.random.SeedSequence([random_seed, depth, hidden.problem.threshold.rel, f, 1])
+    seeds = np.random.SeedSequence([random_seed, depth, hidden.threshold.rel, f, 1])
     return fit_model(engine, prepared, seen, int(seeds.generate_state(1)[0]))
 
 
@@ -236,11 +236,11 @@ def predict_held_out(
     rankings = HeldOutRankings(hidden)
     targets = prediction_targets(steps, rankings)
     fold = deal_folds(len(hidden.organizations), n_folds)
-    fitted = fits
-    if fitted is None:
-        each = range(int(fold.max()) + 1)
-        shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
-        fitted = [[fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in each] for q in targets]
+    shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
+    fitted = fits or [
+        [fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in np.unique(fold).tolist()]
+        for q in targets
+    ]
     densities = np.full((len(targets), len(hidden.organization)), np.nan)
 
     def threshold_odds(f: int, k: int, rng: np.random.Generator) -> FloatArray:
@@ -256,8 +256,8 @@ def predict_held_out(
         for fit in threshold_fits
         for problem in fit.diagnostics.problems
     )
-    predicted = _predict(rankings, fold, fitted[0][0].shape, threshold_odds, random_seed)
-    return HeldOutPrediction(model=steps[0].model, densities=densities, problems=problems, **predicted)
+    shape, model = fitted[0][0].shape, steps[0].model
+    return _predict(rankings, fold, shape, threshold_odds, random_seed, model, densities, problems)
 
 
 def predict_mixture(
@@ -292,9 +292,8 @@ def predict_mixture(
             mixed[which == m] = odds[which == m]
         return mixed
 
-    predicted = _predict(rankings, fold, fits[0][0][0].shape, threshold_odds, random_seed)
-    problems = _all_problems(predictions)
-    return HeldOutPrediction(model="combined", densities=densities, problems=problems, **predicted)
+    shape, problems = fits[0][0][0].shape, _all_problems(predictions)
+    return _predict(rankings, fold, shape, threshold_odds, random_seed, "combined", densities, problems)
 
 
 def _all_problems(predictions: Sequence[HeldOutPrediction]) -> tuple[str, ...]:
@@ -307,9 +306,14 @@ def _predict(
     shape: tuple[int, int],
     threshold_odds: Callable[[int, int, np.random.Generator], FloatArray],
     random_seed: int,
-) -> dict[str, Any]:
-    """Return the fields of a prediction for all pooled runs. ``threshold_odds`` gives log odds of the
-    documents of a fold on a threshold, shape (draw, document).
+    model: str,
+    densities: FloatArray,
+    problems: tuple[str, ...],
+) -> HeldOutPrediction:
+    """Return a model's prediction for all pooled runs.
+
+    ``threshold_odds`` gives log odds of the documents of a fold on a threshold, shape (draw, document), and
+    may fill ``densities``.
     """
     hidden, measure = rankings.hidden, rankings.measure
     run_fold, every = fold[hidden.organization], np.arange(len(hidden.organization))
@@ -330,20 +334,23 @@ def _predict(
     observed = excess_total(rankings.judged_values(every, with_hidden=True), known)
     n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
     pit = randomized_pit(amount, observed, _generator(random_seed, measure, 2**20))
-    return {
-        "measure": measure,
-        "run_ids": hidden.counts.run_ids,
-        "organizations": tuple(hidden.organizations[o] for o in hidden.organization),
-        "per_mean": base.unit * len(hidden.counts.query_ids),
-        "known": known,
-        "n_hidden": n_hidden,
-        "n_hidden_relevant": excess_total(rankings.judged_values(every, counted, with_hidden=True), judged),
-        "observed": observed,
-        "fold": run_fold,
-        "draws": amount,
-        "n_predicted": n_predicted,
-        "pit": np.where(n_hidden > 0, pit, np.nan),
-    }
+    return HeldOutPrediction(
+        model=model,
+        measure=measure,
+        run_ids=hidden.counts.run_ids,
+        organizations=tuple(hidden.organizations[o] for o in hidden.organization),
+        per_mean=base.unit * len(hidden.counts.query_ids),
+        known=known,
+        n_hidden=n_hidden,
+        n_hidden_relevant=excess_total(rankings.judged_values(every, counted, with_hidden=True), judged),
+        observed=observed,
+        fold=run_fold,
+        draws=amount,
+        n_predicted=n_predicted,
+        pit=np.where(n_hidden > 0, pit, np.nan),
+        densities=densities,
+        problems=problems,
+    )
 
 
 def excess_total(values: Values, base: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -446,31 +453,17 @@ def calibration_frame(
     """
     import pandas as pd
 
-    rows = []
-    for p in predictions:
-        has = p.has_hidden
-        pit, organization = p.pit[has], p.organization[has]
-        error = np.abs(p.draws.mean(axis=0) - p.observed)[has].mean() / p.per_mean
-        for prob in ci_probs:
-            inside = np.abs(pit - 0.5) < prob / 2
-            low, high = p.interval(prob)
-            covered = (low <= p.observed) & (p.observed <= high)
-            rows.append(
-                {
-                    "measure": str(p.measure),
-                    "model": p.model,
-                    "ci_prob": prob,
-                    "pit_inside": inside.mean(),
-                    "se": _clustered_error(inside, organization),
-                    "covered": covered[has].mean(),
-                    "width": (high - low)[has].mean() / p.per_mean,
-                    "pit_mean": pit.mean(),
-                    "mae": error,
-                    "n_runs": int(has.sum()),
-                    "n_organizations": len(np.unique(organization)),
-                }
-            )
-    return pd.DataFrame(rows)
+    rows = pd.concat([p.to_frame(prob) for p in predictions for prob in ci_probs], ignore_index=True)
+    rows = rows.rename(columns={"pit": "pit_mean"}).assign(
+        pit_inside=(rows["pit"] - 0.5).abs() < rows["ci_prob"] / 2,
+        covered=(rows["lower"] <= rows["value"]) & (rows["value"] <= rows["upper"]),
+        width=rows["upper"] - rows["lower"],
+        mae=(rows["value_predicted"] - rows["value"]).abs(),
+    )
+    groups = rows.groupby(["measure", "model", "ci_prob"], sort=False)
+    means = groups[["pit_inside", "covered", "width", "pit_mean", "mae"]].mean()
+    means.insert(1, "se", groups[["pit_inside", "organization"]].apply(_clustered_error))
+    return means.assign(n_runs=groups.size(), n_organizations=groups["organization"].nunique()).reset_index()
 
 
 def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str] = ()) -> pd.DataFrame:
@@ -500,36 +493,30 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
 
     frames = []
     for measure in dict.fromkeys(p.measure for p in predictions):
-        measure_predictions = [p for p in predictions if p.measure == measure]
-        scored = np.flatnonzero(np.isfinite(measure_predictions[0].log_density))
-        densities = np.column_stack([p.log_density[scored] for p in measure_predictions])
-        first_threshold = np.column_stack([p.densities[0, scored] for p in measure_predictions])
-        organization = measure_predictions[0].organization[scored]
+        models = [p for p in predictions if p.measure == measure]
+        scored, names = np.isfinite(models[0].log_density), [p.model for p in models]
+        organization = models[0].organization[scored]
         weight = 1 / np.bincount(organization)[organization]
-        organization_elpd = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
-        organization_elpd = organization_elpd[np.bincount(organization) > 0]
-        n = len(organization_elpd)
-        elpd = organization_elpd.sum(axis=0)
-        best = int(elpd.argmax())
-        frame = pd.DataFrame(
-            {
-                "measure": str(measure),
-                "model": [p.model for p in measure_predictions],
-                "rank": 0,
-                "elpd": elpd,
-                "elpd_diff": elpd[best] - elpd,
-                "weight": _weights(densities, weight, [p.model != "combined" for p in measure_predictions]),
-                "se": [np.sqrt(n * column.var()) for column in organization_elpd.T],
-                "dse": [
-                    np.sqrt(n * (organization_elpd[:, best] - column).var()) for column in organization_elpd.T
-                ],
-                "weight_combined": _weights(
-                    first_threshold, weight, [p.model in combined for p in measure_predictions]
-                ),
-                "n_organizations": n,
-            }
-        )
-        frames.append(frame.iloc[np.argsort(-elpd, kind="stable")].assign(rank=range(len(frame))))
+        densities = np.column_stack([p.log_density[scored] for p in models])
+        first_threshold = np.column_stack([p.densities[0, scored] for p in models])
+        by_organization = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
+        by_organization = by_organization[np.unique(organization)]
+        n, elpd = len(by_organization), by_organization.sum(axis=0)
+        off = by_organization[:, [elpd.argmax()]] - by_organization
+        columns = {
+            "measure": str(measure),
+            "model": names,
+            "rank": 0,
+            "elpd": elpd,
+            "elpd_diff": elpd.max() - elpd,
+            "weight": _weights(densities, weight, [name != "combined" for name in names]),
+            "se": [np.sqrt(n * column.var()) for column in by_organization.T],
+            "dse": [np.sqrt(n * column.var()) for column in off.T],
+            "weight_combined": _weights(first_threshold, weight, [name in combined for name in names]),
+            "n_organizations": n,
+        }
+        frame = pd.DataFrame(columns).iloc[np.argsort(-elpd, kind="stable")]
+        frames.append(frame.assign(rank=range(len(frame))))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -541,9 +528,10 @@ def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -
     return weights
 
 
-def _clustered_error(inside: npt.NDArray[np.bool_], organization: npt.NDArray[np.int64]) -> float:
+def _clustered_error(rows: pd.DataFrame) -> float:
     """Return the standard error of a share with clustered observations; NaN for a share of 0 or 1."""
+    inside = rows["pit_inside"]
     if inside.all() or not inside.any():
         return float("nan")
-    off = np.bincount(organization, inside - inside.mean())
+    off = (inside - inside.mean()).groupby(rows["organization"]).sum()
     return float(np.sqrt((off**2).sum()) / len(inside))

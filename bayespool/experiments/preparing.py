@@ -14,6 +14,7 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence import PREDICTORS
 from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
+from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.models import MODELS, own_models
 from bayespool.names import COMBINED_MODELS, Estimand, leading_name
 from bayespool.posterior import PosteriorEstimator
@@ -118,6 +119,17 @@ def labeled_estimators(
             f"two estimators are called {twice[0]!r}", hint="give a mapping of labels to estimators"
         )
     return tuple(zip(labels, parsed, strict=True))
+
+
+def parsed_arguments(
+    measures: object, estimators: object, posterior: str | PosteriorEstimator | None, **more: Any
+) -> dict[str, Any]:
+    """Return the measures, labeled estimators and seed that an experiment was given, as its settings have
+    them. ``more`` are the other arguments of `labeled_estimators`.
+    """
+    parsed = parse_ranking_measures(measures)
+    labeled = labeled_estimators(estimators, posterior, **more)
+    return {"measures": parsed, "estimators": labeled, "random_seed": more["random_seed"]}
 
 
 def parts_description(settings: Any, design: object) -> dict[str, Any]:

@@ -23,20 +23,11 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
-from bayespool.experiments.design import (
-    Design,
-    Graded,
-    Part,
-    contributors,
-    pool_contributors,
-    settings_for_collection,
-    whole_pool,
-)
+from bayespool.experiments.design import Design, Graded, Part, contributors, resolve_run_types, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fields
-from bayespool.experiments.preparing import labeled_estimators
-from bayespool.experiments.random_pool_results import CommonTopicsResult, PoolWidthResult
-from bayespool.experiments.settings import CommonTopicsSettings, PoolSettings, PoolWidthSettings
-from bayespool.measures.parsing import parse_ranking_measures
+from bayespool.experiments.preparing import parsed_arguments
+from bayespool.experiments.random_pool_results import RandomPoolsResult
+from bayespool.experiments.settings import RandomPoolSettings
 from bayespool.names import By, Runs
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
@@ -53,37 +44,42 @@ Unadjusted; with the true scores on the common topics; adjusted by the mean diff
 the mean true score on the common topics alone.
 """
 
-_ROWS = (
-    *("measure", "pool_width", "sample", "n_pool_runs", "run_id", "organization", "estimator"),
-    *("truth", "value", "error", "topic_rmse", "unjudged", "n_unknown", "lower", "upper", "ci_prob"),
-)
+_KEYS = ("measure", "pool_width", "sample", "n_pool_runs", "run_id", "organization", "estimator")
+_ROWS = ("truth", "value", "error", "topic_rmse", "unjudged", "n_unknown", "lower", "upper", "ci_prob")
+
+
+PAPER_WIDTHS = (2, 4, 10, 20, 40)
+"""Pool widths used by Webber & Park (2009)."""
 
 
 class RandomPools(Design):
-    """Experiment on pools sampled at random from the contributors, with runs outside each pool scored."""
+    """Experiment on pools sampled at random from the contributors, with runs outside each pool scored.
 
+    With common topics, a run outside the pool is fully judged on them.
+    """
+
+    name: ClassVar[str] = "random-pools"
     parts_name: ClassVar[str] = "pools"
 
-    def parts(self, collection: Collection, settings: PoolSettings) -> tuple[Part, ...]:
+    def parts(self, collection: Collection, settings: RandomPoolSettings) -> tuple[Part, ...]:
         """Sample all pools and their target runs, determined by the seed.
 
         A target is drawn first, then the pool among other contributors than its own, then further targets.
         """
-        n_targets, run_ids = getattr(settings, "n_targets", 1), collection.pooled_run_ids
-        types, kind = dict(settings.run_types), settings.target_type
+        types, kind, run_ids = dict(settings.run_types), settings.target_type, collection.pooled_run_ids
         unit_of = {run: unit for unit, runs in contributors(collection, settings.by).items() for run in runs}
         drawn_from = pool_contributors(collection, settings)
         scored = [run for run in run_ids if kind is None or types[run] == kind]
         pools = []
         for width, sample in itertools.product(settings.widths, range(settings.n_samples)):
-            seed = seed_of(settings.random_seed, self.name.replace("-", " "), width, sample)
-            rng = np.random.default_rng(seed)
+            experiment = self.subfolder(settings).replace("-", " ")
+            rng = np.random.default_rng(seed_of(settings.random_seed, experiment, width, sample))
             first = scored[rng.integers(len(scored))]
             others = [unit for unit in drawn_from if unit != unit_of[first]]
             drawn = {others[i] for i in rng.permutation(len(others))[:width]}
             pool = {run for unit in drawn for run in drawn_from[unit]}
             outside = [run for run in scored if run != first and unit_of[run] not in drawn]
-            further = [outside[i] for i in rng.permutation(len(outside))[: n_targets - 1]]
+            further = [outside[i] for i in rng.permutation(len(outside))[: settings.n_targets - 1]]
             pools.append(
                 Part(
                     name=f"width-{width}-sample-{sample}",
@@ -96,45 +92,98 @@ class RandomPools(Design):
             )
         return tuple(pools)
 
-    def seeds(self, part: Part, settings: PoolSettings) -> tuple[object, ...]:
+    def subfolder(self, settings: RandomPoolSettings) -> str:
+        """Return the name of the folder of finished pools, which both functions may have in one folder."""
+        return "common-topics" if settings.n_common else "pool-width"
+
+    def seeds(self, part: Part, settings: RandomPoolSettings) -> tuple[object, ...]:
         """Return the names that seed a pool: its width and number.
 
         Experiments on the same pools draw alike.
         """
         return ("random pool", *part.seeds)
 
-
-def _result_fields(
-    design: RandomPools,
-    collection: Collection,
-    settings: PoolSettings,
-    execution: Mapping[str, Any],
-    order: RowOrder | None = None,
-) -> dict[str, Any]:
-    """Run a design and return the fields of its result, with sorted rows."""
-    whole = whole_pool(collection, settings.runs, settings.pool_depth)
-    resolved = settings_for_collection(settings, whole)
-    results = design.run(whole, design.parts(whole, resolved), resolved, **execution, given=collection)
-    by_pool: RowOrder = {"measure": list(map(str, settings.measures)), "pool_width": None}
-    by_pool = {**by_pool, "estimator": settings.labels, **(order or {}), "sample": None}
-    n_contributors = len(pool_contributors(whole, resolved))
-    rows = ordered_table(results, by_pool)
-    return result_fields(collection, whole, resolved) | {"n_contributors": n_contributors, "_rows": rows}
-
-
-class PoolsOfWidths(RandomPools):
-    """Experiment on random pools of several widths, with runs outside each pool scored."""
-
-    name: ClassVar[str] = "pool-width"
-
-    def grade(self, graded: Graded, settings: PoolWidthSettings) -> Mapping[str, Any]:
-        """Return errors of the estimates and the pool's share of unjudged documents."""
+    def grade(self, graded: Graded, settings: RandomPoolSettings) -> Mapping[str, Any]:
+        """Return errors of the estimates and the pool's share of unjudged documents, or the run's errors with
+        common topics.
+        """
         rows = graded.rows() | {
             "n_pool_runs": len(graded.part.pool_run_ids),
             "unjudged": graded.bounds.unjudged_share,
         }
         rows["error"] = rows["value"] - rows["truth"]
-        return {name: rows[name] for name in _ROWS}
+        if not settings.n_common:
+            return {name: rows[name] for name in (*_KEYS, *_ROWS)}
+        run_row = {name: np.ravel(rows[name]).tolist()[0] for name in (*_KEYS, "n_unknown")}
+        return run_row | _common_topics_rows(graded, settings)
+
+
+def _common_topics_rows(graded: Graded, settings: RandomPoolSettings) -> dict[str, Any]:
+    """Return a run's errors for each kind of score and number of common topics, stacked as rows."""
+    truth, unpooled = graded.truth.values.scores()[0], graded.estimates.per_topic[0]
+    n_topics, n_common = len(truth), np.array(settings.n_common)
+    rng = np.random.default_rng(seed_of(settings.random_seed, "topics", *graded.part.seeds))
+    order = np.argsort(rng.random((settings.n_topic_samples, n_topics)), axis=1)
+    errors = common_topics_errors(truth, unpooled, settings.n_common, order)
+    spread = np.sqrt((n_topics - n_common) / (n_common * n_topics))
+    std = {"adjusted": (truth - unpooled).std(ddof=1), "common-only": truth.std(ddof=1)}
+    return {
+        "truth": float(truth.mean()),
+        "value": float(unpooled.mean()),
+        "std_difference": float(std["adjusted"]),
+        "std_truth": float(std["common-only"]),
+        "one_sided": bool((truth >= unpooled).all() or (truth <= unpooled).all()),
+        "score": [score for score in errors for _ in n_common],
+        "n_common": np.tile(n_common, len(errors)),
+        "mae": np.concatenate([np.abs(error).mean(axis=0) for error in errors.values()]),
+        "mse": np.concatenate([(error**2).mean(axis=0) for error in errors.values()]),
+        "bias": np.concatenate([error.mean(axis=0) for error in errors.values()]),
+        "unadjusted_mae": float(np.abs(errors["unadjusted"]).mean(axis=0)[0]),
+        "law": np.concatenate([spread * std.get(score, np.nan) for score in errors]),
+    }
+
+
+def pool_contributors(whole: Collection, settings: RandomPoolSettings) -> dict[str, tuple[str, ...]]:
+    """Return the contributors from which random pools are drawn."""
+    types, kind = dict(settings.run_types), settings.pool_type
+    runs = [run for run in whole.pooled_run_ids if kind is None or types[run] == kind]
+    return contributors(whole, settings.by, runs)
+
+
+def _vary_pools(collection: Collection, settings: RandomPoolSettings, **execution: Any) -> RandomPoolsResult:
+    """Draw the pools, score the runs outside them, and return the result with sorted rows."""
+    whole = whole_pool(collection, settings.runs, settings.pool_depth)
+    settings = _settings_for_collection(settings, whole)
+    design = RandomPools()
+    pools = design.parts(whole, settings)
+    results = design.run(whole, pools, settings, **execution, given=collection)
+    order: RowOrder = {"measure": list(map(str, settings.measures)), "pool_width": None}
+    order = {**order, "estimator": settings.labels, "score": SCORES, "n_common": None, "sample": None}
+    return RandomPoolsResult(
+        **result_fields(collection, whole, settings),
+        n_contributors=len(pool_contributors(whole, settings)),
+        pools={pool.seeds: pool.pool_run_ids for pool in pools},
+        _rows=ordered_table(results, order),
+    )
+
+
+def _settings_for_collection(requested: RandomPoolSettings, whole: Collection) -> RandomPoolSettings:
+    """Resolve the settings for depth, run types and pool widths for a collection. Default widths are those of
+    the paper that leave a contributor outside.
+    """
+    types = resolve_run_types(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
+    n_units = len(pool_contributors(whole, replace(requested, run_types=types)))
+    most = n_units - 1
+    widths = requested.widths or [w for w in PAPER_WIDTHS if w <= most] or ([most] if most > 0 else [])
+    sizes = tuple(sorted(set(widths)))
+    if not sizes or max(sizes) > most:
+        which = "" if requested.pool_type is None else f" of type {requested.pool_type!r}"
+        width = f"a pool of width {max(sizes, default=1)} and one more"
+        raise InputError(
+            f"{n_units} {requested.by}s{which} are too few for {width}",
+            hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
+        )
+    return replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=sizes)
 
 
 def vary_pool_width(
@@ -157,7 +206,7 @@ def vary_pool_width(
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> PoolWidthResult:
+) -> RandomPoolsResult:
     """Sample random pools of different widths and estimate the scores of runs outside them.
 
     Parameters
@@ -201,7 +250,8 @@ def vary_pool_width(
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
     folder : path, optional
-        Folder for finished pools, from which a later call goes on: they are in its subfolder ``pool-width/``.
+        Folder for finished pools, from which a later call goes on. They are in its subfolder
+        ``pool-width/``.
     n_jobs : int, optional
         Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
         Results are the same to the byte for any number, and on a Dask cluster.
@@ -210,7 +260,7 @@ def vary_pool_width(
 
     Returns
     -------
-    PoolWidthResult
+    RandomPoolsResult
 
     Raises
     ------
@@ -247,10 +297,8 @@ def vary_pool_width(
               2     0.511 -0.140
               8     0.234 -0.049
     """
-    settings = PoolWidthSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, random_seed=random_seed),
-        random_seed=random_seed,
+    settings = RandomPoolSettings(
+        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed),
         widths=listed("widths", widths),
         n_samples=n_samples,
         by=by,
@@ -262,42 +310,7 @@ def vary_pool_width(
         n_targets=n_targets,
         ci_prob=fill_ci_prob(ci_prob),
     )
-    execution = {"folder": folder, "n_jobs": n_jobs, "progress": progress}
-    return PoolWidthResult(**_result_fields(PoolsOfWidths(), collection, settings, execution))
-
-
-class TopicsInCommon(RandomPools):
-    """Experiment on random pools with common topics, on which a run outside the pool is fully judged."""
-
-    name: ClassVar[str] = "common-topics"
-
-    def grade(self, graded: Graded, settings: CommonTopicsSettings) -> Mapping[str, Any]:
-        """Return a run's errors for each kind of score and number of common topics, stacked as rows."""
-        truth, unpooled = graded.truth.values.scores()[0], graded.estimates.per_topic[0]
-        n_topics, n_common = len(truth), np.array(settings.n_common)
-        rng = np.random.default_rng(seed_of(settings.random_seed, "topics", *graded.part.seeds))
-        order = np.argsort(rng.random((settings.n_topic_samples, n_topics)), axis=1)
-        errors = common_topics_errors(truth, unpooled, settings.n_common, order)
-        spread = np.sqrt((n_topics - n_common) / (n_common * n_topics))
-        std = {"adjusted": (truth - unpooled).std(ddof=1), "common-only": truth.std(ddof=1)}
-        return {
-            "measure": str(graded.bounds.measure),
-            **dict(graded.part.columns),
-            "run_id": graded.part.run_ids[0],
-            "organization": graded.organizations[0],
-            "estimator": graded.label,
-            "truth": float(truth.mean()),
-            "value": float(unpooled.mean()),
-            "std_difference": float(std["adjusted"]),
-            "std_truth": float(std["common-only"]),
-            "one_sided": bool((truth >= unpooled).all() or (truth <= unpooled).all()),
-            "score": [score for score in errors for _ in n_common],
-            "n_common": np.tile(n_common, len(errors)),
-            "mae": np.concatenate([np.abs(error).mean(axis=0) for error in errors.values()]),
-            "mse": np.concatenate([(error**2).mean(axis=0) for error in errors.values()]),
-            "bias": np.concatenate([error.mean(axis=0) for error in errors.values()]),
-            "law": np.concatenate([spread * std.get(score, np.nan) for score in errors]),
-        }
+    return _vary_pools(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)
 
 
 def vary_common_topics(
@@ -321,7 +334,7 @@ def vary_common_topics(
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> CommonTopicsResult:
+) -> RandomPoolsResult:
     """Sample pools and common topics, and adjust scores of runs outside the pools using these topics.
 
     Parameters
@@ -378,7 +391,7 @@ def vary_common_topics(
 
     Returns
     -------
-    CommonTopicsResult
+    RandomPoolsResult
 
     Raises
     ------
@@ -430,10 +443,8 @@ def vary_common_topics(
     common-only        20 0.000    0.000
     """
     estimators = ("as-judged", "condensed-list") if estimators is None else estimators
-    settings = CommonTopicsSettings(
-        measures=parse_ranking_measures(measures),
-        estimators=labeled_estimators(estimators, posterior, random_seed=random_seed),
-        random_seed=random_seed,
+    settings = RandomPoolSettings(
+        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed),
         widths=listed("widths", widths),
         n_samples=n_samples,
         by=by,
@@ -447,9 +458,7 @@ def vary_common_topics(
         plan=listed("plan", plan),
     )
     settings = replace(settings, n_common=_sizes(settings.n_common, len(collection.query_ids)))
-    execution = {"folder": folder, "n_jobs": n_jobs, "progress": progress}
-    order: RowOrder = {"score": SCORES, "n_common": None}
-    return CommonTopicsResult(**_result_fields(TopicsInCommon(), collection, settings, execution, order))
+    return _vary_pools(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)
 
 
 def common_topics_errors(

@@ -454,6 +454,10 @@ class Task:
     def prepare(self, collection: Collection, settings: Any) -> None:
         """Inspect the collection as given, before any part is computed."""
 
+    def subfolder(self, settings: Any) -> str:
+        """Return the name of the folder of finished parts."""
+        return self.folder or self.name
+
     def warn(self, results: Sequence[PartResult]) -> None:
         """Issue the warnings from all parts, each distinct one once."""
         warn_once([result.warnings for result in results], self.parts_name)
@@ -477,7 +481,7 @@ class Task:
         store, show = None, progress or (lambda done, n: None)
         if folder is not None:
             description = describe_experiment(self.name, given or collection, self.describe(settings))
-            store = PartStore(Path(folder) / (self.folder or self.name), description)
+            store = PartStore(Path(folder) / self.subfolder(settings), description)
         results: dict[Any, PartResult] = {}
         with nullcontext() if store is None else closing(store):
             for part in parts:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from bayespool.measures import Estimator, Measure
 
 
+_COUNTS = (int, int | None, tuple[int, ...])
+
+
 @dataclass(frozen=True, kw_only=True)
 class ExperimentSettings:
     """Settings of an experiment, parsed: its parts are computed from them and described by them.
@@ -36,10 +39,13 @@ class ExperimentSettings:
     """Settings whose change leaves stored parts valid: the number of parts, or what is reported of them."""
 
     def __post_init__(self) -> None:
-        check_count("random_seed", self.random_seed, least=0)
         for name, hint in type_hints(type(self)).items():
+            value = getattr(self, name)
             if get_origin(hint) is Literal:
-                check_choice(name, getattr(self, name), hint)
+                check_choice(name, value, hint)
+            elif hint in _COUNTS:
+                for count in value if isinstance(value, tuple) else (value,):
+                    check_count(name, count, least=0 if name == "random_seed" else 1)
 
     @property
     def estimand_of_estimators(self) -> Estimand:
@@ -55,11 +61,7 @@ class ExperimentSettings:
     def describe(self) -> dict[str, Any]:
         """Return the settings as JSON types, with those of posteriors under each estimator."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "random_seed"}
-        measures = {"measures": [str(measure) for measure in self.measures]}
-        return (
-            described(**values | {"estimators": dict(self.estimators), "random_seed": self.random_seed})
-            | measures
-        )
+        return described(**values | {"estimators": dict(self.estimators), "random_seed": self.random_seed})
 
     def describe_parts(self) -> dict[str, Any]:
         """Return the settings whose change invalidates stored parts (folds or pools), as JSON types."""
@@ -100,7 +102,6 @@ class LeaveOutSettings(ExperimentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count("n_clusters", self.n_clusters, least=2)
-        check_count("pool_depth", self.pool_depth)
         check_number("top", self.top, above=0, most=100)
         if self.by in ("cluster", "type") and self.top_pool == "kept":
             raise InputError(
@@ -147,8 +148,9 @@ def leave_out_estimand(truth: str, unseen: str) -> Estimand:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PoolSettings(ExperimentSettings):
-    """Settings of experiments on random pools.
+class RandomPoolSettings(ExperimentSettings):
+    """Settings that `bayespool.experiments.vary_pool_width` or `bayespool.experiments.vary_common_topics` was
+    called with; only of the second ``n_common`` has numbers.
 
     Before the collection is known ``widths`` may be empty and ``pool_depth`` None.
     """
@@ -161,16 +163,19 @@ class PoolSettings(ExperimentSettings):
     run_types: tuple[tuple[str, str], ...]
     pool_type: str | None
     target_type: str | None
+    n_targets: int = 1
+    ci_prob: float = 0.95
+    n_common: tuple[int, ...] = ()
+    n_topic_samples: int = 1
+    plan: tuple[float, ...] = ()
 
-    PARTS_EXCLUDE = frozenset({"widths", "n_samples"})
+    PARTS_EXCLUDE = frozenset({"widths", "n_samples", "plan"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for width in self.widths:
-            check_count("widths", width)
-        check_count("n_samples", self.n_samples)
-        check_count("pool_depth", self.pool_depth)
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
+        for std in self.plan:
+            check_number("plan", std, above=0)
         kinds = sorted({kind for _, kind in self.run_types})
         for kind, role in ((self.pool_type, "pool"), (self.target_type, "target")):
             if kind is not None and kind not in kinds:
@@ -178,39 +183,10 @@ class PoolSettings(ExperimentSettings):
                 raise InputError(f"no run has the {role} type {kind!r}", hint=hint)
 
     def describe(self) -> dict[str, Any]:
-        """Return the settings as JSON types."""
-        return super().describe() | {"run_types": dict(self.run_types)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PoolWidthSettings(PoolSettings):
-    """Settings that `bayespool.experiments.vary_pool_width` was called with."""
-
-    n_targets: int
-    ci_prob: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_count("n_targets", self.n_targets)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CommonTopicsSettings(PoolSettings):
-    """Settings that `bayespool.experiments.vary_common_topics` was called with."""
-
-    n_common: tuple[int, ...]
-    n_topic_samples: int
-    plan: tuple[float, ...]
-
-    PARTS_EXCLUDE = PoolSettings.PARTS_EXCLUDE | {"plan"}
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for n_common in self.n_common:
-            check_count("n_common", n_common)
-        check_count("n_topic_samples", self.n_topic_samples)
-        for std in self.plan:
-            check_number("plan", std, above=0)
+        """Return the settings of the function called as JSON types."""
+        others = {"n_targets", "ci_prob"} if self.n_common else {"n_common", "n_topic_samples", "plan"}
+        described = super().describe() | {"run_types": dict(self.run_types)}
+        return {name: value for name, value in described.items() if name not in others}
 
 
 def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | None) -> None:
@@ -245,11 +221,7 @@ class BudgetSettings(ExperimentSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for budget in self.budgets:
-            check_count("budgets", budget)
         check_number("top", self.top, above=0, most=100)
-        check_count("pool_depth", self.pool_depth)
-        check_count("rel", self.rel)
         refuse_cutoffs_below_pool(self.measures, self.pool_depth)
         if self.stop is not None:
             for strategy in self.strategies:

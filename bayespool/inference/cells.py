@@ -9,6 +9,7 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray, IndexArray
 from bayespool.compiled import compiled
+from bayespool.inference.arrow import Design
 
 
 @compiled
@@ -123,22 +124,11 @@ def integrate_cells(
 
 @compiled
 def add_cells(
-    columns: IndexArray,
-    effects: IndexArray,
-    places: IndexArray,
-    owner: IndexArray,
-    own: IndexArray,
-    own_places: IndexArray,
-    slopes: FloatArray,
-    bends: FloatArray,
-    slope_of: FloatArray,
-    bend_of: FloatArray,
-    mixed: FloatArray,
-    gradient: FloatArray,
-    total: FloatArray,
-    n_global: int,
+    design: Design, integrated: IntegratedLikelihood, gradient: FloatArray, total: FloatArray, n_global: int
 ) -> None:
-    """Add the derivatives from `integrate_cells` to a gradient and an arrow matrix."""
+    """Add the derivatives from `integrate` to a gradient and an arrow matrix, given the design of cells."""
+    _, columns, effects, places, owner, own, own_places = design
+    _, slopes, bends, slope_of, bend_of, mixed = integrated
     n_columns = len(columns)
     across = np.zeros((len(total), n_columns))
     for c in range(len(effects)):
@@ -287,16 +277,3 @@ def draw_effects(
     first = np.flatnonzero(np.diff(cell[order], prepend=-1))
     start, k, n = np.append(first, len(cell)), successes[order].astype(float), trials[order].astype(float)
     return cell[order][first], draw_cells(log_odds[:, order], k, n, start, tau, rng)
-
-
-def draw_row_effects(
-    log_odds: FloatArray,
-    successes: AnyArray,
-    trials: AnyArray,
-    cell: IndexArray,
-    tau: FloatArray,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Draw the cell effect for each observation as `draw_effects` does, shape (draw, observation)."""
-    cells, effects = draw_effects(log_odds, successes, trials, cell, tau, rng)
-    return effects[:, np.searchsorted(cells, cell)]

@@ -109,8 +109,9 @@ class PreparedBlock:
             self.start, self.present = np.append(first, n), self.cell[first]
             effects = self.designs[0].effects[first]
             self.modes = np.zeros(len(effects))
-            self.effects, self.places = effects, self.layout.places(effects)
-            self.owner = self.designs[0].owner[first]
+            self.of_cells = self.designs[0]._replace(
+                effects=effects, places=self.layout.places(effects), owner=self.designs[0].owner[first]
+            )
             of_rows = np.repeat(effects, np.diff(self.start), axis=0)
             if self.is_product or (of_rows != self.designs[0].effects).any():
                 raise InputError(
@@ -192,11 +193,10 @@ class PreparedBlock:
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for weight, z in nodes:
             if self.cell is not None:
-                integrated, design = self._integrate(z[0], tau, expected), self.designs[0]
-                to = design.columns, self.effects, self.places, self.owner, design.own, design.own_places
-                slopes, bends, slope_of, bend_of, mixed = (weight * part for part in integrated[1:])
-                add_cells(*to, slopes, bends, slope_of, bend_of, mixed, gradient, outer, at.n_global)
-                value += weight * integrated.log_likelihood
+                parts = self._integrate(z[0], tau, expected)
+                integrated = IntegratedLikelihood._make(weight * part for part in parts)
+                add_cells(self.of_cells, integrated, gradient, outer, at.n_global)
+                value += integrated.log_likelihood
                 continue
             if self.is_product:
                 eta, first, second = arrow.product_terms(z, self.residual)
@@ -216,8 +216,8 @@ class PreparedBlock:
         return value
 
     def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool = False) -> IntegratedLikelihood:
-        counts, design = (self.successes, self.trials, self.start), self.designs[0]
-        own = design.matrix, self.owner, len(design.own)
+        counts, design = (self.successes, self.trials, self.start), self.of_cells
+        own = design.matrix, design.owner, len(design.own)
         return integrate(log_odds, *counts, tau, *own, self.modes, at_modes=at_modes)
 
 

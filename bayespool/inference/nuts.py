@@ -131,7 +131,10 @@ class CompiledModel:
 
         compiled = self.compiled
         if data is not None:
-            compiled = compiled.with_data(**{name: data[name] for name in _data_names(compiled)})
+            names = compiled.shared_data
+            if hasattr(compiled, "shared_var_keys"):  # nutpie 0.16.11, whose shared_data goes by other keys
+                names = [variable.name for variable in compiled.shared_var_keys]
+            compiled = compiled.with_data(**{name: data[name] for name in names})
         s = self.settings
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -173,13 +176,6 @@ class CompiledModel:
             message = f"{of}{'; '.join(diagnostics.problems)}; more draws or tuning (draws, tune) may help"
             warn_caller(message, DiagnosticsWarning)
         return _fit(tree, diagnostics)
-
-
-def _data_names(compiled: Any) -> list[str]:
-    """Return the names of data variables in the compiled model."""
-    if hasattr(compiled, "shared_var_keys"):  # nutpie 0.16.11, whose shared_data goes by other keys
-        return [variable.name for variable in compiled.shared_var_keys]
-    return list(compiled.shared_data)
 
 
 def _fit(tree: Any, diagnostics: Diagnostics) -> Fit:

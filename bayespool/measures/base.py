@@ -92,8 +92,6 @@ class Measure(ABC):
     """Keys in `bayespool.tables.CITATIONS` for the papers that define the measure."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """Lowest and highest possible value on a topic."""
-    gains_by_level: ClassVar[bool] = False
-    """Whether the measure sums gains of graded levels and ignores ``--relevance-threshold``."""
     is_graded: ClassVar[bool] = False
     """Whether the measure distinguishes between relevance levels above ``rel``."""
     reads_unjudged: ClassVar[bool] = False
@@ -261,9 +259,9 @@ class Additive(Measure):
     def weights(self) -> AnyArray:
         """Return the weight of each rank down to the cutoff, shape (rank,)."""
 
-    @abstractmethod
     def gains(self, levels: AnyArray) -> AnyArray:
-        """Return the gain for each relevance level, in the shape of ``levels``; 0 if unjudged."""
+        """Return the gain for each relevance level, in the shape of ``levels``; by default 1 if relevant."""
+        return (levels >= self.rel).astype(np.float64)
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
         """Return the weighted sum of gains over ranks, shape (...)."""

@@ -74,7 +74,6 @@ class ERR(Measure):
 
     max_rel: int = 4
 
-    gains_by_level = True
     name = "ERR"
     label = "expected reciprocal of the rank at which a reader stops"
     citations = ("chapelle-etal-2009",)

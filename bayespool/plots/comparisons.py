@@ -16,7 +16,9 @@ from bayespool.plots.style import (
     axes_or_new,
     count_axis,
     draw_panels,
+    heat_map,
     inches_per_row,
+    label_axes,
     legend_above,
     legend_beside,
     measure_rows,
@@ -108,10 +110,9 @@ def plot_differences(
         true = [truth.get(a, np.nan) - truth.get(b, np.nan) for a, b in place]
         axes.plot(true, y, "x", color="black", ms=size, mew=1.4, label="truth")
     row_axis(axes, [f"{a} − {b}" for a, b in place])
-    axes.set_xlabel(f"difference in {rows['measure'].iloc[0]}")
     if legend:
         legend_above(axes, n_columns=2)
-    return axes
+    return label_axes(axes, f"difference in {rows['measure'].iloc[0]}")
 
 
 def plot_rank_probabilities(
@@ -151,10 +152,8 @@ def plot_rank_probabilities(
     n = len(run_ids)
     width, height = _size_of_ranks(n)
     axes = axes_or_new(ax, width=width, height=height)
-    extent = (0.5, n + 0.5, n - 0.5, -0.5)
-    image = axes.imshow(
-        chances, cmap="Blues", vmin=0, vmax=1, aspect="auto", extent=extent, interpolation="none"
-    )
+    bar = heat_map(axes, chances, bar={"pad": 0.02}, extent=(0.5, n + 0.5, n - 0.5, -0.5))
+    bar.set_label("chance", fontsize="small")
     axes.plot(expected, np.arange(n), "D", color=PALETTE[3], ms=3.5 if n <= _MAX_RUNS_WITH_TEXT else 2, mew=0)
     if n <= _MAX_RUNS_WITH_TEXT:
         for (row, column), chance in np.ndenumerate(chances):
@@ -167,12 +166,7 @@ def plot_rank_probabilities(
     axes.locator_params(axis="x", integer=True)
     if n <= _MAX_RUNS_WITH_TEXT:
         axes.set_xticks(range(1, n + 1))
-    axes.set_xlabel(f"rank by {name}, {_SCOPES[scope_]}")
-    axes.set_title(literal(method_label), fontsize="medium")
-    bar = axes.figure.colorbar(image, ax=axes, pad=0.02)
-    bar.set_label("chance", fontsize="small")
-    bar.ax.tick_params(labelsize="small")
-    return axes
+    return label_axes(axes, f"rank by {name}, {_SCOPES[scope_]}", title=method_label)
 
 
 def plot_leaderboard(
@@ -225,9 +219,7 @@ def plot_leaderboard(
     axes.set_xlim(0.5, n + 0.5)
     axes.locator_params(axis="x", integer=True)
     prob = level(rows["ci_prob"].iloc[0])
-    axes.set_xlabel(f"ranks by {name}, {_SCOPES[scope_]}; all at once {prob}")
-    axes.set_title(literal(method_label), fontsize="medium")
-    return axes
+    return label_axes(axes, f"ranks by {name}, {_SCOPES[scope_]}; all at once {prob}", title=method_label)
 
 
 def _rows_of_draws(
@@ -347,11 +339,8 @@ def plot_p_values(
     axes.text(0.02, 0.98, f"taken back {n_pairs['reversed']:,}", va="top", **style)
     axes.text(0.02, 0.02, kept_text, **style)
     axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **style)
-    axes.set_xlabel(f"p with {n:,} judgments")
-    axes.set_ylabel(f"p with all {n_all:,}")
-    pairs = counted(rate["n_pairs"], "pair")
-    axes.set_title(f"{literal(method)}, {pairs} of {group} runs", fontsize="medium")
-    return axes
+    title = f"{method}, {counted(rate['n_pairs'], 'pair')} of {group} runs"
+    return label_axes(axes, f"p with {n:,} judgments", f"p with all {n_all:,}", title)
 
 
 def plot_separability(
@@ -388,12 +377,10 @@ def plot_separability(
         axes.plot(rows["judgments"], rows["separability"], label=literal(method), ms=4, lw=1.2, **look)
     axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
     count_axis(axes, reversals.metadata["judgments"], base=10)
-    axes.set_xlabel("documents judged")
-    axes.set_ylabel(f"share of pairs, {name}, p < {reversals.metadata['level']:g}")
-    axes.set_title(f"{group} runs", fontsize="medium")
     if legend:
         legend_beside(axes)
-    return axes
+    share = f"share of pairs, {name}, p < {reversals.metadata['level']:g}"
+    return label_axes(axes, "documents judged", share, f"{group} runs")
 
 
 def plot_reversal_calibration(
@@ -448,14 +435,12 @@ def plot_reversal_calibration(
             plot_calibration(line_rows, label=f"from {n:,} judgments", ax=axes)
     event = {"reversed": "to be taken back", "significant": "to be significant"}[statement_]
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
-    axes.set_xlabel(f"announced chance {event}")
-    axes.set_ylabel("share that is, with all judgments")
-    axes.set_title(f"{literal(method)}, {group} runs", fontsize="medium")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, fontsize="small", loc="best")
     else:
         axes.text(0.5, 0.5, "no pair that all judgments can grade", ha="center", fontsize="small")
-    return axes
+    title, share = f"{method}, {group} runs", "share that is, with all judgments"
+    return label_axes(axes, f"announced chance {event}", share, title)
 
 
 def draw_reversals(reversals: Any) -> Figure:
@@ -490,6 +475,4 @@ def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes 
     axes.plot(filled["announced"], filled["happened"], lw=1, color=color, label=label)
     sizes = 8 + 120 * filled["n"] / filled["n"].sum()
     axes.scatter(filled["announced"], filled["happened"], s=sizes, color=color)
-    axes.set_xlabel("announced probability")
-    axes.set_ylabel("share that happened")
-    return axes
+    return label_axes(axes, "announced probability", "share that happened")

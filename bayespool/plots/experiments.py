@@ -20,6 +20,7 @@ from bayespool.plots.style import (
     count_axis,
     draw_panels,
     grid_behind,
+    label_axes,
     legend_above,
     legend_beside,
     line_style,
@@ -65,21 +66,12 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
         as_judged = method_look("as-judged").marker
         axes.plot(truth, rows["as_judged"], ls="", ms=3, label="as judged", zorder=1, **as_judged)
     if rows["lower"].notna().any():
-        axes.vlines(
-            truth,
-            rows["lower"],
-            rows["upper"],
-            color=look.color,
-            lw=2.5,
-            alpha=0.35,
-            label=f"{level(result.settings.ci_prob)} interval",
-        )
+        label = f"{level(result.settings.ci_prob)} interval"
+        axes.vlines(truth, rows["lower"], rows["upper"], color=look.color, lw=2.5, alpha=0.35, label=label)
     axes.plot(truth, value, ls="", ms=4, label="estimate", **look.marker)
-    axes.set(xlim=limits, ylim=limits, xlabel=f"true {parse_measure(measure)}", ylabel="estimate")
-    axes.set_aspect("equal")
-    axes.set_title(literal(estimator), fontsize="medium")
+    axes.set(xlim=limits, ylim=limits, aspect="equal")
     axes.legend(fontsize="x-small", loc="upper left", frameon=False)
-    return axes
+    return label_axes(axes, f"true {parse_measure(measure)}", "estimate", estimator)
 
 
 def plot_pit(
@@ -100,10 +92,8 @@ def plot_pit(
     ax : matplotlib.axes.Axes, optional
     """
     pit = _rows(result, measure, estimator)["pit"].dropna().to_numpy()
-    axes = pit_bars(
-        pit, parse_measure(measure), n_bins, method_look(estimator, result.settings.labels).color, ax
-    )
-    axes.set_title(literal(estimator), fontsize="medium")
+    color = method_look(estimator, result.settings.labels).color
+    axes = pit_bars(pit, parse_measure(measure), n_bins, color, estimator, ax)
     axes.legend(fontsize="x-small", frameon=False)
     return axes
 
@@ -149,15 +139,9 @@ def plot_mae(
     places = np.arange(len(names))
     for label in result.settings.labels:
         look = method_look(label, result.settings.labels)
-        axes.plot(
-            places,
-            errors.loc[errors["estimator"] == label, error],
-            ms=5,
-            lw=2.2 if label.startswith("posterior") else 1.2,
-            ls="--" if look.is_hollow else "-",
-            label=literal(label),
-            **look.marker,
-        )
+        values = errors.loc[errors["estimator"] == label, error]
+        width, line = 2.2 if label.startswith("posterior") else 1.2, "--" if look.is_hollow else "-"
+        axes.plot(places, values, ms=5, lw=width, ls=line, label=literal(label), **look.marker)
     axes.set_xticks(places, names)
     axes.set_ylim(bottom=0)
     axes.set_ylabel(_ERRORS[error])
@@ -215,10 +199,8 @@ def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> 
         axes.vlines(places, group["quartile_1"], group["quartile_3"], color=look.color, lw=3, alpha=0.3)
         axes.plot(places, group["bias"], ms=5, lw=1.4, label=literal(label), **look.marker)
     count_axis(axes, result.settings.widths)
-    axes.set_xlabel(f"pool width, {result.settings.by}s")
-    axes.set_ylabel(f"estimate − true {parse_measure(measure)}")
     legend_beside(axes)
-    return axes
+    return label_axes(axes, f"pool width, {result.settings.by}s", f"estimate − true {parse_measure(measure)}")
 
 
 def plot_common_topics(
@@ -251,11 +233,9 @@ def plot_common_topics(
             axes.plot(n_common, group["mae_law"], color=look.color, ls="--", lw=1, alpha=0.7)
     count_axis(axes, result.settings.n_common)
     axes.set_ylim(0, 1.3 * float(rows["mae"].max()) or 1)
-    axes.set_xlabel(f"common topics, of {len(result.query_ids)}")
-    axes.set_ylabel(f"mean absolute error of {parse_measure(measure)}")
-    axes.set_title(f"{literal(estimator)}, pools of {width} {result.settings.by}s", fontsize="medium")
     axes.legend(fontsize="x-small", frameon=False, loc="upper right", ncols=2)
-    return axes
+    x, y = f"common topics, of {len(result.query_ids)}", f"mean absolute error of {parse_measure(measure)}"
+    return label_axes(axes, x, y, f"{estimator}, pools of {width} {result.settings.by}s")
 
 
 _BIAS = {name: COLUMNS[name].label for name in ("mae", "sre", "sre_star")}
@@ -282,9 +262,9 @@ def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax:
         group = rows[rows["strategy"] == label]
         axes.plot(group["budget"] / 1000, group[bias_measure], label=literal(label), **line_style(i))
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("documents judged, thousands")
-    axes.set_ylabel(f"{_BIAS[bias_measure]} of {parse_measure(measure)}")
-    return axes
+    return label_axes(
+        axes, "documents judged, thousands", f"{_BIAS[bias_measure]} of {parse_measure(measure)}"
+    )
 
 
 def draw_budgets(result: Any) -> Figure:
@@ -323,9 +303,7 @@ def plot_predictive(
     axes.plot(whole["value"], rows, "o", color="black", ms=3.2, label="observed")
     axes.set_yticks(rows, whole["run_id"].map(literal).tolist() if label_runs else [], fontsize=6.5)
     axes.set_ylim(-0.7, len(whole) - 0.3)
-    axes.set_xlabel(str(prediction.measure))
-    axes.set_title(literal(prediction.model), fontsize="medium")
-    return axes
+    return label_axes(axes, str(prediction.measure), title=prediction.model)
 
 
 def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = None) -> Axes:
@@ -340,12 +318,10 @@ def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = No
     ax : matplotlib.axes.Axes, optional
     """
     pit = prediction.pit[prediction.has_hidden]
-    axes = pit_bars(pit, prediction.measure, n_bins, POSTERIOR, ax)
-    for limit, label in zip(
-        bar_limits(len(pit), n_bins), (f"{level(0.95)} of calibrated bars", None), strict=True
-    ):
-        axes.axhline(limit, color="black", lw=0.8, ls=":", label=label)
-    axes.set_title(literal(prediction.model), fontsize="medium")
+    axes = pit_bars(pit, prediction.measure, n_bins, POSTERIOR, prediction.model, ax)
+    lower, upper = bar_limits(len(pit), n_bins)
+    axes.axhline(lower, color="black", lw=0.8, ls=":", label=f"{level(0.95)} of calibrated bars")
+    axes.axhline(upper, color="black", lw=0.8, ls=":")
     return axes
 
 
@@ -379,9 +355,7 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
     axes.axvline(0, color="0.8", lw=1, zorder=0)
     axes.errorbar(-table["elpd_diff"], rows, xerr=table["dse"], fmt="o", color=POSTERIOR, ms=5, lw=1.6)
     axes.set_yticks(rows, table["model"].map(literal))
-    axes.set_xlabel("elpd less the best one's")
-    axes.set_title(table["measure"].iloc[0], fontsize="medium")
-    return axes
+    return label_axes(axes, "elpd less the best one's", title=table["measure"].iloc[0])
 
 
 def draw_elpd(checks: Any) -> Figure:
@@ -456,11 +430,10 @@ def plot_labels(
         axes.plot(place, kind_rows["share"], mark, color=color, ms=6, label=f"{kind} documents, {prob}")
     axes.set_xticks(range(len(labels)), [literal(label) for label in labels])
     axes.set(xlim=(-0.6, len(labels) - 0.4), ylim=(-0.03, 1.03))
-    axes.set_xlabel(f"label of {literal(judge_name)}")
-    axes.set_ylabel("share relevant" if n_levels == 1 else f"share of relevance {rel} or more")
     grid_behind(axes, "y")
     legend_above(axes)
-    return axes
+    share = "share relevant" if n_levels == 1 else f"share of relevance {rel} or more"
+    return label_axes(axes, f"label of {literal(judge_name)}", share)
 
 
 def draw_judges(check: Any) -> Figure:
@@ -471,37 +444,33 @@ def draw_judges(check: Any) -> Figure:
     return draw_panels(plots, width=4.8, height=3.6)
 
 
-def plot_audit(audit: Any, difference: Any = None, *, ax: Axes | None = None) -> Axes:
+def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
     """Plot an audit's guaranteed interval, estimate and posterior interval against the number of judgments.
 
     Parameters
     ----------
     audit : bayespool.Audit
-    difference : bayespool.auditing.AuditedDifference, optional
-        One of ``audit.differences``; default: the first.
+        Of several differences the first is plotted; ``audit.differences`` has the audit for each.
     ax : matplotlib.axes.Axes, optional
     """
-    difference = difference or audit.differences[0]
-    steps = difference.steps_frame()
+    steps = audit.steps_frame()
     steps = steps[steps["is_judged"]]
     axes = axes_or_new(ax, width=5.6, height=3.6)
     n = [0, *steps["step"]]
-    lower, upper = [difference.urn.least, *steps["lower"]], [difference.urn.most, *steps["upper"]]
-    guaranteed = f"guaranteed at {level(difference.interval_ci_prob)}"
+    lower, upper = [audit.urn.least, *steps["lower"]], [audit.urn.most, *steps["upper"]]
+    guaranteed = f"guaranteed at {level(audit.interval_ci_prob)}"
     axes.fill_between(n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=guaranteed)
-    for name in ("posterior_lower", "posterior_upper"):
-        label = "posterior's interval" if name == "posterior_lower" else None
-        axes.plot(steps["step"], steps[name], ":", color=POSTERIOR, label=label)
+    axes.plot(steps["step"], steps["posterior_lower"], ":", color=POSTERIOR, label="posterior's interval")
+    axes.plot(steps["step"], steps["posterior_upper"], ":", color=POSTERIOR)
     axes.plot(steps["step"], steps["estimate"], "-", color="black", label="estimate")
-    axes.set_xlabel("judgments")
-    axes.set_ylabel(f"{audit.measure} of {difference.name}")
     axes.locator_params(axis="x", integer=True)
     grid_behind(axes)
     legend_above(axes, n_columns=3)
-    return axes
+    return label_axes(axes, "judgments", f"{audit.measure} of {audit.name}")
 
 
 def draw_audits(audit: Any) -> Figure:
     """Draw a panel of `plot_audit` for each difference in an audit, closest first, with one legend."""
-    plots = [partial(plot_audit, audit, each) for each in audit.closest_first]
+    closest_first = sorted(audit.differences, key=lambda each: each.interval[0])
+    plots = [partial(plot_audit, each) for each in closest_first]
     return draw_panels(plots, height=3.0, legend={"ncols": 3, "fontsize": "small"})

@@ -18,13 +18,14 @@ from bayespool.plots.style import (
     axes_or_new,
     draw_panels,
     grid_behind,
+    heat_map,
     inches_per_row,
+    label_axes,
     legend_above,
     measure_rows,
     method_look,
     row_axis,
     rows_with,
-    share_legend,
     short_name,
 )
 from bayespool.tables.formatting import counted, level, literal
@@ -145,8 +146,7 @@ def plot_forest(
     rows = _Rows.of(frame, "run_id", method).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
     n_topics = len(scores.metadata["query_ids"])
-    axes.set_xlabel(f"{frame['measure'].iloc[0]}, mean over {counted(n_topics, 'topic')}")
-    return axes
+    return label_axes(axes, f"{frame['measure'].iloc[0]}, mean over {counted(n_topics, 'topic')}")
 
 
 def plot_topics(
@@ -181,9 +181,7 @@ def plot_topics(
     frame, run = rows_with(measure_rows(scores.to_frame("topics"), measure), "run_id", run_id, "run")
     rows = _Rows.of(frame, "query_id", method).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
-    axes.set_xlabel(f"{frame['measure'].iloc[0]} of {literal(run)}")
-    axes.set_ylabel("topic")
-    return axes
+    return label_axes(axes, f"{frame['measure'].iloc[0]} of {literal(run)}", "topic")
 
 
 def draw_forest(
@@ -208,18 +206,8 @@ def draw_forest(
     order = rows[0].ordered("estimate").names
     mark_names = corrections if isinstance(corrections, bool) else list(corrections)
     n_marks = max(len(dataclasses.replace(each, main=None).marked(mark_names)) for each in rows)
-    plots = [
-        partial(
-            plot_forest,
-            scores,
-            name,
-            truth=None if truth is None else truth.get(name),
-            corrections=mark_names,
-            order=order,
-            legend=False,
-        )
-        for name in names
-    ]
+    draw = partial(plot_forest, scores, corrections=mark_names, order=order)
+    plots = [partial(draw, name, truth=None if truth is None else truth.get(name)) for name in names]
     return _draw_rows(plots, _height(len(order), n_marks))
 
 
@@ -234,11 +222,10 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
     """
     frame = measure_rows(scores.to_frame("topics"), measure)
     run_ids = list(frame["run_id"].unique())
-    plots = [partial(plot_topics, scores, run, measure, legend=False) for run in run_ids]
+    plots = [partial(plot_topics, scores, run, measure) for run in run_ids]
     figure = _draw_rows(plots, _height(frame["query_id"].nunique(), 0))
     for run, panel in zip(run_ids, figure.axes, strict=True):
-        panel.set_title(literal(run), fontsize="medium")
-        panel.set_xlabel(frame["measure"].iloc[0])
+        label_axes(panel, frame["measure"].iloc[0], panel.get_ylabel(), run)
     return figure
 
 
@@ -293,9 +280,8 @@ def plot_distance(
     beside.set_yticks(shown, chances, fontsize=size)
     beside.tick_params(length=0)
     beside.set_ylabel("chance of\na new kind", fontsize="small")
-    axes.set_xlabel("distance from the pool, in standard deviations between its organizations")
     legend_above(axes)
-    return axes
+    return label_axes(axes, "distance from the pool, in standard deviations between its organizations")
 
 
 def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = None) -> Axes:
@@ -318,17 +304,16 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     each = 0.16 if len(run_ids) <= _MAX_HIGH_ROWS else 0.09
     axes = axes_or_new(ax, width=7.2, height=1.3 + each * len(run_ids))
     shares = rows["unjudged"].to_numpy().reshape(len(run_ids), len(query_ids))
-    image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    place: dict[str, Any] = {"location": "top", "shrink": 0.4, "aspect": 30, "anchor": (0, 0)}
+    bar = heat_map(axes, shares, bar={**place, "ticks": [0, 0.5, 1]})
     row_axis(axes, list(run_ids))
     axes.set_xticks([])
     first, last = (short_name(str(query_id), 10) for query_id in query_ids[[0, -1]])
     axes.set_xlabel(literal(f"{len(query_ids):,} topics, {first} to {last}"), fontsize="small")
     axes.spines[:].set_visible(False)
-    place: dict[str, Any] = {"location": "top", "shrink": 0.4, "aspect": 30, "anchor": (0, 0)}
-    bar = axes.figure.colorbar(image, ax=axes, ticks=[0, 0.5, 1], **place)
     bar.ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
-    bar.ax.tick_params(labelsize="small", length=0)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.ax.tick_params(length=0)
+    bar.outline.set_visible(False)
     return axes
 
 
@@ -361,14 +346,8 @@ def _draw(
     for end in ("bound_lower", "bound_upper"):
         axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)
     if not np.array_equal(bounds["as_judged"], bounds["bound_lower"]):
-        axes.plot(
-            bounds["as_judged"],
-            place,
-            ls="",
-            ms=0.8 * size,
-            label="as judged",
-            **method_look("as-judged").marker,
-        )
+        look = method_look("as-judged").marker
+        axes.plot(bounds["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look)
     if rows.main is not None:
         main = rows.estimates[rows.main]
         color = method_look(rows.main, [rows.main]).color
@@ -380,13 +359,11 @@ def _draw(
         estimates = rows.estimates[name]
         if estimates["value"].isna().all():
             continue
-        look, y = (
-            method_look(name, [*([rows.main] if rows.main else []), *mark_names]),
-            np.arange(len(names)) + off,
-        )
+        look = method_look(name, [rows.main, *mark_names] if rows.main else mark_names).marker
+        y = np.arange(len(names)) + off
         if estimates["lower"].notna().any():
-            axes.hlines(y, estimates["lower"], estimates["upper"], color=look.color, lw=1.2)
-        axes.plot(estimates["value"], y, ls="", ms=size, label=name, **look.marker)
+            axes.hlines(y, estimates["lower"], estimates["upper"], color=look["color"], lw=1.2)
+        axes.plot(estimates["value"], y, ls="", ms=size, label=name, **look)
     if truth is not None:
         true = [truth.get(name, np.nan) for name in names]
         axes.plot(true, place, "x", color="black", ms=1.1 * size, mew=1.4, label="truth", zorder=4)
@@ -411,12 +388,14 @@ def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
 
 def _draw_rows(plots: Sequence[Callable[..., Any]], height: float) -> Figure:
     """Draw panels with one shared legend on top and row names only at the left."""
-    figure = draw_panels(plots, width=7.0 if len(plots) == 1 else 4.4, height=height)
+    width = 7.0 if len(plots) == 1 else 4.4
+    n_columns = -(-len(plots) // -(-len(plots) // 3))  # as in `figure_grid`
+    legend: dict[str, Any] = {"place": "outside upper left", "fontsize": "small", "columnspacing": 1.2}
+    legend["ncols"] = max(2, int(width * n_columns / 2.2))
+    figure = draw_panels(plots, width=width, height=height, legend=legend)
     for panel in figure.axes:
         place = panel.get_subplotspec()
         if place is not None and not place.is_first_col():
             panel.tick_params(labelleft=False)
             panel.set_ylabel("")
-    n_columns = max(2, int(figure.get_figwidth() / 2.2))
-    share_legend(figure, "outside upper left", ncols=n_columns, fontsize="small", columnspacing=1.2)
     return figure

@@ -202,6 +202,22 @@ def share_legend(figure: Figure, place: str = "outside upper center", **options:
     figure.legend(list(handles.values()), list(handles), loc=place, frameon=False, **options)
 
 
+def label_axes(axes: Axes, x: str, y: str = "", title: object = "") -> Axes:
+    """Label both axes, with a title of medium size, and return them."""
+    axes.set(xlabel=x, ylabel=y)
+    axes.set_title(literal(title), fontsize="medium")
+    return axes
+
+
+def heat_map(axes: Axes, shares: Any, *, bar: Mapping[str, Any], **options: Any) -> Any:
+    """Plot shares from 0 to 1 in shades of blue, and return their color bar, with the options ``bar``."""
+    shade: dict[str, Any] = {"cmap": "Blues", "vmin": 0, "vmax": 1, "aspect": "auto"}
+    image = axes.imshow(shares, interpolation="nearest", **shade, **options)
+    color_bar = axes.figure.colorbar(image, ax=axes, **bar)
+    color_bar.ax.tick_params(labelsize="small")
+    return color_bar
+
+
 def measure_rows(frame: pd.DataFrame, measure: object = None) -> pd.DataFrame:
     """Return a table's rows for a measure (default: the first), or raise `InputError` if there are none."""
     name = str(frame["measure"].iloc[0] if measure is None else parse_measure(measure))
@@ -238,14 +254,14 @@ def grid_behind(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
     axes.set_axisbelow(True)
 
 
-def pit_bars(pit: Any, measure: object, n_bins: int, color: str, ax: Axes | None) -> Axes:
+def pit_bars(pit: Any, measure: object, n_bins: int, color: str, title: str, ax: Axes | None) -> Axes:
     """Plot a histogram of runs' PIT values, with the expected height under calibration."""
     axes = axes_or_new(ax)
     axes.hist(pit, bins=n_bins, range=(0, 1), color=color, alpha=0.6, edgecolor="white")
     axes.axhline(len(pit) / n_bins, color="black", lw=1, ls="--", label="calibrated")
-    axes.set(xlim=(0, 1), xlabel=f"PIT, {measure}", ylabel=f"runs, of {len(pit)}")
+    axes.set_xlim(0, 1)
     axes.locator_params(axis="y", integer=True)
-    return axes
+    return label_axes(axes, f"PIT, {measure}", f"runs, of {len(pit)}", title)
 
 
 def inches_per_row(axes: Axes, n_rows: int) -> float:

@@ -130,24 +130,18 @@ class PoolReport:
 
     @property
     def _alternative_text(self) -> str:
-        return f"another pool explains the judgments nearly as well: {self.alternative}"
+        return self.alternative and f"another pool explains the judgments nearly as well: {self.alternative}"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes to read before quoting a result, such as doubts about the pool."""
-        return (
-            *[self.warning_text] * bool(self.warning_text),
-            *[self._alternative_text] * bool(self.alternative),
-            *self.scope,
-            *[SPARSE_NOTE] * self.is_sparse,
-            *self.audits,
-            *[self.ranks] * bool(self.ranks),
-            *[self.topics] * bool(self.topics),
-        )
+        sparse = SPARSE_NOTE if self.is_sparse else ""
+        of_pool = self.warning_text, self._alternative_text, *self.scope, sparse
+        return tuple(note for note in (*of_pool, *self.audits, self.ranks, self.topics) if note)
 
     def text(self) -> str:
         """Return the report with notes on scope and any alternative pool."""
-        return "\n  ".join([str(self), *self.scope, *[self._alternative_text] * bool(self.alternative)])
+        return "\n  ".join(filter(None, (str(self), *self.scope, self._alternative_text)))
 
 
 def describe_pool(collection: Collection) -> PoolReport:
@@ -398,14 +392,10 @@ def unpool_runs(
             )
         if name not in home and by == "run":
             raise InputError(f"{name!r} is an organization", hint="by run, name runs")
-        if by == "run":
-            unit, leaving, scored = f"run {name}", [name], [name]
-        else:
-            organization = home.get(name, name)
-            unit, leaving = f"organization {organization}", members[organization]
-            scored = [name] if name in home else leaving
-        leaving_runs[unit] = leaving
-        taken |= dict.fromkeys(scored, unit)
+        organization = home.get(name, name)
+        unit = f"{by} {name if by == 'run' else organization}"
+        leaving_runs[unit] = [name] if by == "run" else members[organization]
+        taken |= dict.fromkeys([name] if name in home else leaving_runs[unit], unit)
     pooled = set(collection.pooled_run_ids)
     for unit, leaving in leaving_runs.items():
         if not pooled.intersection(leaving):

@@ -27,13 +27,19 @@ from bayespool.collection import (
     gather_qrels,
     judge_where_labeled,
     make_encoding,
-    unjudged_collection,
 )
 from bayespool.collection.contents import some, warn_of_no_pool
 from bayespool.collection.files import MAX_FILE_SIZE, find_files, read_toml
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
-from bayespool.collection.reading_keys import FILES, READING_KEYS, ReadingKey, parse_reading, read_key
+from bayespool.collection.reading_keys import (
+    FILES,
+    READING_KEYS,
+    ReadingKey,
+    check_reading,
+    parse_reading,
+    read_key,
+)
 from bayespool.collection.scope import Exclude, Topics, read_exclusion, select_topics
 from bayespool.collection.sources import Judges, gather_judges, gather_organizations, gather_runs, irds_name
 from bayespool.errors import (
@@ -176,6 +182,9 @@ def read_collection(
         The judgments differ from those of the stated strategy: more than 1 % of its documents are unjudged,
         or as many others are judged (`bayespool.pooling.discovery.Misfit`).
     """
+    check_reading(order=order, negative=negative, run_id=run_id, pool_rule=pool_rule, strict=strict)
+    check_reading(each_its_own=each_its_own, known_depth=known_depth, max_holes=max_holes)
+    check_reading(max_file_size=max_file_size)
     plan = None if pool_strategy is None else PoolPlan.of(pool_strategy)
     for name, value in (("known_depth", known_depth), ("max_holes", max_holes)):
         if plan is not None and value is not None:
@@ -281,19 +290,9 @@ def read_contributors(
     run_ids = [run.run_id for run in read]
     if organizations is not None:
         organizations = _read_organizations(organizations, run_ids, run_ids, reading)
-    if qrels is None:
-        return unjudged_collection(
-            read,
-            organizations=organizations,
-            order=order,
-            pooled_run_ids=run_ids,
-            scores=scores,
-            exclude=exclude,
-            topics=topics,
-        )
     return build_collection(
         read,
-        gather_qrels(qrels, reading=reading),
+        None if qrels is None else gather_qrels(qrels, reading=reading),
         organizations=organizations,
         order=order,
         negative=negative,
@@ -382,13 +381,9 @@ def _replace_file_names(organization_of: Mapping[str, str], run_ids: list[str]) 
 
 _NEEDED = {"qrels": 'qrels = "qrels.txt"', "pool": 'pool = "runs"'}
 _KEYS: Mapping[str, ReadingKey] = {"name": ReadingKey(), "qrels": FILES, "pool": FILES, **READING_KEYS}
-_OF_PLAN = {
-    "pool_budget": "budget",
-    "pool_run_depth": "run_depth",
-    "pool_shares": "shares",
-    "pool_rel": "rel",
-    "pool_seed": "random_seed",
-}  # keys of old, which are settings in pool_strategy
+# keys of old, which are settings in pool_strategy
+_OF_PLAN = {f"pool_{name}": name for name in ("budget", "run_depth", "shares", "rel")}
+_OF_PLAN["pool_seed"] = "random_seed"
 _NAME = re.compile(r"\w[\w ()+-]*")
 
 

@@ -1,5 +1,5 @@
 from .completion import Completion as Completion
-from .containers import block_log_odds as block_log_odds, fit_container as fit_container
+from .containers import fit_container as fit_container
 from .distance import (
     PoolDistance as PoolDistance,
     distance_from_pool as distance_from_pool,

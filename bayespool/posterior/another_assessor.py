@@ -205,19 +205,6 @@ class AnotherAssessor:
         """Number of documents at each level of the first assessor, shape (level,)."""
         return np.bincount(self.first_level[self.first_level >= 0], minlength=len(self.levels))
 
-    def draw_exact_levels(
-        self,
-        of_class: npt.NDArray[np.integer],
-        levels: Sequence[int],
-        keys: Keys,
-        draws: OrderArray,
-    ) -> IndexArray:
-        """Draw an exact level for each document given its class in ``levels``, shape (draw, document)."""
-        level = np.empty(of_class.shape, dtype=np.uint8)
-        chance = np.cumsum(self.shares(levels), axis=1)
-        draw_levels(of_class.astype(np.uint8), keys, scrambled(draws), chance, level)
-        return level.astype(np.int64)
-
     def judge(
         self,
         topic: int,
@@ -284,16 +271,12 @@ def describe_assessors(collection: Collection) -> dict[str, Any]:
     return AnotherAssessor(collection, n_draws=1, random_seed=0).description
 
 
-def another_assessor_values(
-    completion: Completion,
-    another: AnotherAssessor,
-    measures: Sequence[Measure],
-    completed: IndexArray | None = None,
-    by: IndexArray | None = None,
-    *,
-    joint: bool = False,
-) -> tuple[Values, ...]:
-    """Return run scores under each measure had another assessor judged, shape (draw, run, topic).
+def paired_values(
+    completion: Completion, another: AnotherAssessor, measures: Sequence[Measure], *, joint: bool = False
+) -> tuple[tuple[Values, Values], ...]:
+    """Return run scores had another assessor judged, for completion draws and for exchanged pairs of draws.
+
+    Their shapes, under each measure, are (draw, run, topic) and (pair, 2, run, topic).
 
     Parameters
     ----------
@@ -302,8 +285,6 @@ def another_assessor_values(
         With as many draws.
     measures : sequence of Measure
         That the completion covers.
-    completed, by : ndarray of int, shape (draw,), optional
-        Draws of the completion, and those of the assessor who judges each; by default all, and the same.
     joint : bool, default False
         Whether an unjudged document has one level of the first assessor for all measures, as its completion
         says it. Else each measure is as alone: the completion says what the measure tells apart, and the
@@ -326,8 +307,9 @@ def another_assessor_values(
     for i, measure in enumerate(measures):
         thresholds = completion.thresholds if joint else find_thresholds(collection, measure)
         groups.setdefault(thresholds, []).append(i)
-    completed = np.arange(completion.n_draws) if completed is None else completed
-    by = completed if by is None else by
+    n, pairs = completion.n_draws, exchanged_pairs(completion.n_draws)
+    completed = np.concatenate([np.arange(n), pairs[:, ::-1].ravel()])
+    by = np.concatenate([np.arange(n), pairs.ravel()])  # draws of the assessor who judges each
     amounts = [
         np.empty((len(completed), n_runs, n_topics), np.int32 if m.is_exact else np.float64) for m in measures
     ]
@@ -345,8 +327,8 @@ def another_assessor_values(
         unknown = u.pair[u.on_topic(t)].astype(np.int64)
         either = starts[t] + np.flatnonzero(is_judged[starts[t] : starts[t + 1]])
         drawn = ~np.isin(unknown, either)  # the second assessor's judgment decides
-        pairs = np.concatenate([either, unknown[drawn]])
-        where = _places(placed[:, t], pairs)
+        documents = np.concatenate([either, unknown[drawn]])
+        where = _places(placed[:, t], documents)
         base = ranked[:, t].copy()
         base[where[0], where[1]] = 0
         read = [m.read(ranked[:, t] if m.describes_judgments else base) for m in measures]
@@ -354,29 +336,29 @@ def another_assessor_values(
             make_gain_adder(m, of_measure, where, levels)
             for m, of_measure in zip(measures, read, strict=True)
         ]
-        ids = collection.doc_ids.take(pa.array(pairs)).to_pylist()
+        ids = collection.doc_ids.take(pa.array(documents)).to_pylist()
         keys = document_keys(key_of(another.random_seed, _NAME), collection.query_ids[t], ids)
         exact_keys = document_keys(
             key_of(another.random_seed, _NAME, "level"), collection.query_ids[t], ids[len(either) :]
         )
-        of_topic = features[np.searchsorted(known, pairs)]
+        of_topic = features[np.searchsorted(known, documents)]
         decided = another.second_level[either]
         cells = completion.cell_effects(t)
-        step = max(1, CELLS // max(1, len(pairs)))
+        step = max(1, CELLS // max(1, len(documents)))
         for start in range(0, len(completed), step):
             chosen, assessors = completed[start : start + step], by[start : start + step]
-            of_unknown, log_odds = None, np.zeros((len(chosen), len(pairs)))
+            of_unknown, log_odds = None, np.zeros((len(chosen), len(documents)))
             if len(unknown):
                 of_unknown = completion.log_odds(0, t, chosen, cells[0])
                 log_odds[:, len(either) :] = another.standardize(of_unknown[:, drawn])
             threshold = completion.draw_block(t, chosen, cells, of_unknown)[:, drawn]
-            level = np.empty((len(chosen), len(pairs)), dtype=np.int64)
+            level = np.empty((len(chosen), len(documents)), dtype=np.int64)
             level[:, : len(either)] = np.maximum(another.first_level[either], 0)
             for thresholds, members in groups.items():
-                of_class = np.minimum(threshold, len(thresholds))
-                level[:, len(either) :] = another.draw_exact_levels(
-                    of_class, threshold_levels(collection, thresholds), exact_keys, chosen
-                )
+                of_class = np.minimum(threshold, len(thresholds)).astype(np.uint8)
+                shares, exact = another.shares(threshold_levels(collection, thresholds)), of_class.copy()
+                draw_levels(of_class, exact_keys, scrambled(chosen), np.cumsum(shares, axis=1), exact)
+                level[:, len(either) :] = exact
                 block = another.judge(t, level, of_topic, log_odds, keys, assessors)
                 block[:, np.flatnonzero(decided >= 0)] = decided[decided >= 0]
                 for i in members:
@@ -388,25 +370,9 @@ def another_assessor_values(
                         part[:] = measure.normalize(part[:, :, None], tally)[:, :, 0]
 
     in_threads(judge_topic, range(n_topics))
-    return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
-
-
-def paired_values(
-    completion: Completion, another: AnotherAssessor, measures: Sequence[Measure], *, joint: bool = False
-) -> tuple[tuple[Values, Values], ...]:
-    """Return run scores had another assessor judged, for completion draws and for exchanged pairs of draws.
-
-    Their shapes are (draw, run, topic) and (pair, 2, run, topic).
-    """
-    n, pairs = completion.n_draws, exchanged_pairs(completion.n_draws)
-    completed = np.concatenate([np.arange(n), pairs[:, ::-1].ravel()])
-    by = np.concatenate([np.arange(n), pairs.ravel()])
     return tuple(
-        (
-            Values(v.amount[:n], v.unit),
-            Values(v.amount[n:].reshape(*pairs.shape, *v.amount.shape[1:]), v.unit),
-        )
-        for v in another_assessor_values(completion, another, measures, completed, by, joint=joint)
+        (Values(a[:n], m.unit), Values(a[n:].reshape(*pairs.shape, *a.shape[1:]), m.unit))
+        for a, m in zip(amounts, measures, strict=True)
     )
 
 

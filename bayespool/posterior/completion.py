@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IndexArray, LevelArray, Levels, OrderArray
-from bayespool.collection import Negative, Qrels, qrels_from_frame
+from bayespool.collection import Collection, Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, renamed_attributes, warn_caller
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
@@ -352,16 +352,18 @@ class Completion(ReprHTMLMixin):
                 hint="complete the judgments for this measure",
             )
 
-    def qrels(self, draw: int) -> Qrels:
+    def qrels(self, draw: int, judged: Mapping[str, Mapping[str, int]] | None = None) -> Qrels:
         """Return judgments completed with the relevance levels of one draw.
 
-        All judged documents, and every unknown one with its relevance in the draw; no unjudged documents out
+        All judged documents, then every unknown one with its relevance in the draw; no unjudged documents out
         of reach.
 
         Parameters
         ----------
         draw : int
             From 0.
+        judged : mapping of str to mapping of str to int, optional
+            Relevance by topic and document of the lines that come first. Default: `judged_by_topic`.
 
         Raises
         ------
@@ -371,18 +373,14 @@ class Completion(ReprHTMLMixin):
         if not 0 <= draw < self.n_draws:
             raise InputError(f"there is no draw {draw}", hint=f"0 to {self.n_draws - 1}")
         collection = self.unknowns.collection
-        relevance, there = collection.relevance.astype(np.int64), collection.judged
-        there[self.unknowns.pair] = True
-        for t in range(len(collection.query_ids)):
-            level = np.array(self.levels)[self.block(t, slice(draw, draw + 1))[0]]
-            documents = self.unknowns.on_topic(t)
-            known = self.known[documents]
-            relevance[self.unknowns.pair[documents]] = np.where(known >= 0, known, level)
-        judged: dict[str, dict[str, int]] = {q: {} for q in collection.query_ids}
-        ids = collection.doc_ids.to_pylist()
-        for pair, value in zip(np.flatnonzero(there).tolist(), relevance[there].tolist(), strict=True):
-            judged[collection.query_ids[collection.pair_topic[pair]]][ids[pair]] = value
-        return qrels_from_frame({query_id: of_topic for query_id, of_topic in judged.items() if of_topic})
+        first = judged_by_topic(collection) if judged is None else judged
+        lines = {query_id: dict(judged_there) for query_id, judged_there in first.items()}
+        for t, query_id in enumerate(collection.query_ids):
+            drawn = np.array(self.levels)[self.block(t, slice(draw, draw + 1))[0]]
+            known = self.known[self.unknowns.on_topic(t)]
+            relevance = np.where(known >= 0, known, drawn).tolist()
+            lines[query_id].update(zip(self.unknowns.doc_ids(t), relevance, strict=True))
+        return qrels_from_frame(lines)
 
     def observe(self, qrels: Qrels) -> Completion:
         """Return the completion updated with new judgments, with as many draws.
@@ -446,6 +444,16 @@ class Completion(ReprHTMLMixin):
         return dataclasses.replace(
             self, posteriors=posteriors, known=known, weights=weights, notes=notes, lots=lots
         )
+
+
+def judged_by_topic(collection: Collection) -> dict[str, dict[str, int]]:
+    """Return the relevance of the judged documents by topic and document id."""
+    pairs, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
+    columns = (pairs, collection.pair_topic[pairs], collection.relevance[pairs])
+    judged: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
+    for pair, topic, value in zip(*(column.tolist() for column in columns), strict=True):
+        judged[collection.query_ids[topic]][ids[pair]] = value
+    return judged
 
 
 def _judgments_by_topic(qrels: Qrels, negative: Negative) -> dict[str, dict[str, int]]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.arrays import AnyArray, FloatArray, IndexArray
+from bayespool.arrays import AnyArray, IndexArray
 from bayespool.errors import InputError
-from bayespool.inference.cells import draw_row_effects
+from bayespool.inference.cells import draw_effects
 from bayespool.measures import Estimates
-from bayespool.models import Structure
+from bayespool.models import LinearEvidence
 from bayespool.models.evidence import ModelEvidence
-from bayespool.models.formulas import Block, draw_priors
+from bayespool.models.formulas import draw_priors
 from bayespool.posterior.distance import slope_effect
 
 if TYPE_CHECKING:
@@ -24,15 +24,6 @@ if TYPE_CHECKING:
 
 
 _MAX_LOG_ODDS_PER_BLOCK = 2**23
-
-
-class _Table(NamedTuple):
-    """Document counts for each (run, topic) pair, as variables of an ArviZ container."""
-
-    dim: str
-    row: IndexArray
-    observed: dict[str, AnyArray]
-    constant: dict[str, AnyArray]
 
 
 def fit_container(estimates: Estimates, model: str | None = None) -> Any:
@@ -91,20 +82,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     if fit.source is None:
         raise InputError(f"{estimates.method}: the fit of {name} does not say what evidence it is of")
     seed = estimates.random_seed or 0
-    structure = fit.source.spec.structure(fit.source.evidence)
-    kept = fit.source.spec.structure(fit.source.evidence, fit.source.known)
-    prior = draw_priors(kept, fit.shape[0] * fit.shape[1], np.random.default_rng([seed, 3]))
-    groups = fit_groups(fit, prior)
-    dims = {variable: axes for variable, axes in fit.dims.items() if axes}
-    coords = dict(fit.coords)
-    tables = _tables(fit.source)
-    for table in tables:
-        groups.setdefault("observed_data", {}).update(table.observed)
-        groups.setdefault("constant_data", {}).update(table.constant)
-        dims |= dict.fromkeys((*table.observed, *table.constant), (table.dim,))
-        coords[table.dim] = range(table.row.max() + 1)
-    if tables:
-        groups["log_likelihood"] = {"hidden_relevant": _log_likelihood(fit, structure, tables[0].row, seed)}
+    groups, dims, coords = fit_variables(fit, fit.source, seed)
     return build_container(
         {group: variables for group, variables in groups.items() if variables},
         dims=dims,
@@ -124,25 +102,39 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     )
 
 
-def fit_groups(fit: Fit, prior: Mapping[str, FloatArray]) -> dict[str, dict[str, AnyArray]]:
-    """Return the posterior, sampler statistics and prior groups of a fit's container."""
-    return {
+def fit_variables(
+    fit: Fit, source: Source, random_seed: int, hidden: tuple[IndexArray, IndexArray] | None = None
+) -> tuple[dict[str, dict[str, AnyArray]], dict[str, tuple[str, ...]], dict[str, Any]]:
+    """Return a fit's draws, priors, data and log likelihood by group, with axes and coordinates.
+
+    Parameters
+    ----------
+    fit : Fit
+    source : Source
+        Its model and evidence.
+    random_seed : int
+    hidden : tuple of two ndarrays of int, shape (row,), optional
+        Hidden documents to count in each row of the evidence, and the relevant ones among them; default: all.
+    """
+    counts = hidden or (source.evidence.n_hidden, source.evidence.n_hidden_relevant)
+    kept = source.spec.structure(source.evidence, source.known)
+    prior = draw_priors(kept, math.prod(fit.shape), np.random.default_rng([random_seed, 3]))
+    groups: dict[str, dict[str, AnyArray]] = {
         "posterior": dict(fit.variables),
         "sample_stats": dict(fit.sample_stats),
         "prior": {v: prior[v].reshape(*fit.shape, *prior[v].shape[1:]) for v in fit.variables},
+        "observed_data": {},
+        "constant_data": {},
     }
-
-
-def _tables(source: Source) -> list[_Table]:
-    """Return tables of hidden documents and, if the model learns from them, judged ones."""
-    e, tables = source.evidence, []
-    if not len(e.n_hidden):
-        return []
+    dims = {variable: axes for variable, axes in fit.dims.items() if axes}
+    coords, e, there = dict(fit.coords), source.evidence, np.flatnonzero(counts[0])
+    if not len(there):
+        return groups, dims, coords
     run, topic = (e.hidden_run, e.hidden_topic) if isinstance(e, ModelEvidence) else (e.run, e.topic)
-    counts = [("cell", "hidden", run, topic, e.n_hidden, e.n_hidden_relevant)]
+    tables = [("cell", "hidden", run[there], topic[there], counts[0][there], counts[1][there])]
     if isinstance(e, ModelEvidence) and source.spec.judged is not None:
-        counts.append(("ranking", "judged", e.judged_run, e.judged_topic, e.n_judged, e.n_relevant))
-    for dim, kind, run, topic, n, n_relevant in counts:
+        tables.append(("ranking", "judged", e.judged_run, e.judged_topic, e.n_judged, e.n_relevant))
+    for dim, kind, run, topic, n, n_relevant in tables:
         pairs, row = np.unique(np.column_stack([run, topic]), axis=0, return_inverse=True)
         row = row.reshape(-1)
         observed = {f"{kind}_relevant": np.bincount(row, n_relevant).astype(np.int32)}
@@ -151,57 +143,41 @@ def _tables(source: Source) -> list[_Table]:
             f"{dim}_run": np.array([source.run_ids[r] for r in pairs[:, 0]]),
             f"{dim}_topic": np.array([e.query_ids[t] for t in pairs[:, 1]]),
         }
-        tables.append(_Table(dim, row, observed, constant))
-    return tables
+        groups["observed_data"] |= observed
+        groups["constant_data"] |= constant
+        dims |= dict.fromkeys((*observed, *constant), (dim,))
+        coords[dim] = range(len(pairs))
+        if kind == "hidden":
+            likely = _log_likelihood(fit, source, counts, row, random_seed)
+            groups["log_likelihood"] = {"hidden_relevant": likely}
+    return groups, dims, coords
 
 
 def _log_likelihood(
-    fit: Fit, structure: Structure, cell: IndexArray, random_seed: int
+    fit: Fit, source: Source, counts: tuple[IndexArray, IndexArray], cell: IndexArray, random_seed: int
 ) -> npt.NDArray[np.float32]:
     """Return the log likelihood of the relevant documents in each cell, shape (chain, draw, cell).
 
     Effects of organizations on topics are drawn given the other parameters and the documents.
     """
-    draws, block = fit.draws(), structure.blocks[-1]  # of hidden documents
-    of_topics = block.predictors[0].groups.get("interaction")
-    draws.pop("interaction_effect", None)
-    rng = np.random.default_rng([random_seed, 4])
+    draws, e, rng = fit.draws(), source.evidence, np.random.default_rng([random_seed, 4])
+    organization = e.organization if isinstance(e, LinearEvidence) else e.hidden_organization
     order = np.argsort(cell, kind="stable")
-    start = np.flatnonzero(np.diff(cell[order], prepend=-1))
-    n_draws = fit.shape[0] * fit.shape[1]
-    log_likelihood = np.empty((n_draws, len(start)), dtype=np.float32)
-    step = max(1, _MAX_LOG_ODDS_PER_BLOCK // len(cell))
-    for first in range(0, n_draws, step):
+    start, rows = np.flatnonzero(np.diff(cell[order], prepend=-1)), np.flatnonzero(counts[0])[order]
+    n, k = (count[rows] for count in counts)
+    log_likelihood = np.empty((math.prod(fit.shape), len(start)), dtype=np.float32)
+    step = max(1, _MAX_LOG_ODDS_PER_BLOCK // len(e.n_hidden))
+    for first in range(0, len(log_likelihood), step):
         part = {name: values[first : first + step] for name, values in draws.items()}
-        log_odds = block_log_odds(structure, block, part)
-        if of_topics is not None:
-            log_odds += draw_row_effects(
-                log_odds, block.successes, block.trials, of_topics, part["sigma_interaction"], rng
-            )
-        row_log_likelihood = block.successes * log_odds - block.trials * np.logaddexp(0, log_odds)
-        log_likelihood[first : first + step] = np.add.reduceat(row_log_likelihood[:, order], start, axis=1)
+        log_odds = source.spec.log_odds_of_rows(e, part) + part["organization_effect"][:, organization]
+        if "slope_effect" in part and isinstance(e, LinearEvidence):
+            slopes = part["slope_effect"].reshape(len(log_odds), -1, e.predictors.shape[1])
+            log_odds += slope_effect(slopes, e.predictors, organization)
+        if "sigma_interaction" in part and isinstance(e, LinearEvidence):
+            tau = part["sigma_interaction"]
+            cells, effects = draw_effects(log_odds, e.n_hidden_relevant, e.n_hidden, e.cell, tau, rng)
+            log_odds += effects[:, np.searchsorted(cells, e.cell)]
+        log_odds = log_odds[:, rows]
+        likely = k * log_odds - n * np.logaddexp(0, log_odds)
+        log_likelihood[first : first + step] = np.add.reduceat(likely, start, axis=1)
     return log_likelihood.reshape(*fit.shape, -1)
-
-
-def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, FloatArray]) -> FloatArray:
-    """Return log odds for the observations in a block, shape (draw, observation).
-
-    ``draws`` have shape (draw, ...); missing effects are zero.
-    """
-    predictors = []
-    for predictor in block.predictors:
-        z = np.zeros((1, len(block.successes)))
-        for name, values in predictor.coefficients.items():
-            coefficient = structure.coefficients[name]
-            x = np.log(draws[name]) - np.log1p(-draws[name]) if coefficient.logit else draws[name]
-            z = z + (x[:, None] * values if coefficient.size is None else x @ values.T)
-        for name, index in predictor.groups.items():
-            if f"{name}_effect" in draws:
-                z = z + draws[f"{name}_effect"][:, index]
-        varying = predictor.varying
-        if varying is not None and f"{varying.name}_effect" in draws:
-            x = predictor.coefficients[varying.coefficient]
-            own = draws[f"{varying.name}_effect"]
-            z = z + slope_effect(own.reshape(len(own), -1, x.shape[1]), x, varying.group)
-        predictors.append(z)
-    return predictors[0] if block.link is None else block.link.log_odds(predictors)

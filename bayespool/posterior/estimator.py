@@ -143,10 +143,8 @@ class PosteriorEstimator:
         check_priors(self.priors, member_models(self.model), self.engine)
         object.__setattr__(self, "priors", MappingProxyType(dict(self.priors)))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        settings = {f.name: getattr(self, f.name) for f in fields(self)}
-        settings["priors"] = dict(self.priors)  # the proxy does not pickle
-        return _unpickled, (type(self), settings)
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"priors": dict(self.priors)}  # the proxy does not pickle
 
     @property
     def name(self) -> str:
@@ -474,9 +472,14 @@ def given_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]
         )
     model, equals, _ = posterior.partition("=")
     if equals and "(" not in model:
-        return settings_in(f"posterior({posterior})", "settings of", PosteriorEstimator)
-    settings = settings_in(posterior, "posterior", PosteriorEstimator, fixed={"model"})
-    given = leading_name(posterior)
+        settings, given = settings_in(f"posterior({posterior})", "settings of", PosteriorEstimator), ""
+    else:
+        settings = settings_in(posterior, "posterior", PosteriorEstimator, fixed={"model"})
+        given = leading_name(posterior)
+    if not isinstance(settings.get("priors", {}), Mapping):
+        raise InputError(f"priors cannot be {settings['priors']!r}", hint="write mu=Normal(-2, 1)")
+    if equals and not given:
+        return settings
     name = given.removeprefix("posterior-").replace("-", "_")
     if name not in (*MODELS, "combined"):
         raise InputError(f"no model {given!r}", hint=known_names(name, ("combined", *MODELS)))
@@ -553,17 +556,6 @@ def complete(
     """
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     return estimator.complete(collection, run_ids, measures)
-
-
-def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:
-    """Return an unpickled estimator without validating its settings.
-
-    A worker may register its model after it reads the settings.
-    """
-    estimator = object.__new__(cls)
-    for name, value in (settings | {"priors": MappingProxyType(settings["priors"])}).items():
-        object.__setattr__(estimator, name, value)
-    return estimator
 
 
 def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -38,7 +38,7 @@ from bayespool.posterior.thresholds import Threshold
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
 
 if TYPE_CHECKING:
-    from bayespool.models import Evidence, Structure
+    from bayespool.models import Evidence
 
 LogOddsFunction = Callable[[Mapping[str, FloatArray], OrderArray, int, slice], FloatArray]
 
@@ -384,19 +384,6 @@ class PreparedModel:
         """Fit the model to its evidence with the given engine."""
         fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known)
         return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
-
-    def graph(self) -> Any:
-        """Return the model as a ``pymc.Model``."""
-        from bayespool.models.graphs import build_graph  # imports PyMC
-
-        return build_graph(self.spec, self.evidence)
-
-    def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
-        """Return the model as numeric arrays, with other evidence if given.
-
-        ``known`` is passed to `ModelSpec.structure`.
-        """
-        return self.spec.structure(self.evidence if evidence is None else evidence, known)
 
     @property
     def known(self) -> tuple[int, ...]:

@@ -236,7 +236,10 @@ def _making(metadata: Mapping[str, Any]) -> Section:
             f"Fingerprint of the collection: {fingerprint}. The same runs, judgments, organizations and pool "
             "have the same."
         )
-    if seeds := list(dict.fromkeys(_seeds(metadata))):
+    values = [(name.rpartition(": ")[2], value) for name, value in _leaves("", metadata)]
+    if seeds := list(
+        dict.fromkeys(seed for name, seed in values if name == "random_seed" and seed is not None)
+    ):
         sentences.append(f"Random seed: {', '.join(map(str, seeds))}. The same seed gives the same draws.")
     if command:
         sentences.append("The command that repeats it, in the same folder:")
@@ -245,44 +248,35 @@ def _making(metadata: Mapping[str, Any]) -> Section:
     settings = {key: value for key, value in metadata.items() if key not in _NO_SETTINGS}
     if isinstance(call_settings := settings.get("settings"), Mapping):  # each value once
         settings["settings"] = {k: value for k, value in call_settings.items() if settings.get(k) != value}
-    rows = tuple(row for key, value in settings.items() for row in _setting_rows(str(key), value))
+    texts = ((name, _setting(value)) for name, value in _leaves("", settings))
+    rows = tuple((name, text) for name, text in texts if text)
     table = TextTable("Settings", ("setting", "value"), rows, 2, label="settings")
     return Section("How it was made", "made", sentences, command=command, tables=(table,))
 
 
-def _seeds(value: Any) -> Iterator[Any]:
-    if isinstance(value, Mapping):
-        if value.get("random_seed") is not None:
-            yield value["random_seed"]
-        for part in value.values():
-            yield from _seeds(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _seeds(part)
-
-
-def _setting_rows(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield names and texts for settings, with one row per nested setting."""
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _setting_rows(f"{name}: {key}", part)
-    elif isinstance(value, list | tuple) and any(isinstance(part, Mapping) for part in value):
-        for i, part in enumerate(value):
-            label = part.get("name", i + 1) if isinstance(part, Mapping) else i + 1
-            rest = {k: v for k, v in part.items() if k != "name"} if isinstance(part, Mapping) else part
-            yield from _setting_rows(f"{name}: {label}", rest)
-    elif isinstance(value, list | tuple):
-        if value:
-            more = f" and {len(value) - _MAX_NAMES} more" if len(value) > _MAX_NAMES else ""
-            yield name, ", ".join(map(_setting, value[:_MAX_NAMES])) + more
-    elif value is not None and value != "":
-        yield name, _setting(value)
+def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the plain values inside a value, lists of them whole, under the names of all levels above."""
+    if isinstance(value, list | tuple) and any(isinstance(part, Mapping) for part in value):
+        parts = [dict(part) if isinstance(part, Mapping) else {"": part} for part in value]
+        inner = [(part.pop("name", i), part.pop("", part)) for i, part in enumerate(parts, 1)]
+    elif isinstance(value, Mapping):
+        inner = list(value.items())
+    else:
+        yield name, value
+        return
+    for key, part in inner:
+        yield from _leaves(f"{name}: {key}" if name else str(key), part)
 
 
 def _setting(value: Any) -> str:
+    """Return a setting as text, empty for None."""
+    if isinstance(value, list | tuple):
+        more = f" and {len(value) - _MAX_NAMES} more" if len(value) > _MAX_NAMES else ""
+        first = value[:_MAX_NAMES]
+        return ", ".join(str(x) if isinstance(x, list | tuple) else _setting(x) for x in first) + more
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _digest(text: str) -> str:

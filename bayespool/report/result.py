@@ -14,7 +14,6 @@ from bayespool.tables.files import PathLike
 from bayespool.tables.markup import (
     Arrangement,
     TextTable,
-    first_rows,
     html_page,
     html_repr,
     latex_tables,
@@ -137,9 +136,7 @@ class Result(ABC):
 
     def summary(self) -> Summary:
         """Return the first table, the notes and the sentences, for ``print`` and notebooks."""
-        tables = [text for text in self.read() if text.medium != "paper"]
-        tables = tables or [table.truncated() for table in self.tables()[:1]]
-        return Summary(tuple(tables[:1]), self.notes(), self.sentences())
+        return Summary(self._shown("terminal")[:1], self.notes(), self.sentences())
 
     def plot(self, name: str | None = None) -> Any:
         """Draw one of the figures (default: the first), and return the `matplotlib.figure.Figure`.
@@ -245,9 +242,7 @@ class Result(ABC):
 
         if suffix not in PAPER_FORMATS:
             raise InputError(f"no text of tables for {suffix!r}", hint=f"use {', '.join(PAPER_FORMATS)}")
-        tables, notes = self._paper_tables(arrangement), self.notes()
-        if not tables and arrangement in (None, Arrangement()):  # as a report and a notebook have it
-            tables = tuple(table.truncated() for table in self.tables()[:1])
+        tables, notes = self._shown("paper", arrangement), self.notes()
         quoted = [f"{name} {self.metadata[key]}" for name, key in _QUOTED.items() if self.metadata.get(key)]
         comments = [", ".join(quoted)] if quoted else []
         if suffix == ".tex":
@@ -256,14 +251,16 @@ class Result(ABC):
             tables = (*tables[:-1], replace(tables[-1], notes=(*tables[-1].notes, *notes)))
         return markdown_tables(tables) if suffix == ".md" else html_page(self.title, tables, comments)
 
-    def _paper_tables(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Return formatted tables, except those for the terminal only."""
-        return tuple(text for text in self.read(arrangement) if text.medium != "terminal")
+    def _shown(self, medium: str, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
+        """Return formatted tables for a medium, or the first table truncated where none has a view."""
+        tables = tuple(text for text in self.read(arrangement) if text.medium in ("", medium))
+        if not tables and arrangement in (None, Arrangement()):
+            tables = tuple(table.truncated() for table in self.tables()[:1])
+        return tables
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: one line on the result and the first rows of its tables."""
-        shown = self._paper_tables() or (first_rows(self.to_frame()),)
-        return html_repr(repr(self), tuple(text.first_rows() for text in shown))
+        return html_repr(repr(self), tuple(text.first_rows() for text in self._shown("paper")))
 
     def save(self, path: PathLike, *, table: str | None = None, figures: FigureFormat = "png") -> None:
         """Write the result to a file or folder atomically.

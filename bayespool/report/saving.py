@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-import numpy as np
-
 from bayespool import __version__, plots
 from bayespool.errors import InputError, OutputError
 from bayespool.report.provenance import with_provenance
@@ -22,6 +20,7 @@ from bayespool.tables.files import (
     atomic_write,
     atomic_write_all,
     digest,
+    json_value,
     locked,
     parquet_bytes,
     read_back,
@@ -58,23 +57,23 @@ def check_place(path: Path) -> None:
     """Raise `OutputError` if no file can be written to a path."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; name a file")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no folder {path.parent}; make it first")
-    if not os.access(path.parent, os.W_OK):
-        raise OutputError(f"{path}: the folder {path.parent} cannot be written into")
+    _check_writable(path, path.parent)
+
+
+def _check_writable(path: Path, folder: Path) -> None:
+    if not folder.is_dir():
+        raise OutputError(f"{path}: there is no folder {folder}; make it first")
+    if not os.access(folder, os.W_OK):
+        raise OutputError(f"{path}: the folder {folder} cannot be written into")
 
 
 def check_folder(folder: Path, command: str) -> None:
     """Raise `OutputError` if a folder is not writable or holds results from another command."""
-    if folder == Path("-"):
-        raise OutputError("-: this command writes a folder; for standard output there is --json")
-    place = folder if folder.exists() else folder.parent
+    if str(folder) == "-" or str(folder).startswith("-."):
+        raise OutputError(f"{folder}: this command writes a folder; for standard output there is --json")
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file; name a folder")
-    if not place.is_dir():
-        raise OutputError(f"{folder}: there is no folder {place}; make it first")
-    if not os.access(place, os.W_OK):
-        raise OutputError(f"{folder}: the folder {place} cannot be written into")
+    _check_writable(folder, folder if folder.exists() else folder.parent)
     other = _earlier_result(folder)[0] or command
     if other != command:
         raise OutputError(f"{folder}: holds the results of {other}; name another folder")
@@ -170,19 +169,6 @@ def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
 def _is_result_file(name: str) -> bool:
     """Return whether a file name directly in the folder may belong to a result."""
     return Path(name).name == name and name.isprintable() and Path(name).suffix in _ENDINGS
-
-
-def json_value(value: Any) -> Any:
-    """Convert a value to JSON types. NaN and infinite numbers become null, other objects their text."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, Mapping):
-        return {str(name): json_value(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [json_value(item) for item in value]
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def check_figures(paths: Iterable[Path]) -> None:

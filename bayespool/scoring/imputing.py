@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.collection import Collection, Qrels, qrels_from_frame
+from bayespool.collection import Collection, Qrels
 from bayespool.collection.records import relevance_codes
 from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError
@@ -22,6 +22,7 @@ from bayespool.measures import Measure, Normalized
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Estimand, describe_estimator
 from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior.completion import judged_by_topic
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.result import Result
 from bayespool.scoring.scoring import pool_metadata, resolve_targets
@@ -90,11 +91,6 @@ class Imputations(Result):
         return float((self.completed > 0).sum(axis=1).mean())
 
     @cached_property
-    def _documents(self) -> tuple[list[str], ...]:
-        """Ids of the completed documents for each topic."""
-        return tuple(self.completion.unknowns.doc_ids(t) for t in range(len(self.query_ids)))
-
-    @cached_property
     def _names(self) -> tuple[str, ...]:
         """File names for the completed qrels."""
         digits = max(2, len(str(len(self))))
@@ -158,7 +154,7 @@ class Imputations(Result):
             if isinstance(measure, Normalized) and len(self.run_ids) > 1 and len(unknowns):
                 notes.append(
                     f"tools make one ideal ranking of {measure} for these runs, score one of each run's own: "
-                    "ask score for the shared one (--ideal shared), or impute for one run at a time"
+                    "ask score for the shared one (nDCG(ideal='shared')@10), or impute for one run at a time"
                 )
             if isinstance(measure, Normalized) and reach < unknowns.depth:
                 notes.append(
@@ -195,11 +191,7 @@ class Imputations(Result):
         """
         if not 0 <= i < len(self):
             raise InputError(f"there are no qrels {i}", hint=f"0 to {len(self) - 1}")
-        whole = {query_id: dict(topic_lines) for query_id, topic_lines in self.judged.items()}
-        for t, query_id in enumerate(self.query_ids):
-            levels = self.completed[i, self.completion.unknowns.on_topic(t)].tolist()
-            whole[query_id].update(zip(self._documents[t], levels, strict=True))
-        return qrels_from_frame(whole)
+        return self.completion.qrels(self.draws[i], self.judged)
 
 
 _COLUMNS = {
@@ -329,10 +321,7 @@ def impute(
         completed=_completed(completion, numbers),
         metadata={
             "bayespool": __version__,
-            "fingerprint": collection.fingerprint,
             "estimand": estimator.estimand,
-            "unpooled": unpooled,
-            "passed_over": list(collection.ignored_judgments),
             "runs": list(targets),
             "measures": [str(measure) for measure in parsed],
             "estimator": describe_estimator(estimator),
@@ -341,7 +330,7 @@ def impute(
             "depth": completion.unknowns.depth,
             "n_completed": len(completion.unknowns),
             "draws": list(numbers),
-            **pool_metadata(collection, whole, targets, parsed),
+            **pool_metadata(collection, whole, targets, parsed, unpooled),
         },
     )
 
@@ -374,11 +363,7 @@ def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np
 def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, int]]:
     """Return the relevance of judged and listed documents by topic and document, as in ``qrels``."""
     unknowns, collection = completion.unknowns, completion.unknowns.collection
-    judged: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
-    pairs, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
-    pair_columns = (pairs, collection.pair_topic[pairs], collection.relevance[pairs])
-    for pair, topic, value in zip(*(column.tolist() for column in pair_columns), strict=True):
-        judged[collection.query_ids[topic]][ids[pair]] = value
+    judged = judged_by_topic(collection)
     if qrels is None:
         return judged
     completed = {query_id: set(unknowns.doc_ids(t)) for t, query_id in enumerate(collection.query_ids)}

@@ -209,8 +209,8 @@ class NextJudgments(ListForAssessors):
         criterion = f"{self.measure}, {self.criterion}"
         if (after := self.afterwards) is not None:
             sentences.append(
-                f"{_judgments(after.n)} of your own: {criterion} {number(after.before)} with none of them; "
-                f"expected from there {number(after.expected)}; it is {number(after.now)}"
+                f"{counted(after.n, 'judgment')} of your own: {criterion} {number(after.before)} with none "
+                f"of them; expected from there {number(after.expected)}; it is {number(after.now)}"
             )
         if self.target.goal == "interval":
             now = zip(self.target.names, self.target.now.tolist(), strict=True)
@@ -222,7 +222,7 @@ class NextJudgments(ListForAssessors):
             sentences.append(self._stopping_sentence())
         if len(self):
             sentences.append(
-                f"{_judgments(len(self))} {'are' if len(self) > 1 else 'is'} expected to bring the "
+                f"{counted(len(self), 'judgment')} {'are' if len(self) > 1 else 'is'} expected to bring the "
                 f"{self.criterion} from {number(self.now)} to {number(self.expected_after)}"
                 f"{self._widest_clause()}"
             )
@@ -237,7 +237,7 @@ class NextJudgments(ListForAssessors):
             return f"stop: {goal} is reached ({number(self.now)})"
         if self.n_needed is None:
             return f"{goal}: not reached within the planned judgments"
-        return f"{goal}: expected after {_judgments(self.n_needed)}"
+        return f"{goal}: expected after {counted(self.n_needed, 'judgment')}"
 
     def _widest_clause(self) -> str:
         """Return a clause on the widest interval if the mean width over several runs is reduced, else empty
@@ -271,10 +271,6 @@ _COLUMNS = {
         4,
     ),
 }
-
-
-def _judgments(n: int) -> str:
-    return f"{n} judgment" + "s" * (n != 1)
 
 
 def judge_next(
@@ -414,12 +410,9 @@ def judge_next(
         afterwards=afterwards,
         metadata={
             "bayespool": __version__,
-            "fingerprint": collection.fingerprint,
             "goal": goal,
             "measure": str(measure),
             "runs": list(targets),
-            "unpooled": unpooled,
-            "passed_over": list(collection.ignored_judgments),
             "ci_prob": level,
             "criterion": target.criterion(until),
             "criterion_now": now,
@@ -431,7 +424,7 @@ def judge_next(
             "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
             "estimator": describe_estimator(estimator),
-            **pool_metadata(collection, whole, targets, [measure]),
+            **pool_metadata(collection, whole, targets, [measure], unpooled),
         },
     )
 

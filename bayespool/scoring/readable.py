@@ -15,10 +15,9 @@ from bayespool.measures import Estimates, Measure, Normalized
 from bayespool.report.result import Figure, Result
 from bayespool.scoring.score_tables import (
     FAR_NOTE,
-    estimators_in,
     far_runs,
+    has_estimator_rows,
     main_estimator,
-    pairs_table,
     paper_columns,
     pool_condition,
     readable,
@@ -187,29 +186,19 @@ class ReadableScores(Result):
     measures: tuple[Measure, ...]
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Return a table per measure, or one for all measures with at most eight numbers per row.
-
-        Pairs of a correction and its posterior are rows of a table of their own, unless columns are chosen.
-        """
-        return tuple(map(self.marked, self._arranged(self.table(), arrangement or Arrangement())))
+        """Return a table per measure, or one for all measures with at most eight numbers per row."""
+        scores = readable(self.table(), self.metadata, arrangement)
+        width = Arrangement(width=arrangement.width) if arrangement else None
+        return tuple(map(self.marked, scores.read(width)))
 
     def marked(self, text: TextTable) -> TextTable:
         """Return a table with a dagger next to runs unlike the pool."""
         return text.marked(far_runs(self.table().frame), "†", FAR_NOTE)
 
-    def _arranged(self, table: Table, arrangement: Arrangement) -> tuple[TextTable, ...]:
-        width_alone = Arrangement(width=arrangement.width)
-        scores = readable(table, self.metadata, arrangement)
-        pairs = None if arrangement.columns else pairs_table(table.frame, self.metadata, arrangement)
-        if pairs is None:
-            return scores.read(width_alone)
-        are_all = {*pairs.frame["correction"], *pairs.frame["estimator"]} == set(estimators_in(table.frame))
-        return (*(() if are_all else scores.read(width_alone)), *pairs.read(width_alone))
-
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
         """Return the tables as text for a .tex, .md or .html file, with columns that fit on a page."""
         arrangement = arrangement or Arrangement()
-        if arrangement.columns is None and pairs_table(self.table().frame, self.metadata) is None:
+        if arrangement.columns is None and not has_estimator_rows(self.table().frame):
             arrangement = replace(arrangement, columns=paper_columns(self.table().frame, arrangement.width))
         return super().text(suffix, arrangement)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,45 +37,27 @@ _IDEALS = {
     "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
     "judged": "the judged documents alone, as trec_eval has it",
 }
-_PAIR_FIELDS = ("estimator", "value", "lower", "upper", "ci_prob", "as_judged", "bound_lower", "bound_upper")
-_PAIR_COLUMNS = {
-    "correction": Column("correction", "method", "A published point correction, which has no interval."),
-    "corrected": Column("corrected", "score", "Its estimate."),
-    "estimator": Column("posterior", "method", "The posterior of its hierarchical form."),
-    "value": Column("mean", "score", "Mean of the posterior."),
-}
-_PAIRS_NOTE = (
-    "Corrected: the estimate of the point correction. The posterior on its right is that of the hierarchical "
-    "model of the same idea; its interval is over what the unjudged documents may be."
-)
-POPULATION_COLUMNS = {
+SCOPE_COLUMNS = {
     "population_lower": Column("population from", "score", "Lower end of the interval on topics like these."),
     "population_upper": Column("population to", "score", "Upper end of the interval on topics like these."),
     "unjudged_variance": Column(
-        "due to\nunjudged", "share", "Share of the variance on topics like these due to unjudged documents."
+        "due to\nunjudged", "share", "Share of the variance in that scope due to unjudged documents."
     ),
     "population_by": Column(
         "population by",
         "text",
         "draws: topics and unjudged documents are uncertain; bootstrap: over topics alone.",
     ),
-}
-"""Columns with intervals for a population of similar topics."""
-ANOTHER_COLUMNS = {
     "another_value": Column("another's", "score", "Mean of what another assessor would have given."),
     "another_lower": Column("another's from", "score", "Lower end of the interval of another assessor's."),
     "another_upper": Column("another's to", "score", "Upper end of the interval of another assessor's."),
-    "unjudged_variance": Column(
-        "due to\nunjudged", "share", "Share of the variance of another assessor's due to unjudged documents."
-    ),
     "assessor_variance": Column(
         "due to\nassessor", "share", "Share of the variance of another assessor's due to the assessor."
     ),
 }
-"""Columns with scores expected from another assessor."""
+"""Columns with intervals on topics like these, or with scores expected from another assessor."""
 _BY_ANOTHER = IntervalColumn("another_lower", "another_upper", "by another\nassessor")
 _THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")
-_BOOTSTRAP_NOTE = "A bootstrap over topics: unjudged documents are taken to be as each correction has them."
 _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
 FAR_NOTE = (
     "† unlike the pool: little can be learned from it about this run, and its interval allows for that."
@@ -150,6 +132,15 @@ def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
     return f"{'on each of' if per_topic else 'mean over'} {counted(n, 'topic')}{extra}{condition}"
 
 
+def has_estimator_rows(frame: pd.DataFrame) -> bool:
+    """Return whether readers get a row per run and estimator: for intervals on topics like these, and where
+    all are corrections and their posteriors.
+    """
+    names = set(estimators_in(frame))
+    pairs = {name for pair in HIERARCHICAL_FORMS.items() if names.issuperset(pair) for name in pair}
+    return "population_by" in frame or names == pairs
+
+
 def readable(
     table: Table,
     metadata: Mapping[str, Any],
@@ -159,53 +150,46 @@ def readable(
 ) -> Table:
     """Add a view per measure, or one for all measures if that makes at most eight numbers per row.
 
-    ``metadata`` are those of the scores. ``best_first`` sorts views by the first posterior.
+    A row is a run (on a topic), or one estimator of it, in the order of the estimators, where no columns are
+    chosen and `has_estimator_rows` says so. ``metadata`` are those of the scores. ``best_first`` sorts views
+    by the first posterior.
     """
     import pandas as pd
 
     arrangement, frame = arrangement or Arrangement(), table.frame
-    check_arrangement(arrangement, list(estimators_in(frame)))
-    keys, scope = _keys_and_scope(frame, metadata)
+    estimators = estimators_in(frame)
+    check_arrangement(arrangement, list(estimators))
+    keys = ["run_id", *["query_id"] * ("query_id" in frame)]
+    scope = scope_of(metadata, per_topic=len(keys) > 1)
+    in_rows = arrangement.columns is None and has_estimator_rows(frame)
     rows_of = {str(measure): rows for measure, rows in frame.groupby("measure", sort=False)}
     parts_of = {measure: _parts_for(arrangement, rows) for measure, rows in rows_of.items()}
     n_numbers = sum(_n_numbers(part) for parts in parts_of.values() for part in parts)
-    are_together = len(rows_of) > 1 and n_numbers <= _MAX_NUMBERS_PER_ROW
-    drawn = [name for name, has_interval in estimators_in(frame).items() if has_interval and best_first]
-    is_arranged, views, ordered = bool(arrangement.sort or arrangement.top), [], []
+    are_together = len(rows_of) > 1 and n_numbers <= _MAX_NUMBERS_PER_ROW and not in_rows
+    drawn = [name for name, has_interval in estimators.items() if has_interval and best_first]
+    is_arranged = bool(arrangement.sort or arrangement.top or (in_rows and not best_first))
+    views, ordered = [], []
     for group in [list(rows_of)] if are_together else [[measure] for measure in rows_of]:
         order = _order(rows_of[group[0]], keys, arrangement)
         if is_arranged:
             ordered += [order.merge(rows_of[measure], on=keys)[list(frame)] for measure in group]
         parts = _parts_for(arrangement, pd.concat([rows_of[measure] for measure in group]))
+        sort = f"-{f'{group[0]} ' if are_together else ''}{drawn[0]}" if drawn else ""
+        if in_rows:
+            bounds = tuple(part for part in parts if isinstance(part, str))
+            parts, sort = (*bounds, "value", *_intervals(frame)), "run_id" * best_first
         view = View(
             title=f"{' and '.join(group)}, {scope}{_some(order, rows_of[group[0]], keys)}",
-            names=tuple(keys),
+            names=(*keys, *["estimator"] * in_rows),
             columns=(Pivot(parts, "measure", grouped=True),) if are_together else parts,
             where={} if are_together else {"measure": group[0]},
-            sort=f"-{f'{group[0]} ' if are_together else ''}{drawn[0]}" if drawn else "",
+            sort=sort,
             spare=_spare(rows_of[group[0]]) if arrangement.columns is None else (),
         )
         views.append(view)
     parts = tuple(part for parts in parts_of.values() for part in parts)
     views[-1] = replace(views[-1], note=_legend(frame, parts, by_rank=metadata.get("order") == "rank"))
-    views += _bootstraps(frame, parts)
     return replace(table, frame=pd.concat(ordered) if is_arranged else frame, views=tuple(views))
-
-
-def _bootstraps(frame: pd.DataFrame, parts: Sequence[Part]) -> Iterator[View]:
-    """Yield views of bootstrap intervals of the point corrections shown, per measure."""
-    if "population_by" not in frame:
-        return
-    shown = _shown(parts)
-    points = frame[(frame["population_by"] == "bootstrap") & frame["estimator"].isin(shown)]
-    for measure, rows in points.groupby("measure", sort=False):
-        yield View(
-            title=f"{measure} on topics like these: corrections",
-            names=("run_id",),
-            columns=(_spread((_THERE,), tuple(estimators_in(rows))),),
-            where={"measure": measure, "population_by": "bootstrap"},
-            note=_BOOTSTRAP_NOTE,
-        )
 
 
 def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
@@ -247,48 +231,13 @@ def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
     return Table("judged_twice", "Documents judged twice", frame, columns, (view,) if len(frame) else ())
 
 
-def _keys_and_scope(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> tuple[list[str], str]:
-    """Return the columns that identify a row and heading text on the topics and the estimand."""
-    per_topic = "query_id" in frame
-    return ["run_id", *["query_id"] * per_topic], scope_of(metadata, per_topic=per_topic)
-
-
-def pairs_table(
-    frame: pd.DataFrame, metadata: Mapping[str, Any], arrangement: Arrangement | None = None
-) -> Table | None:
-    """Return a table with point corrections next to the posteriors of their hierarchical forms, if any."""
-    import pandas as pd
-
-    estimators = estimators_in(frame)
-    pairs = {
-        correction: name
-        for correction, name in HIERARCHICAL_FORMS.items()
-        if {correction, name} <= set(estimators)
-    }
-    if not pairs:
-        return None
-    keys, scope = _keys_and_scope(frame, metadata)
-    corrections = frame[frame["estimator"].isin(list(pairs))]
-    corrections = corrections[[*keys, "measure", "estimator", "value"]]
-    corrections = corrections.rename(columns={"estimator": "correction", "value": "corrected"})
-    corrections["estimator"] = corrections["correction"].map(pairs)
-    joined = corrections.merge(frame, on=[*keys, "measure", "estimator"], sort=False)
-    parts, views = [], []
-    for measure, rows in joined.groupby("measure", sort=False):
-        order = _order(frame[frame["measure"] == measure], keys, arrangement or Arrangement())
-        parts.append(order.merge(rows, on=keys)[[*keys, "measure", "correction", "corrected", *_PAIR_FIELDS]])
-        views.append(
-            View(
-                title=f"{measure}, {scope}: each correction beside its posterior",
-                names=(*keys, "correction"),
-                columns=("bound_lower", "bound_upper", "corrected", "estimator", "value", IntervalColumn()),
-                where={"measure": measure},
-                spare=("bound_upper", "bound_lower", "estimator"),
-            )
-        )
-    views[-1] = replace(views[-1], note=_PAIRS_NOTE)
-    caption = "Corrections beside their posteriors"
-    return Table("pairs", caption, pd.concat(parts, ignore_index=True), _PAIR_COLUMNS, tuple(views))
+def _intervals(frame: pd.DataFrame) -> tuple[str | IntervalColumn, ...]:
+    """Return the columns that stand beside a mean: its interval, and those of a wider scope."""
+    if "population_by" in frame:
+        return (IntervalColumn(), _THERE, "unjudged_variance")
+    if "another_value" in frame:
+        return (IntervalColumn(), "another_value", _BY_ANOTHER, "unjudged_variance", "assessor_variance")
+    return (IntervalColumn(),)
 
 
 def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
@@ -297,11 +246,8 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     estimators = estimators_in(values)
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
     drawn = tuple(name for name, has_interval in estimators.items() if has_interval)
-    ends: tuple[str | IntervalColumn, ...] = (IntervalColumn(),)
-    if "population_by" in frame:
-        ends = (IntervalColumn(), _THERE, "unjudged_variance")
-    if "another_value" in frame:
-        ends = (IntervalColumn(), "another_value", _BY_ANOTHER, "unjudged_variance", "assessor_variance")
+    ends = _intervals(frame)
+    of_points: tuple[str | IntervalColumn, ...] = ("value", *[_THERE] * ("population_by" in frame))
     parts: list[Part] = []
     for name in names:
         if name == "all":
@@ -310,7 +256,7 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
         elif name in BOUNDS:
             parts.append(BOUNDS[name])
         elif name == "estimates":
-            parts.append(_spread(("value",), points))
+            parts.append(_spread(of_points, points))
         elif name == "mean":
             parts.append(_spread(("value", *ends) if "interval" in names else ("value",), drawn))
         elif name == "interval":
@@ -321,7 +267,7 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
             rows_with_value = frame[frame[column].notna()] if column in frame else frame[:0]
             parts.append(_spread((column,), tuple(estimators_in(rows_with_value)), COLUMNS[column].label))
         else:
-            parts.append(_spread(("value", *ends) if name in drawn else ("value",), (name,)))
+            parts.append(_spread(("value", *ends) if name in drawn else of_points, (name,)))
     return tuple(parts)
 
 
@@ -415,6 +361,8 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str
         sentences.append(
             f"Intervals of corrections ({', '.join(others)}) are over which topics or documents were judged."
         )
+    if len(drawn) < len(shown) and "population_by" in frame:
+        sentences.append("On topics like these, intervals of corrections are a bootstrap over topics alone.")
     if posteriors and "population_by" in frame:
         sentences.append(
             "Topics like these: the topics are a sample, too; due to unjudged: the share of that variance "

@@ -25,14 +25,12 @@ from bayespool.scoring.readable import (
     unjudged_table,
 )
 from bayespool.scoring.score_tables import (
-    ANOTHER_COLUMNS,
     BOUNDS,
-    POPULATION_COLUMNS,
+    SCOPE_COLUMNS,
     collection_notes,
     distance_views,
     judged_twice_table,
     note_lines,
-    pairs_table,
     pool_condition,
     readable,
 )
@@ -176,6 +174,7 @@ def _are_scores(stored: StoredScores) -> bool:
 
 _MAX_ROWS_ON_A_PAGE = 600  # by run and topic
 _MAX_RUNS_IN_TITLE = 4
+_BY_ANOTHER = ("another_value", "another_lower", "another_upper", "unjudged_variance", "assessor_variance")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -304,18 +303,16 @@ class Scores(ReadableScores):
         """Return all tables, the main one first.
 
         ``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
-        people read them; ``pairs`` of a correction and its posterior; ``unjudged`` shares by run and topic,
-        ``checks`` of the draws, ``indicators`` of the anti-precision correction, ``judged_twice`` by both
-        assessors' levels and ``statements`` of the notes.
+        people read them; ``unjudged`` shares by run and topic, ``checks`` of the draws, ``indicators`` of
+        the anti-precision correction, ``judged_twice`` by both assessors' levels and ``statements`` of the
+        notes.
         """
         first = [self._scores]
         if self.by_topic:
             first.insert(0, self._topics)
         elif self._is_small:
             first.append(self._topics)
-        pairs = pairs_table(self._scores.frame, self.metadata)
         others = (
-            *([] if pairs is None else [pairs]),
             unjudged_table(self.run_ids, self.query_ids, self.bounds),
             checks_table(self.metadata),
             indicators_table(self.estimates),
@@ -373,8 +370,7 @@ class Scores(ReadableScores):
     @cached_property
     def _scores(self) -> Table:
         frame = self._frame(per_topic=False)
-        columns = ANOTHER_COLUMNS if self.scope == "another-assessor" else POPULATION_COLUMNS
-        plain = Table("scores", "Scores of runs", frame, columns)
+        plain = Table("scores", "Scores of runs", frame, SCOPE_COLUMNS)
         table = readable(plain, self.metadata, best_first=True)
         return replace(table, views=(*table.views, *distance_views(frame)))
 
@@ -411,11 +407,11 @@ class Scores(ReadableScores):
         """Return the columns for a wider scope: another assessor or the population of topics."""
         if self.scope == "another-assessor":
             if e.by_another is None or e.exchanged is None:
-                return dict.fromkeys(ANOTHER_COLUMNS, np.nan)
+                return dict.fromkeys(_BY_ANOTHER, np.nan)
             ends = e.by_another.interval(self.ci_prob)
             share = unjudged_share(e.by_another.means(), e.exchanged.means())
             columns = (e.by_another.expected(), *ends, share, 1 - share)
-            return dict(zip(ANOTHER_COLUMNS, columns, strict=True))
+            return dict(zip(_BY_ANOTHER, columns, strict=True))
         if self.scope == "these-topics":
             return {}
         seed = self.metadata["settings"]["random_seed"]

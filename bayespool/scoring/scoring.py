@@ -156,17 +156,26 @@ def resolve_targets(
 
 
 def pool_metadata(
-    collection: Collection, whole: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
+    collection: Collection,
+    whole: Collection,
+    run_ids: Sequence[str],
+    measures: Sequence[Measure],
+    unpooled: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return metadata on the pool, with notes on the pool and on the runs' rankings."""
+    """Return metadata on the collection that runs are scored by, and notes on its pool and their rankings."""
     pool = describe_pool(collection)
-    fields = {name: getattr(pool, name) for name in type(pool).__dataclass_fields__}
     notes = [*describe_pool(whole).notes, *tie_notes(whole, run_ids, (m.cutoff for m in measures))]
     notes += clipping_notes(whole, measures)
     sparse = [str(measure) for measure in measures if whole.is_sparse_at(measure.rel)]
     if sparse and not whole.is_sparse:
         notes.append(f"{', '.join(sparse)}: {SPARSE_NOTE}")
-    return {"pool": fields, "pool_notes": notes}
+    return {
+        "fingerprint": collection.fingerprint,
+        "unpooled": unpooled,
+        "passed_over": list(collection.ignored_judgments),
+        "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
+        "pool_notes": notes,
+    }
 
 
 def score(
@@ -284,41 +293,24 @@ def score(
     """
     check_choice("scope", scope, Scope)
     check_count("random_seed", random_seed, least=0)
-    ci_prob = fill_ci_prob(ci_prob)
-    parsed, leaving = parse_measures(measures), listed("unpool", unpool, may_be_empty=True)
+    parsed, level = parse_measures(measures), fill_ci_prob(ci_prob)
     topics = listed("common_topics", common_topics, may_be_empty=True)
     defaults: dict[str, Any] = {"estimand": estimand, "random_seed": random_seed}
     requested = with_common_topics(estimators, topics, **defaults)
-    parsed_estimators = parse_estimators(requested, shared_settings(posterior), by_settings=True, **defaults)
+    methods = parse_estimators(requested, shared_settings(posterior), by_settings=True, **defaults)
+    scoring: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
+    scoring |= {"pool_depth": pool_depth, "estimand": estimand, "ideal": ideal, "confusion": confusion}
+    scoring["scope"] = scope
+    others = {"common_topics": topics, "ci_prob": level, "random_seed": random_seed, "posterior": posterior}
     return score_parsed(
         collection,
         run_ids,
         parsed,
-        parsed_estimators,
+        methods,
         by_another=scope == "another-assessor",
-        unpool=leaving,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        ideal=ideal,
-        scope=scope,
-        confusion=confusion,
-        ci_prob=ci_prob,
-        settings=described(
-            measures=parsed,
-            estimators=parsed_estimators,
-            unpool=leaving,
-            unpool_by=unpool_by,
-            pool_depth=pool_depth,
-            estimand=estimand,
-            ideal=ideal,
-            confusion=confusion,
-            scope=scope,
-            common_topics=topics,
-            ci_prob=ci_prob,
-            random_seed=random_seed,
-            posterior=posterior,
-        ),
+        settings=described(measures=parsed, estimators=methods, **scoring, **others),
+        **scoring,
+        ci_prob=level,
         report=report,
     )
 
@@ -402,17 +394,14 @@ def score_parsed(
         metadata={
             "bayespool": __version__,
             "settings": dict(settings),
-            "fingerprint": collection.fingerprint,
             "estimand": estimand,
             "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalized)},
-            "unpooled": unpooled,
-            "passed_over": list(collection.ignored_judgments),
             "estimators": [describe_estimator(e) for e in estimators],
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for group in results for e in group if e.weights
             },
             "runs_of_the_user": [targets[i] for i in np.flatnonzero(is_of_the_user)],
-            **pool_metadata(collection, whole, targets, parsed),
+            **pool_metadata(collection, whole, targets, parsed, unpooled),
             "order": collection.order,
             "query_ids": list(collection.query_ids),
             **({} if collection.second is None else {"assessors": describe_assessors(collection)}),

@@ -229,16 +229,23 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): None if value is pd.NA else value for name, value in row.items()} for row in rows]
 
 
+def json_value(value: Any) -> Any:
+    """Convert a value to JSON types. NaN and infinite numbers become null, other objects their text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Mapping):
+        return {str(name): json_value(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in value]
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
 def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -> str:
     """Return tables as JSON, with a list of rows per table and ``metadata``, and NaN as null."""
-    rows = {
-        name: [
-            {column: None if value != value else value for column, value in row.items()}
-            for row in records(frame)
-        ]
-        for name, frame in tables.items()
-    }
-    return json.dumps({"metadata": dict(metadata)} | rows, indent=1) + "\n"
+    rows = {name: records(frame) for name, frame in tables.items()}
+    return json.dumps(json_value({"metadata": metadata, **rows}), indent=1) + "\n"
 
 
 def parquet_bytes(

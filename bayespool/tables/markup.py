@@ -304,25 +304,21 @@ def markdown_tables(tables: Sequence[TextTable]) -> str:
     """
     texts = []
     for table in tables:
-        rows = [
-            [_markdown(name) for name in table.headings()],
-            *([_markdown(c) for c in r] for r in table.rows),
-        ]
-        widths = [max(3, *(len(row[i]) for row in rows)) for i in range(len(table.header))]
-        rule = [
-            ":" + "-" * (width - 1) if table.is_text(i) else "-" * (width - 1) + ":"
-            for i, width in enumerate(widths)
-        ]
+        by_column = enumerate(zip(table.headings(), *table.rows, strict=True))
+        columns = [_markdown_column(cells, is_text=table.is_text(i)) for i, cells in by_column]
         lines = [f"**{_markdown(table.caption)}**", ""]
-        for row in (rows[0], rule, *rows[1:]):
-            padded = [
-                cell.ljust(width) if table.is_text(i) else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append(f"| {' | '.join(padded)} |")
+        lines += [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
         lines += [line for note in table.notes for line in ("", f"Note: {_markdown(note)}")]
         texts.append("\n".join(lines) + "\n")
     return "\n".join(texts)
+
+
+def _markdown_column(cells: Sequence[str], *, is_text: bool) -> list[str]:
+    """Return a heading, its rule and the cells below it, padded to one width."""
+    escaped = list(map(_markdown, cells))
+    width = max(3, *map(len, escaped))
+    escaped.insert(1, ":".ljust(width, "-") if is_text else ":".rjust(width, "-"))
+    return [cell.ljust(width) if is_text else cell.rjust(width) for cell in escaped]
 
 
 def html_table(table: TextTable) -> str:

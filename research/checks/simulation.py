@@ -34,14 +34,13 @@ from bayespool.errors import DiagnosticsWarning
 from bayespool.experiments import SimulationSettings, simulate
 from bayespool.inference import ENGINES, NUTS, Engine, Fit, Laplace
 from bayespool.measures import parse_measure
-from bayespool.models import MODEL_NAMES, Evidence, LinearEvidence, ModelSpec, draw_priors
+from bayespool.models import MODEL_NAMES, Evidence, LinearEvidence, ModelSpec, Structure, draw_priors
 from bayespool.plots import figure_grid
 from bayespool.posterior import (
     Completion,
     PreparedModel,
     ScoringProblem,
     Threshold,
-    block_log_odds,
     distance_from_pool,
     fit_prepared,
     new_interaction,
@@ -245,6 +244,31 @@ class _Process:
             eta = block_log_odds(structure, block, draws)
             likelihood = likelihood + eta @ block.successes - np.logaddexp(0, eta) @ block.trials
         return values | {"log_likelihood": likelihood}
+
+
+def block_log_odds(structure: Structure, block: Any, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return log odds for the observations in a block, shape (draw, observation).
+
+    ``draws`` have shape (draw, ...); missing effects are zero.
+    """
+    predictors = []
+    for predictor in block.predictors:
+        z = np.zeros((1, len(block.successes)))
+        for name, values in predictor.coefficients.items():
+            coefficient = structure.coefficients[name]
+            x = np.log(draws[name]) - np.log1p(-draws[name]) if coefficient.logit else draws[name]
+            z = z + (x[:, None] * values if coefficient.size is None else x @ values.T)
+        for name, index in predictor.groups.items():
+            if f"{name}_effect" in draws:
+                z = z + draws[f"{name}_effect"][:, index]
+        varying = predictor.varying
+        if varying is not None and f"{varying.name}_effect" in draws:
+            x = predictor.coefficients[varying.coefficient]
+            own = draws[f"{varying.name}_effect"]
+            slopes = own.reshape(len(own), -1, x.shape[1])[:, varying.group]
+            z = z + np.einsum("dik,ik->di", slopes, x)
+        predictors.append(z)
+    return predictors[0] if block.link is None else block.link.log_odds(predictors)
 
 
 def simulate_counts(

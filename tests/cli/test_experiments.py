@@ -45,13 +45,13 @@ def test_tables_of_a_command_are_those_of_the_library(run: Run, small_files: Pat
                 small(), widths=[2, 3], n_samples=4, random_seed=3, run_types=types,
                 pool_type="automatic", target_type="manual",
             ),
-            ("pools", "summary"),
+            ("pools", "summary", "pool_runs"),
         ),
         (
             "random-pools",
             ("--widths", "2,3", "--common", "4,8", "--samples", 5, "--topic-samples", 20),
             vary_common_topics(small(), widths=[2, 3], n_common=[4, 8], n_samples=5, n_topic_samples=20),
-            ("pools", "summary"),
+            ("pools", "summary", "pool_runs"),
         ),
         (
             "leave-out",
@@ -176,7 +176,8 @@ def test_tables_are_written_before_a_figure_fails(
     with pytest.raises(ZeroDivisionError):
         run("random-pools", *campaign(small_files), *asked, "--jobs", 1)
     files = {path.name for path in tmp_path.iterdir() if path.is_file()}
-    assert files == {"pools.csv", "pools.parquet", "summary.csv", "summary.parquet", "settings.json"}
+    tables = {f"{name}.{end}" for name in ("pools", "summary", "pool_runs") for end in ("csv", "parquet")}
+    assert files == tables | {"settings.json"}
 
 
 def test_a_list_of_run_types_has_a_limit(run: Run, small_files: Path, tmp_path: Path) -> None:

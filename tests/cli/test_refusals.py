@@ -237,7 +237,7 @@ WRONG: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("-o", "nowhere/x", "there is no folder nowhere"),
     ),
     "judge-next --unpool north": (
-        ("--posterior", "background", "background"),
+        ("--posterior", "as-judged", "no model 'as-judged'"),
         ("--goal", "luck", "'luck' is not one of"),
     ),
     "pool": (

@@ -20,6 +20,7 @@ from bayespool.errors import InputError
 from bayespool.scoring import StoredScores
 
 SHAPE = ["command", "version", "settings", "metadata", "tables", "columns", "notes", "summary"]
+POOLS = {"pools", "summary", "pool_runs"}
 # Nothing of several processes, nothing drawn: each command, its options, and its tables.
 FOLDERS: dict[str, tuple[str, set[str]]] = {
     "leave-out": ("--estimators background --jobs 1", {"runs", "summary", "reliability"}),
@@ -28,11 +29,8 @@ FOLDERS: dict[str, tuple[str, set[str]]] = {
         "--strategies take --budgets 100 --jobs 1",
         {"bias", "by_organization", "pools", "summary", "ranking", "means"},
     ),
-    "random-pools": ("--estimators background --widths 3 --samples 2 --jobs 1", {"pools", "summary"}),
-    "random-pools --common": (
-        "--widths 3 --common 4 --samples 2 --topic-samples 2 --jobs 1",
-        {"pools", "summary"},
-    ),
+    "random-pools": ("--estimators background --widths 3 --samples 2 --jobs 1", POOLS),
+    "random-pools --common": ("--widths 3 --common 4 --samples 2 --topic-samples 2 --jobs 1", POOLS),
 }
 
 

@@ -105,7 +105,7 @@ def test_ids_of_more_bytes_than_32_bits_count(monkeypatch: pytest.MonkeyPatch) -
     run = run_from_frame({"1": {"b": 2, "a": 1}, "2": {"a": 1}}, "r")
     qrels = qrels_from_frame({"1": {"c": 1}, "2": {"a": 0}})
     few = build_collection([run], qrels)
-    monkeypatch.setattr("bayespool.collection.encoding._MAX_BYTES_OF_32_BIT_OFFSETS", 0)
+    monkeypatch.setattr("bayespool.collection.build._MAX_BYTES_OF_32_BIT_OFFSETS", 0)
     many = build_collection([run], qrels)
     assert many.doc_ids.type == pa.large_string()
     assert few.doc_ids.to_pylist() == many.doc_ids.to_pylist() == ["a", "b", "c", "a"]

@@ -14,7 +14,7 @@ from trec_files import PLAIN, Write, judgments_of, refused
 
 from bayespool import collection as trec, read_collection, read_runs
 from bayespool.collection import gather_qrels, read_qrels
-from bayespool.collection.encoding import Encoding
+from bayespool.collection.build import Encoding
 from bayespool.collection.sources import join_organizations, join_qrels
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import simulate_example

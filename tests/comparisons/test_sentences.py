@@ -32,18 +32,16 @@ def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
     )
 
 
-def test_a_pair_has_a_line_with_its_numbers_in_the_order_asked_for() -> None:
+def test_a_pair_has_a_sentence_of_its_own_among_many() -> None:
     found = compared("new-a", "new-b", "north-1")
-    (line,) = found.sentences("north-1", "new-a")
+    (one,) = found.sentences("north-1", "new-a")
     draws = found.draws[found.measures[0], "posterior-ratio", "these-topics"]
-    assert line == (
-        "P@10 of north-1 − new-a: as judged -0.045, p = 0.2063 (paired t test, Holm over 3 pairs); "
-        f"posterior-ratio {draws.difference[2, 0]:+.3f} "
-        f"(95 % {interval(draws.lower[2, 0], draws.upper[2, 0], 3, signed=True)}), "
-        "chance above 0: under 0.001"
-    )
+    assert one == comparison_sentence(found, "new-a", "north-1")
+    assert one.startswith("On these 20 topics the P@10 of new-a is higher than that of north-1 by ")
+    assert f"interval {interval(draws.lower[0, 2], draws.upper[0, 2], 3, signed=True)} over" in one
+    assert "(paired t test, Holm over 3 pairs: p = 0.2063" in one
     (other,) = found.sentences("new-a", "new-b")
-    assert "risk of reversal: " in other
+    assert "takes it back is " in other
     for wrong, message in ((("new-a",), "a pair is two runs, not 1"), (("new-a", "new-c"), "no run 'new-c'")):
         with pytest.raises(InputError, match=message):
             found.sentences(*wrong)
@@ -65,8 +63,7 @@ def test_sentence_of_nothing() -> None:
         with pytest.raises(InputError, match=said):
             comparison_sentence(compared(), *arguments, **keywords)
     found = compare(small(), NEW, estimators=[])
-    with pytest.raises(InputError, match="no method has draws"):
-        comparison_sentence(found, *NEW)
+    assert " as judged, with unjudged documents counted as nonrelevant." in comparison_sentence(found, *NEW)
     text = printed(lambda console: print_result(found, console))
     assert "as-judged" in text
     assert "a population of topics: the" not in text

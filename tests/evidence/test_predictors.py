@@ -22,6 +22,7 @@ from bayespool.experiments import load_example
 from bayespool.experiments.preparing import user_code_versions
 from bayespool.measures import parse_measure
 from bayespool.models import EVIDENCE_SLOPES
+from bayespool.models.graphs import build_graph
 from bayespool.posterior import PosteriorEstimator, ScoringProblem
 from bayespool.scoring import score
 
@@ -68,7 +69,7 @@ def test_a_new_predictor_is_in_tables_and_in_both_engines_evidence(toy_predictor
     assert prepared.evidence.predictor_names[-1] == "half"
     assert prepared.evidence.expected[-1] == pytest.approx(0.5 / 0.4)
     slopes = prepared.structure().coefficients["beta"]
-    graph = prepared.graph()
+    graph = build_graph(prepared.spec, prepared.evidence)
     assert slopes.size == len(graph.coords["predictor"]) == 9
     np.testing.assert_array_equal(graph["hidden_predictors"].get_value(), prepared.evidence.predictors)
     counted = ScoringProblem(collection, ("new-a",), parse_measure("P@10"), "complete").prepare("ratio", {})

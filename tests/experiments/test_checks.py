@@ -164,15 +164,15 @@ QUICK = Laplace(draws=20, chains=2)
 
 def places(hidden: HiddenDocuments) -> tuple[Any, ...]:
     """Run, topic, pair and number of hidden documents in a top n, once for each run that retrieves them."""
-    documents = hidden._documents
-    run, topic, _, number = hidden.find_places(documents, hidden.measure.cutoff)
-    return run, topic, documents.pair[number], number
+    rankings = HeldOutRankings(hidden)
+    run, topic, _, number = rankings.places
+    return run, topic, rankings.documents.pair[number], number
 
 
 def test_hidden_documents_of_the_toy_are_those_worked_out_by_hand() -> None:
     """North alone contributed b c f, p r, b; south h i k, v w, d (see toys.py); here with two more ranks."""
     collection = toy_collection()
-    hidden = HiddenDocuments(ScoringProblem(collection, (), parse_measure("P@5"), "pooled"))
+    hidden = HiddenDocuments(collection, parse_measure("P@5"))
     run, topic, pair, number = places(hidden)
     found: dict[tuple[str, str], str] = {}
     for r, t, p in zip(run, topic, pair, strict=True):
@@ -197,7 +197,7 @@ def test_rows_of_every_model_hold_every_hidden_document_once(
     """Also where a model learns from documents below the cutoff."""
     measure = parse_measure(f"P@{cutoff}")
     task = ScoringProblem(collection, (), measure, "pooled")
-    hidden = HiddenDocuments(task)
+    hidden = HiddenDocuments(collection, measure)
     run, topic, pair, number = places(hidden)
     counted = np.zeros(hidden.counts.n_hidden.shape[:2], dtype=int)
     np.add.at(counted, (run, topic), 1)
@@ -250,9 +250,9 @@ def test_certain_answers_give_the_highest_level(model: str, measure: str) -> Non
     tasks = tasks_of(load_example(), measure)
     targets = prediction_targets(
         [task.prepare(model, always) for task in tasks],  # type: ignore[arg-type]
-        rankings := HeldOutRankings(HiddenDocuments(tasks[0])),
+        rankings := HeldOutRankings(HiddenDocuments(load_example(), tasks[0].measure)),
     )
-    assert [q.hidden.problem.threshold.rel for q in targets] == [1, 2]
+    assert [q.hidden.threshold.rel for q in targets] == [1, 2]
     rng = np.random.default_rng(1)
     everybody = np.ones(len(rankings.hidden.organizations), dtype=bool)
     log_odds = [
@@ -284,7 +284,7 @@ def test_values_are_those_of_the_collection_with_and_without_the_organization() 
     example = load_example()
     for measure in (*FAMILIES, *BELOW_THE_POOL):
         of = parse_measure(measure)
-        rankings = HeldOutRankings(HiddenDocuments(tasks_of(example, measure)[0]))
+        rankings = HeldOutRankings(HiddenDocuments(example, of))
         hidden = rankings.hidden
         every = np.arange(len(hidden.organization))
         known, observed = (rankings.judged_values(every, with_hidden=with_) for with_ in (False, True))
@@ -309,7 +309,7 @@ def test_drawn_documents_are_in_the_ranking_and_in_the_ideal() -> None:
         ("R(ideal='judged')@3", [[1 / 2, 1.0, 3 / 2]]),
         ("RR(rel=2)@3", [[0.0, 1.0, 1.0]]),
     ):
-        rankings = HeldOutRankings(HiddenDocuments(tasks_of(graded(), measure)[0]))
+        rankings = HeldOutRankings(HiddenDocuments(graded(), parse_measure(measure)))
         assert [graded().doc_id(int(pair)) for pair in rankings.documents.pair] == list("abcd")
         top = len(rankings.levels) - 1
         block = np.array([[0, 0], [min(2, top), 0], [min(2, top), 1]], dtype=np.uint8)
@@ -320,11 +320,13 @@ def test_drawn_documents_are_in_the_ranking_and_in_the_ideal() -> None:
 def test_what_cannot_be_predicted_is_refused() -> None:
     tasks = tasks_of(load_example(), "DCG@10")
     first = tasks[0].prepare("ratio", {})
-    for steps, task in ((first, tasks[0]), ([first, first], tasks[1])):
+    hidden = HiddenDocuments(load_example(), tasks[0].measure)
+    above = dataclasses.replace(hidden, asked_threshold=tasks[1].threshold)
+    for steps, asked in ((first, hidden), ([first, first], above)):
         with pytest.raises(ValueError, match="a model for each"):
-            predict_held_out(steps, HiddenDocuments(task), QUICK)
+            predict_held_out(steps, asked, QUICK)
     with pytest.raises(InputError, match="describes the judgments"):
-        HiddenDocuments(tasks_of(load_example(), "Judged@10")[0])
+        HiddenDocuments(load_example(), parse_measure("Judged@10"))
     evidence = prepared("ratio").evidence
     with pytest.raises(ValueError, match="neither hidden documents nor"):
         example_hidden().rows(dataclasses.replace(evidence, n_hidden=evidence.n_hidden + 1))
@@ -351,7 +353,9 @@ def test_predictions_know_nothing_of_what_they_predict(model: Any) -> None:
     for collection in (example, dataclasses.replace(example, relevance=relevance)):
         task = ScoringProblem(collection, (), P10, "pooled")
         one = task.prepare(model, {})
-        found.append(predict_held_out(one, HiddenDocuments(task), Laplace(draws=200, chains=4), n_folds=5))
+        found.append(
+            predict_held_out(one, HiddenDocuments(collection, P10), Laplace(draws=200, chains=4), n_folds=5)
+        )
     first, second = found
     mine = first.fold == 1
     assert second.n_hidden_relevant[mine].sum() > 3 * first.n_hidden_relevant[mine].sum()

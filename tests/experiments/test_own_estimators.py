@@ -87,7 +87,7 @@ def test_an_estimator_s_own_error_says_where() -> None:
         leave_out(shapes(), "P@1", estimators=[Own(how="writes")])
     with pytest.raises(ZeroDivisionError) as caught:
         vary_pool_width(shapes(), "P@1", widths=[2], n_samples=1, estimators=[Own(how="an exception")])
-    assert caught.value.__notes__ == ["by estimator 'own', pool-width of 'width-2-sample-0'"]
+    assert caught.value.__notes__ == ["by estimator 'own', random-pools of 'width-2-sample-0'"]
 
 
 def run_page(heading: str, fence: str, folder: Path) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def test_what_cannot_be_is_refused() -> None:
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
         ({"estimators": "posterior-ratio", "posterior": "zzz=Normal(0, 1)"}, "prior 'zzz'"),
         ({"estimators": "topics-adjustment"}, "random-pools --common"),
-        ({"estimators": [TopicsAdjustment(common_query_ids=("1",))]}, "random-pools"),
+        ({"estimators": [TopicsAdjustment(common_query_ids=("1",))]}, "random-pools --common"),
         *(({"estimators": [x]}, "neither the name of an estimator") for x in (3, Background, object())),
     ]  # fmt: skip
     for options, message in refused:

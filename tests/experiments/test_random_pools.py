@@ -21,7 +21,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments import (
     Budgets,
-    PoolWidthResult,
+    RandomPoolsResult,
     compare_budgets,
     leave_out,
     load_example,
@@ -31,7 +31,7 @@ from bayespool.experiments import (
 from bayespool.experiments.budgeting import PAPER_BUDGETS, PoolsOfBudgets, _fitting_budgets
 from bayespool.experiments.design import whole_pool
 from bayespool.experiments.preparing import labeled_estimators
-from bayespool.experiments.random_pools import PoolsOfWidths, TopicsInCommon, common_topics_errors
+from bayespool.experiments.random_pools import RandomPools, common_topics_errors
 from bayespool.measures import Estimates, parse_measure
 from bayespool.pooling import FixedOrder, StrategyPool, TopicRankings, choose
 from bayespool.pooling.registry import PAPER_STRATEGIES, parse_strategies
@@ -89,7 +89,7 @@ def test_nothing_but_the_drawn_pool_is_judged(seed: int, width: int, by: str) ->
     example = load_example()
     asked: dict[str, Any] = {"by": by, "pool_depth": 10, "random_seed": seed, "n_samples": 2, "n_targets": 3}
     result = vary_pool_width(example, estimators={"spy": Spy(seen)}, widths=[width], **asked)
-    for pool, given_ in zip(PoolsOfWidths().parts(example, result.settings), seen, strict=True):
+    for pool, given_ in zip(RandomPools().parts(example, result.settings), seen, strict=True):
         inside = example.in_pool(example.run_index(pool.pool_run_ids))
         assert np.array_equal(given_.relevance >= 0, inside & (example.relevance >= 0))
         assert given_.pooled_run_ids == pool.pool_run_ids
@@ -126,7 +126,7 @@ def test_pools_of_trec_8_are_as_biased_as_the_paper_says(collections: Path) -> N
     assert -bias["as-judged"][40] < bias["condensed-list"][40]
 
 
-def of_toy(**asked: Any) -> PoolWidthResult:
+def of_toy(**asked: Any) -> RandomPoolsResult:
     return vary_pool_width(toy(), "P@2", estimators="as-judged", n_targets=2, **asked)
 
 
@@ -134,7 +134,7 @@ def test_bias_of_every_pool_of_the_toy() -> None:
     result = of_toy(widths=[2, 1], n_samples=20, by="organization")
     rows = {(r.pool_width, r.sample, r.run_id): r for r in result.to_frame().itertuples()}
     met = set()
-    for pool in PoolsOfWidths().parts(toy(), result.settings):
+    for pool in RandomPools().parts(toy(), result.settings):
         drawn = "".join(pool.pool_run_ids)
         assert len(drawn) == pool.seeds[0]
         assert len(pool.run_ids) == 3 - pool.seeds[0]
@@ -151,7 +151,7 @@ def test_bias_of_every_pool_of_the_toy() -> None:
 
 def test_summary_of_the_toy_is_worked_out_from_its_rows() -> None:
     result = of_toy(widths=[1], n_samples=4)
-    pools = PoolsOfWidths().parts(toy(), result.settings)
+    pools = RandomPools().parts(toy(), result.settings)
     errors = [[-sum(LOST["".join(p.pool_run_ids), run]) / 2 for run in p.run_ids] for p in pools]
     (row,) = result.to_frame("summary").to_dict("records")
     flat = np.ravel(errors)
@@ -173,7 +173,7 @@ def test_types_of_pool_and_of_what_is_scored(example: Collection) -> None:
         pool_type="automatic", target_type="manual",
     )  # fmt: skip
     assert {kinds[run] for run in result.to_frame()["run_id"]} == {"manual"}
-    for pool in PoolsOfWidths().parts(example, result.settings):
+    for pool in RandomPools().parts(example, result.settings):
         assert {kinds[run] for run in pool.pool_run_ids} == {"automatic"}
     assert result.n_contributors == sum(kinds[run] == "automatic" for run in example.pooled_run_ids)
 
@@ -213,7 +213,7 @@ def test_rows_of_the_toy() -> None:
         toy(), "P@2", estimators="as-judged", widths=[1], n_common=[1, 2], n_samples=20, n_topic_samples=50
     )
     rows = result.to_frame()
-    for pool in TopicsInCommon().parts(toy(), result.settings):
+    for pool in RandomPools().parts(toy(), result.settings):
         lost = np.array(LOST["".join(pool.pool_run_ids), pool.run_ids[0]])
         of_pool = rows[rows["sample"] == dict(pool.columns)["sample"]].set_index(["score", "n_common"])
         assert of_pool.loc[("unadjusted", 1), "mae"] == pytest.approx(lost.mean())
@@ -238,7 +238,7 @@ def test_plan_is_the_law_and_the_seed_decides(example: Collection) -> None:
     assert plan["n_needed_most"][1] == needed.max()
     assert plan["n_needed_alone"][1] > plan["n_needed"][1] > plan["n_needed"][0]
     plain = vary_common_topics(example, "P@10", **asked)
-    assert [table.name for table in plain.tables()] == ["pools", "summary"]
+    assert [table.name for table in plain.tables()] == ["pools", "summary", "pool_runs"]
     pd.testing.assert_frame_equal(plain.to_frame(), result.to_frame())
     assert not plain.to_frame().equals(vary_common_topics(example, "P@10", random_seed=2, **asked).to_frame())
 

@@ -18,7 +18,7 @@ from bayespool.collection import Collection
 from bayespool.corrections import Background
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutSeveralResult, leave_out, leave_out_several
-from bayespool.experiments.several import over_collections
+from bayespool.experiments.leave_out_results import over_collections
 from bayespool.measures import Estimates
 from bayespool.report.saving import read_result
 

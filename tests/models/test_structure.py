@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from checked import every_model, example_hidden, prepared
 
+from bayespool.inference import Density, arrow
+from bayespool.inference.density import PreparedBlock
 from bayespool.models.formulas import draw_priors
-from bayespool.posterior.containers import block_log_odds
 
 
 @every_model
@@ -19,15 +20,21 @@ def test_two_ways_to_the_chance_of_a_hidden_document_agree(model: str) -> None:
     (block,) = (b for b in structure.blocks if b.successes is one.evidence.n_hidden_relevant)
     without = one.spec.log_odds_of_rows(one.evidence, draws, np.arange(len(rows.n_hidden)))
     expected = without + draws["organization_effect"][:, rows.organization]
-    if "interaction" in one.spec.effects:
-        of_topics = draws["interaction_effect"].reshape(5, -1, len(one.evidence.query_ids))
-        assert of_topics.std() > 0.1
-        expected = expected + of_topics[:, rows.organization, rows.topic]
+    order = np.arange(len(rows.n_hidden))
+    if "interaction" in one.spec.effects:  # the engine integrates them and sorts rows by their cells
+        order = np.argsort(one.evidence.cell, kind="stable")
         predictors = one.evidence.predictors
         slopes = draws["slope_effect"].reshape(5, -1, predictors.shape[1])
         assert slopes.std() > 0.1
         expected = expected + np.einsum("dik,ik->di", slopes[:, rows.organization], predictors)
-    np.testing.assert_allclose(block_log_odds(structure, block, draws), expected, rtol=1e-9, atol=1e-12)
+    density = Density(structure)
+    prepared_block = PreparedBlock(block, density.places)
+    for draw, log_odds in enumerate(expected[:, order]):
+        x, _ = density.start({name: values[draw : draw + 1] for name, values in draws.items()})
+        found = prepared_block.predictors(x)
+        if prepared_block.is_product:
+            found = arrow.product_terms(found, prepared_block.residual)
+        np.testing.assert_allclose(found[0], log_odds, rtol=1e-9, atol=1e-12)
 
 
 def test_prior_effects_of_organizations_on_topics_are_free_and_only_those_asked_for() -> None:

@@ -42,8 +42,8 @@ FAULTS = (
     Fault(
         "NaN in JSON",
         "tables/files.py",
-        "None if value != value else value for column, value in row.items()",
-        "value for column, value in row.items()",
+        "return value if np.isfinite(value) else None",
+        "return value",
         "tables/test_files.py report/test_files.py",
         "a JSON file has NaN, which no other program reads",
     ),
@@ -177,7 +177,7 @@ FAULTS = (
     ),
     Fault(
         "scores rounded unasked",
-        "collection/encoding.py",
+        "collection/build.py",
         'return -(run.score if order == "score" else run.score.astype(np.float32))',
         "return -run.score.astype(np.float32)",
         "collection/test_build.py",

@@ -65,7 +65,7 @@ FAULTS = (
     ),
     Fault(
         "topics as texts",
-        "collection/encoding.py",
+        "collection/build.py",
         "return (0, len(digits), digits, q)",
         "return (0, 0, digits, q)",
         "collection/test_contents.py",
@@ -193,7 +193,7 @@ FAULTS = (
     ),
     Fault(
         "worst where the best is",
-        "experiments/several.py",
+        "experiments/leave_out_results.py",
         '"n_worst": worst.sum(axis=0),',
         '"n_worst": best.sum(axis=0),',
         "experiments/test_several.py",

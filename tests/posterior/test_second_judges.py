@@ -32,7 +32,6 @@ from bayespool.models import MODELS
 from bayespool.posterior import PosteriorEstimator, drawing
 from bayespool.posterior.another_assessor import (
     AnotherAssessor,
-    another_assessor_values,
     describe_assessors,
     paired_values,
 )
@@ -222,8 +221,8 @@ def test_where_all_is_judged_twice_the_second_assessor_decides() -> None:
     runs, measures = both.pooled_run_ids[:3], parse_measures(("P@10", "nDCG(ideal='judged')@10", "RR@10"))
     completion = ESTIMATOR.complete(both, runs, measures)
     by_second = dataclasses.replace(both, relevance=both.second.relevance)
-    found = another_assessor_values(completion, AnotherAssessor(both, completion.n_draws, 1), measures)
-    for measure, values in zip(measures, found, strict=True):
+    found = paired_values(completion, AnotherAssessor(both, completion.n_draws, 1), measures)
+    for measure, (values, _) in zip(measures, found, strict=True):
         known = values_on_fuller(by_second, by_second, runs, measure).scores()
         assert values.scores() == pytest.approx(np.broadcast_to(known, values.amount.shape))
 

@@ -46,8 +46,8 @@ def result() -> LeaveOutResult:
 
 OF_ALL: dict[str, Callable[[], Result]] = {
     "leave-out": cache(lambda: leave_out(small(), "P@10", estimators=BOTH, posterior="draws=20", top=75)),
-    "pool-width": lambda: vary_pool_width(small(), "P@10", widths=[2, 3], n_samples=2),
-    "common-topics": lambda: vary_common_topics(small(), "P@10", **TOPICS),
+    "random-pools": lambda: vary_pool_width(small(), "P@10", widths=[2, 3], n_samples=2),
+    "random-pools, common topics": lambda: vary_common_topics(small(), "P@10", **TOPICS),
     "budgets": cache(lambda: compare_budgets(small(), "P@10", estimators="as-judged", **BUDGETS)),
 }
 
@@ -99,7 +99,7 @@ def test_a_folder_keeps_what_is_not_of_the_result(tmp_path: Path) -> None:
     assert left == {"mine.svg", "mae.png", "sre.png", "truth-P_5.png"}
     before = {path: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(OutputError, match="holds the results of leave-out"):
-        OF_ALL["pool-width"]().save(folder)
+        OF_ALL["random-pools"]().save(folder)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     (tmp_path / "file").write_text("")
     for place, said in ((tmp_path / "file", "is a file"), (tmp_path / "no" / "where", "there is no folder")):

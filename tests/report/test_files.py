@@ -20,8 +20,9 @@ from small import small
 from bayespool.errors import OutputError
 from bayespool.plots import figure_grid
 from bayespool.report.result import Result
-from bayespool.report.saving import check_output, file_metadata, json_value, save_folder, write_figures
+from bayespool.report.saving import check_output, file_metadata, save_folder, write_figures
 from bayespool.scoring import Scores, score
+from bayespool.tables.files import json_value
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -175,13 +176,17 @@ def test_pairs_are_each_correction_and_its_posterior() -> None:
     assert adjustment.name == "topics-adjustment"
 
 
-def test_estimators_without_a_pair_keep_their_table() -> None:
+def test_pairs_have_a_row_per_estimator_and_others_a_column() -> None:
     asked = ["background", "posterior-background", "smoothed"]
     scores = score(load_example(), measures="P@10", estimators=asked, posterior="draws=50")
-    all_of_them, pairs = scores.read()
-    assert "smooth\xad\ned" in all_of_them.header
-    assert [row[1] for row in pairs.rows] == ["background"] * 2
-    assert "pairs" not in [table.name for table in score(load_example(), estimators="background").tables()]
+    (columns,) = scores.read()
+    assert [row[0] for row in columns.rows] == ["new-a", "new-b"]
+    assert "smooth\xad\ned" in columns.header
+    pairs = tuple(e for e in scores.estimates if e.method in asked[:2])
+    (rows,) = dataclasses.replace(scores, estimates=pairs).read()
+    assert [row[:2] for row in rows.rows] == [(run, name) for run in ("new-a", "new-b") for name in asked[:2]]
+    assert rows.headings()[-2:] == ["estimate", "95 % interval"]
+    assert "pairs" not in [table.name for table in scores.tables()]
 
 
 def test_a_class_defined_again_replaces_itself_and_no_other() -> None:

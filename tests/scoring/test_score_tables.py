@@ -396,6 +396,15 @@ def test_the_frame_has_both_intervals_and_says_what_the_second_is_over(over_topi
     assert "population_lower" not in here.to_frame()
 
 
+def test_both_intervals_are_in_one_row_of_each_estimator(over_topics: Scores) -> None:
+    table = over_topics.read()[0]
+    assert table.headings()[:2] == ["run", "estimator"]
+    assert [row[1] for row in table.rows] == ["background", "posterior-known"] * 2
+    assert [row[-3] for row in table.rows][::2] == ["–", "–"]  # a correction has no interval but this one:
+    assert all("–" in row[-2] and row[-2] != "–" for row in table.rows)
+    assert "a bootstrap over topics" in " ".join(text.notes[0] for text in over_topics.read() if text.notes)
+
+
 def test_a_sentence_says_whether_judgments_or_topics_are_missing(over_topics: Scores) -> None:
     there = estimate_population(over_topics["posterior-known", "P@10"], 0.9)
     share = there.unjudged_share[1]

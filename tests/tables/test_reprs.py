@@ -28,7 +28,6 @@ from bayespool.experiments import (
     leave_out,
     leave_out_several,
     run_design,
-    vary_common_topics,
     vary_pool_width,
 )
 from bayespool.measures import Values
@@ -98,10 +97,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "LeaveOutResult": lambda: leave_out(small(), "P@5", **ONE),
     "LeaveOutSeveralResult": lambda: leave_out_several({"a": small()}, "P@5", **ONE),
     "DesignResult": lambda: run_design(small(), Pairs(), "P@5", **ONE),
-    "PoolWidthResult": lambda: vary_pool_width(small(), "P@5", n_targets=1, **POOLS),
-    "CommonTopicsResult": lambda: vary_common_topics(
-        small(), "P@5", n_common=[4], n_topic_samples=2, widths=[3], n_samples=2
-    ),
+    "RandomPoolsResult": lambda: vary_pool_width(small(), "P@5", n_targets=1, **POOLS),
     "Budgets": lambda: compare_budgets(small(), "P@5", strategies=["take"], budgets=[300]),
     "ModelChecks": lambda: check_models(small(), "P@5", models=["evidence"], posterior="draws=20"),
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
@@ -128,7 +124,7 @@ def test_every_result_is_looked_at() -> None:
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     bases = {"ReprHTMLMixin", "Result", "ReadableScores", "ExperimentResult", "ListForAssessors"}
-    bases |= {"WithReportedRuns", "_PoolsResult"}
+    bases |= {"WithReportedRuns"}
     assert classes_below(ReprHTMLMixin) | classes_below(Result) == set(MADE) | bases
 
 

@@ -13,7 +13,7 @@ from small import small
 from toys import judgments, ranking
 
 from bayespool.collection import Collection
-from bayespool.experiments import CommonTopicsResult, leave_out, vary_common_topics
+from bayespool.experiments import RandomPoolsResult, leave_out, vary_common_topics
 from bayespool.measures import mean_absolute_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -46,7 +46,7 @@ def back_alone(run: str, example: Collection) -> Collection:
 
 
 @cache
-def common_topics() -> CommonTopicsResult:
+def common_topics() -> RandomPoolsResult:
     return vary_common_topics(
         small(), FAMILIES, estimators="as-judged", widths=[3], n_common=[3, 8], n_samples=2, n_topic_samples=5
     )

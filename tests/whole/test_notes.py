@@ -53,7 +53,7 @@ OUTPUTS = (
     *("terminal", "--json", "json", "parquet", *TABLES, *FOLDER, "report"),
     *("read_result", "read_result of parquet", "report of the file"),
 )
-"""Of every result; ``common-topics`` has nothing to note, and CSV files except of scores have rows alone."""
+"""Of every result; CSV files except of scores have rows alone."""
 
 OF_SCORES = ("csv", "nc", "read_scores")
 MISSING = {"pool": FOLDER, "judge-next": FOLDER, "audit": FOLDER, "impute": TABLES}
@@ -103,7 +103,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, posterior="ratio(draws=50)")),
     "pool": lambda: DocumentsToJudge(small(), choose(small(), "take", 100_000, depth=100)),
     "leave-out": lambda: with_rows(leave_out(small(), "P@5", **POINT)),
-    "pool-width": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
+    "random-pools": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
     "budgets": lambda: planted(compare_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
     "check predictions": checked,
     "judges": lambda: dataclasses.replace(check_judges(labeled_toy(), "P@3"), problems=(NOTE,)),
