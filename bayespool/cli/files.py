@@ -48,8 +48,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "collections": _paths(
         "--collection",
         "collections",
-        help="TOML file with qrels, pool, organizations and the keys of --reading, in place of these options; "
-        "leave-out takes several.",
+        help="TOML file with qrels, pool, organizations and the keys of --reading, in place of these "
+        "options. May be repeated in leave-out.",
     ),
     "judges": _paths(
         "--judge",
@@ -75,8 +75,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "reading": own_option(
         "--reading",
         metavar="<name=value,…>",
-        help="How files are read: 'order=rank, lenient, topics=run'. Keys, as in the TOML file: order, negative, "
-        "exclude, topics, run_id, lenient, max_file_size, max_holes, pooled_run_ids, each_its_own, "
+        help="How files are read: 'order=rank, lenient, topics=run'. Keys, as in the TOML file: order, "
+        "negative, exclude, topics, run_id, lenient, max_file_size, max_holes, pooled_run_ids, each_its_own, "
         "second_assessors and the options of files.",
     ),
 }

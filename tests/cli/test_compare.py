@@ -134,9 +134,10 @@ def test_gate_answers_by_its_exit_status(
     document = json.loads(run("gate", one, bad, *asked, "--json").out)
     assert document["metadata"]["gate"]["verdict"] == "worse"
     assert document["summary"][0].startswith("worse: the P@10 of bad − new-a on these topics is -")
-    for runs, said in (
-        ((one,), "1 run; name two"),
-        ((bad, small_files / "new"), "3 runs; name two: the one"),
-    ):
-        done = run("gate", *runs, *asked)
-        assert (done.status, said in done.err) == (1, True), done.err
+    same = tmp_path / "old" / "bad.run"
+    same.parent.mkdir()
+    shutil.copy(one, same)
+    assert (done := run("gate", same, bad, *asked)).status == 1
+    assert f"{bad} − {same}" in done.out  # one name in two folders
+    for runs in ((one,), (one, one), (small_files / "new", bad), (one, tmp_path / "none.run"), ("--bogus",)):
+        assert run("gate", *runs, *asked).status == 3, runs

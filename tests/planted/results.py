@@ -243,7 +243,7 @@ FAULTS = (
         "exit code of an error",
         "cli/__init__.py",
         'echo("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
-        "        sys.exit(1)",
+        "        sys.exit(3 if of_gate else 1)",
         'echo("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
         "        sys.exit(0)",
         "cli/test_refusals.py",
