@@ -107,6 +107,7 @@ class ScoringProblem:
     asked_threshold: Threshold | None = None
     reach: int | None = None
     shared: SharedWork = field(default_factory=SharedWork)
+    _places: dict[int, DocumentPlaces] = field(default_factory=dict, init=False, repr=False)
 
     def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
         """Return cached work that other runs on the collection share at the same threshold and depth."""
@@ -160,13 +161,9 @@ class ScoringProblem:
         """Hidden documents with their predictors, lacking labels as often as the documents to complete."""
         return self._tables[0]
 
-    @property
-    def unjudged(self) -> DocumentTable:
-        """Documents to complete with their predictors, a row for each retrieving run."""
-        return self._tables[1]
-
     @cached_property
     def _tables(self) -> tuple[DocumentTable, DocumentTable]:
+        """Hidden documents, and those to complete, a row for each retrieving run, with their predictors."""
         collection, names, depth = (
             self.collection,
             (*evidence_predictors(), *self.label_slopes),
@@ -193,10 +190,6 @@ class ScoringProblem:
         if depth not in self._places:
             self._places[depth] = find_places(self.unknowns, depth)
         return self._places[depth]
-
-    @cached_property
-    def _places(self) -> dict[int, DocumentPlaces]:
-        return {}
 
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
@@ -254,7 +247,7 @@ class ScoringProblem:
         """Return hidden or unjudged documents with the predictors that a model needs."""
         return with_predictors(
             self.collection,
-            self.hidden if hidden else self.unjudged,
+            self._tables[0 if hidden else 1],
             tuple(spec.predictors),
             cutoff=self.document_depth,
             **self.threshold.levels,
