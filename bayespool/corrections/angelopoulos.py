@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bayespool.arrays import AnyArray, BoolArray, FloatArray
-from bayespool.collection import Collection, Judge
-from bayespool.corrections.base import Corrected, clip_to_bounds, to_integer_amounts
-from bayespool.corrections.labels import LabeledRanks, SumCorrection, hidden_documents
+from bayespool.arrays import FloatArray
+from bayespool.corrections.labels import LabeledRanks, RunCorrection, SumCorrection, hidden_documents
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds
-from bayespool.measures import Values
 from bayespool.randomness import normals
 
 _TOO_FEW_JUDGED = "needs two judged documents to learn from"
@@ -44,18 +41,27 @@ def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
     return Rectifier(scale, float(left.mean()), float(left.var(ddof=1)), len(left))
 
 
-class Rectified(NamedTuple):
-    """Predicted scores and error weights for one run's topics, arrays of shape (topic,).
+def correct_run(
+    correction: SumCorrection,
+    bounds: Bounds,
+    run_id: str,
+    known: Rectifier,
+    expected: FloatArray,
+    total: FloatArray,
+    square: FloatArray,
+) -> RunCorrection:
+    """Return one run's correction from expected increases and error weights, arrays of shape (topic,).
 
-    ``total``, ``square``: sums of the units' weights, and of their squares. ``judged``: what of the
-    predictions is known, so that it is not added.
+    ``total``, ``square``: sums of the units' weights, and of their squares. Runs share the error of a sample
+    of hidden documents.
     """
-
-    rectifier: Rectifier
-    predicted: FloatArray
-    total: FloatArray
-    square: FloatArray
-    judged: FloatArray | float = 0.0
+    n_draws, random_seed = correction.n_draws, correction.random_seed
+    shared = normals(n_draws, random_seed, "sample", *(() if correction.sample == "hidden" else (run_id,)))
+    own = np.stack([normals(n_draws, random_seed, run_id, topic) for topic in bounds.query_ids], axis=1)
+    errors = shared[:, None] / np.sqrt(known.n) * total + np.sqrt(square) * own
+    sums = total.sum() ** 2 / known.n + square.sum()
+    std = float(np.sqrt(known.variance * sums) / len(total))
+    return RunCorrection(expected, expected + np.sqrt(known.variance) * errors, std)
 
 
 @register_estimator(
@@ -143,62 +149,19 @@ class PredictionPowered(SumCorrection):
         }
     )
 
-    def from_ranks(
-        self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
-    ) -> Corrected:
-        """Return corrected scores and draws."""
-        predicted = (ranks.rates @ ranks.gains)[judge.grade]
-
-        def rectifier_from(pair: AnyArray) -> Rectifier | None:
-            gain = np.asarray(ranks.measure.gains(collection.relevance[pair]), dtype=np.float64)
-            return rectifier(gain, predicted[pair]) if len(pair) > 1 else None
-
-        if self.sample == "hidden":
-            hidden = hidden_documents(collection, ranks.measure.cutoff)
-            rectifiers = [rectifier_from(hidden)] * len(ranks.level)
-        else:
-            judged = (top[level >= 0] for top, level in zip(ranks.document, ranks.level, strict=True))
-            rectifiers = [rectifier_from(pair) for pair in judged]
+    def run_corrections(self, ranks: LabeledRanks, rows: list[int]) -> Iterator[RunCorrection | None]:
+        """Yield the correction of each of the runs, or None if its sample is too small."""
+        predicted = (ranks.rates @ ranks.gains)[ranks.judge.grade]
         weight = np.where(ranks.opened, ranks.weight, 0.0)
-        parts = [
-            known and Rectified(known, (w * f).sum(axis=1), w.sum(axis=1), np.square(w).sum(axis=1))
-            for known, w, f in zip(rectifiers, weight, np.append(predicted, 0.0)[ranks.document], strict=True)
-        ]
-        return rectify(self, bounds, np.asarray(ranks.opened.any(axis=2)), parts)
-
-
-def rectify(
-    correction: SumCorrection, bounds: Bounds, is_open: BoolArray, parts: Sequence[Rectified | None]
-) -> Corrected:
-    """Return corrected scores and draws from each run's predictions, NaN for runs with too small a sample.
-
-    ``is_open`` has the shape (run, topic). Runs share the error of a sample of hidden documents.
-    """
-    n_draws, random_seed = correction.n_draws, correction.random_seed
-    notes = correction.sample_notes[correction.sample]
-    measure = bounds.measure
-    room = np.where(is_open, np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
-    per_topic, std, run_notes = bounds.lower.copy(), np.zeros(len(parts)), [""] * len(parts)
-    amounts = np.repeat(bounds.low.amount[None], n_draws, axis=0)
-    for r in np.flatnonzero(is_open.any(axis=1)).tolist():
-        part, run_id = parts[r], bounds.run_ids[r]
-        if part is None:
-            per_topic[r] = std[r] = np.nan
-            run_notes[r] = notes[1]
-            continue
-        known, total = part.rectifier, part.total
-        expected = known.scale * part.predicted + known.mean * total - part.judged
-        shared = normals(
-            n_draws, random_seed, "sample", *(() if correction.sample == "hidden" else (run_id,))
-        )
-        own = np.stack([normals(n_draws, random_seed, run_id, topic) for topic in bounds.query_ids], axis=1)
-        errors = np.sqrt(known.variance) * (
-            shared[:, None] / np.sqrt(known.n) * total + np.sqrt(part.square) * own
-        )
-        per_topic[r] += clip_to_bounds(expected, room[r])
-        amounts[:, r] += to_integer_amounts(clip_to_bounds(expected + errors, room[r]), measure)
-        sums = total.sum() ** 2 / known.n + part.square.sum()
-        std[r] = np.sqrt(known.variance * sums) / per_topic.shape[1]
-        run_notes[r] = notes[0]
-    draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
-    return Corrected(per_topic, std, tuple(run_notes), draws)
+        foretold = (weight * np.append(predicted, 0.0)[ranks.document]).sum(axis=2)
+        hidden = hidden_documents(ranks.collection, ranks.measure.cutoff) if self.sample == "hidden" else None
+        for r in rows:
+            pair = ranks.document[r][ranks.level[r] >= 0] if hidden is None else hidden
+            if len(pair) < 2:
+                yield None
+                continue
+            gain = np.asarray(ranks.measure.gains(ranks.collection.relevance[pair]), dtype=np.float64)
+            known = rectifier(gain, predicted[pair])
+            total, square = weight[r].sum(axis=1), np.square(weight[r]).sum(axis=1)
+            expected = known.scale * foretold[r] + known.mean * total
+            yield correct_run(self, ranks.bounds, ranks.bounds.run_ids[r], known, expected, total, square)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -59,6 +59,8 @@ def hidden_at_levels(
 
 NO_SAMPLE = "needs judgments that are a random sample (a published one, or --pool-strategy)"
 """Note for runs without a corrected score because the judgments are not a random sample."""
+NO_STRATA = "defined for uniform and stratified samples"
+"""Note for samples that are neither uniform nor stratified."""
 
 
 class Corrected(NamedTuple):
@@ -348,27 +350,27 @@ class SampledCorrection(SharedCorrection):
     """Estimator for a measure over completed judgments, using judgments that are a random sample."""
 
     needs_pool = False
-
-    @property
-    def family(self) -> type[AveragePrecision | NDCG]:
-        """Class of the measures that are estimated."""
-        return AveragePrecision
+    needs_strata = True
+    family: ClassVar[type[AveragePrecision | NDCG]] = AveragePrecision
+    """Class of the measures that are estimated."""
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Return sample estimates with notes, or NaN if the measure or pool is not supported."""
         sample = judgment_sample(collection)
-        values = sample if isinstance(sample, str) else self.estimate_from_sample(collection, sample)
-        if isinstance(sample, str) or isinstance(values, str):
-            return [not_defined(bounds, str(values)) for bounds in all_bounds]
+        if not isinstance(sample, str) and self.needs_strata and sample.stratum is None:
+            sample = NO_STRATA
+        if isinstance(sample, str):
+            return [not_defined(bounds, sample) for bounds in all_bounds]
         return [
-            Corrected(values(bounds), notes=sampling_notes(collection, sample, bounds))
+            Corrected(
+                self.estimate_from_sample(collection, sample, bounds),
+                notes=sampling_notes(collection, sample, bounds),
+            )
             if isinstance(bounds.measure, self.family) and bounds.measure.ideal != "judged"
             else not_defined(bounds, f"defined for {self.family.name} over completed judgments")
             for bounds in all_bounds
         ]
 
     @abstractmethod
-    def estimate_from_sample(
-        self, collection: Collection, sample: Sample
-    ) -> Callable[[Bounds], FloatArray] | str:
-        """Return a function from bounds to scores (run, topic), or a reason why there is none."""
+    def estimate_from_sample(self, collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
+        """Return scores under a measure of the family, shape (run, topic)."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 
-from bayespool.collection import Collection, Judge
-from bayespool.corrections.angelopoulos import Rectified, rectifier, rectify
-from bayespool.corrections.base import Corrected
-from bayespool.corrections.labels import LabeledRanks, SumCorrection, hidden_ranks
+from bayespool.corrections.angelopoulos import correct_run, rectifier
+from bayespool.corrections.labels import LabeledRanks, RunCorrection, SumCorrection, hidden_ranks
 from bayespool.corrections.registry import register_estimator
-from bayespool.evidence import Bounds
 
 
 @register_estimator(
@@ -92,28 +90,27 @@ class Precise(SumCorrection):
         }
     )
 
-    def from_ranks(
-        self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
-    ) -> Corrected:
-        """Return corrected scores and draws."""
-        measure, level, opened, document = ranks.measure, ranks.level, ranks.opened, ranks.document
-        chances = np.append((ranks.rates @ ranks.gains)[judge.grade], 0.0)
-        is_open = np.asarray(opened.any(axis=2))
+    def run_corrections(self, ranks: LabeledRanks, rows: list[int]) -> Iterator[RunCorrection | None]:
+        """Yield the correction of each of the runs, or None if its sample is too small."""
+        measure, level, is_open = ranks.measure, ranks.level, ranks.is_open
+        chances = np.append((ranks.rates @ ranks.gains)[ranks.judge.grade], 0.0)
         judged = np.zeros(is_open.shape)
         if self.sample == "hidden":
-            hidden = hidden_ranks(collection, measure, ranks.weight)
+            hidden = hidden_ranks(ranks.collection, measure, ranks.weight)
             is_unit = hidden.weight.any(axis=2)
             foretold = (hidden.weight * chances[hidden.document]).sum(axis=2)[is_unit]
             samples = [(hidden.amounts()[is_unit], foretold)] * len(level)
-            predicted = (np.where(opened, ranks.weight, 0.0) * chances[document]).sum(axis=2)
+            predicted = (np.where(ranks.opened, ranks.weight, 0.0) * chances[ranks.document]).sum(axis=2)
         else:
             known = np.where(level >= 0, ranks.weight, 0.0)
             judged = (known * measure.gains(np.maximum(level, 0))).sum(axis=2)
-            predicted = (np.where(opened, ranks.weight, known) * chances[document]).sum(axis=2)
+            predicted = (np.where(ranks.opened, ranks.weight, known) * chances[ranks.document]).sum(axis=2)
             samples = [(y[~at], f[~at]) for y, f, at in zip(judged, predicted, is_open, strict=True)]
-        parts = []
-        for r, (y, f) in enumerate(samples):
-            at = is_open[r].astype(np.float64)
-            known_topics = rectifier(y, f) if len(y) > 1 else None
-            parts.append(known_topics and Rectified(known_topics, at * predicted[r], at, at, at * judged[r]))
-        return rectify(self, bounds, is_open, parts)
+        for r in rows:
+            y, f = samples[r]
+            if len(y) < 2:
+                yield None
+                continue
+            fitted, at = rectifier(y, f), is_open[r].astype(np.float64)
+            expected = fitted.scale * (at * predicted[r]) + fitted.mean * at - at * judged[r]
+            yield correct_run(self, ranks.bounds, ranks.bounds.run_ids[r], fitted, expected, at, at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -17,10 +17,12 @@ from bayespool.corrections.base import (
     Corrected,
     PointCorrection,
     amounts_with_expected,
+    clip_to_bounds,
     join_notes,
     level_gains,
     normalize_expected,
     not_defined,
+    to_integer_amounts,
 )
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
@@ -28,7 +30,7 @@ from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_documents, held_out_levels
 from bayespool.evidence.ideals import judged_tally, level_index, relevance_levels, tally_within_reach
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
-from bayespool.measures import Additive, Normalized
+from bayespool.measures import Additive, Normalized, Values
 from bayespool.measures.normalized import safe_ratio
 from bayespool.validation import check_choice, check_count
 
@@ -70,12 +72,15 @@ class LabelCorrection(PointCorrection):
 
 
 class LabeledRanks(NamedTuple):
-    """Runs' top ranks with judged levels, labels and gains.
+    """Runs' top ranks with judged levels, a judge's labels and gains under the measure of bounds.
 
     ``level``, ``opened``, ``document``: as `PointCorrection.opened_ranks` gives them. ``weight``: by
     `rank_weights`. ``rates``: by `unhidden_level_rates`. ``gains``: of the levels, shape (level,).
     """
 
+    collection: Collection
+    bounds: Bounds
+    judge: Judge
     measure: Additive
     level: LevelArray
     opened: BoolArray
@@ -83,6 +88,23 @@ class LabeledRanks(NamedTuple):
     weight: FloatArray
     rates: FloatArray
     gains: FloatArray
+
+    @property
+    def is_open(self) -> BoolArray:
+        """Whether each run has an unjudged document on the topic, shape (run, topic)."""
+        return np.asarray(self.opened.any(axis=2))
+
+
+class RunCorrection(NamedTuple):
+    """Increases of one run's scores over those as judged, before they are kept within the bounds.
+
+    ``expected``: shape (topic,). ``drawn``: shape (draw, topic). ``std``: of the run's mean score; None for
+    that of the draws.
+    """
+
+    expected: FloatArray
+    drawn: FloatArray
+    std: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,14 +137,28 @@ class SumCorrection(LabelCorrection):
         weight = rank_weights(collection, measure, levels, level.shape[2])
         rates = unhidden_level_rates(collection, judge, levels)
         gains = np.asarray(measure.gains(np.array(levels)), dtype=np.float64)
-        ranks = LabeledRanks(measure, level, opened, document, weight, rates, gains)
-        return self.from_ranks(collection, bounds, judge, ranks)
+        ranks = LabeledRanks(
+            collection, bounds, judge, measure, level, opened, document, weight, rates, gains
+        )
+        room = np.where(ranks.is_open, np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
+        per_topic, std, notes = bounds.lower.copy(), np.zeros(len(room)), [""] * len(room)
+        amounts = np.repeat(bounds.low.amount[None], self.n_draws, axis=0)
+        rows = np.flatnonzero(ranks.is_open.any(axis=1)).tolist()
+        for r, correction in zip(rows, self.run_corrections(ranks, rows), strict=True):
+            notes[r] = self.sample_notes[self.sample][correction is None]
+            if correction is None:
+                per_topic[r] = std[r] = np.nan
+                continue
+            added = clip_to_bounds(correction.drawn, room[r])
+            per_topic[r] += clip_to_bounds(correction.expected, room[r])
+            amounts[:, r] += to_integer_amounts(added, measure)
+            std[r] = added.mean(axis=1).std() if correction.std is None else correction.std
+        draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
+        return Corrected(per_topic, std, tuple(notes), draws)
 
     @abstractmethod
-    def from_ranks(
-        self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
-    ) -> Corrected:
-        """Return corrected scores and draws."""
+    def run_corrections(self, ranks: LabeledRanks, rows: list[int]) -> Iterator[RunCorrection | None]:
+        """Yield the correction of each of the runs, or None if its sample is too small."""
 
 
 def find_judge(collection: Collection, name: str | None, method: str) -> Judge | None:

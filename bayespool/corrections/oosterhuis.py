@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -10,12 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IndexArray
-from bayespool.collection import Collection, Judge
-from bayespool.corrections.base import Corrected, clip_to_bounds, to_integer_amounts
-from bayespool.corrections.labels import KnownRanks, LabeledRanks, SumCorrection, hidden_ranks
+from bayespool.corrections.labels import KnownRanks, LabeledRanks, RunCorrection, SumCorrection, hidden_ranks
 from bayespool.corrections.registry import register_estimator
-from bayespool.evidence import Bounds
-from bayespool.measures import Values
 from bayespool.randomness import key_of
 
 N_SETS = 1000
@@ -177,38 +174,27 @@ class ConformalRiskControl(SumCorrection):
         }
     )
 
-    def from_ranks(
-        self, collection: Collection, bounds: Bounds, judge: Judge, ranks: LabeledRanks
-    ) -> Corrected:
-        """Return corrected scores and draws."""
-        measure, level, opened, document = ranks.measure, ranks.level, ranks.opened, ranks.document
+    def run_corrections(self, ranks: LabeledRanks, rows: list[int]) -> Iterator[RunCorrection | None]:
+        """Yield the correction of each of the runs, or None if its sample is too small."""
+        measure, grade = ranks.measure, np.append(ranks.judge.grade, -1)
         moved = moved_gains(ranks.rates, ranks.gains, _SHIFTS)
-        is_open = np.asarray(opened.any(axis=2))
-        room = np.where(is_open, np.maximum(bounds.most.scores() - bounds.lower, 0), 0.0)
-        per_topic, std, notes = bounds.lower.copy(), np.zeros(len(level)), [""] * len(level)
-        amounts = np.repeat(bounds.low.amount[None], self.n_draws, axis=0)
-        grade = np.append(judge.grade, -1)
-        hidden = None if self.sample == "judged" else hidden_ranks(collection, measure, ranks.weight)
-        for r in np.flatnonzero(is_open.any(axis=1)).tolist():
-            run_id, one = bounds.run_ids[r], slice(r, r + 1)
-            gain = np.asarray(measure.gains(np.maximum(level[one], 0)), dtype=np.float64)
-            known = hidden or KnownRanks(np.where(level[one] >= 0, ranks.weight, 0.0), gain, document[one])
-            sets = self._sets(known, grade, len(moved), int(is_open[r].sum()), run_id)
+        hidden = None if self.sample == "judged" else hidden_ranks(ranks.collection, measure, ranks.weight)
+        for r in rows:
+            one, run_id = slice(r, r + 1), ranks.bounds.run_ids[r]
+            level, document = ranks.level[one], ranks.document[one]
+            gain = np.asarray(measure.gains(np.maximum(level, 0)), dtype=np.float64)
+            known = hidden or KnownRanks(np.where(level >= 0, ranks.weight, 0.0), gain, document)
+            sets = self._sets(known, grade, len(moved), int(ranks.is_open[r].sum()), run_id)
             if not len(sets.value):
-                per_topic[r] = std[r] = np.nan
-                notes[r] = self.sample_notes[self.sample][1]
+                yield None
                 continue
             critical = critical_shifts(sets, moved)
-            weight = by_grade(np.where(opened[one], ranks.weight, 0.0), grade[document[one]], len(moved))[0]
+            opened = np.where(ranks.opened[one], ranks.weight, 0.0)
+            weight = by_grade(opened, grade[document], len(moved))[0]
             order = np.random.default_rng(key_of(self.random_seed, run_id)).permutation(self.n_draws)
             at = shift_at(critical, (order + 0.5) / self.n_draws, len(_SHIFTS))
-            added = clip_to_bounds((weight @ moved[:, at]).T, room[r])
-            per_topic[r] += clip_to_bounds((weight @ moved[:, middle_shifts(critical)]).mean(axis=1), room[r])
-            amounts[:, r] += to_integer_amounts(added, measure)
-            std[r] = added.mean(axis=1).std()
-            notes[r] = self.sample_notes[self.sample][0]
-        draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
-        return Corrected(per_topic, std, tuple(notes), draws)
+            expected = (weight @ moved[:, middle_shifts(critical)]).mean(axis=1)
+            yield RunCorrection(expected, (weight @ moved[:, at]).T)
 
     def _sets(
         self, known: KnownRanks, grade: npt.NDArray[np.integer], n_grades: int, n_topics: int, run_id: str

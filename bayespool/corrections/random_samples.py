@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,49 +115,35 @@ class InferredAP(SampledCorrection):
     documents is unknown. Both estimands coincide.
     """
 
-    def estimate_from_sample(
-        self, collection: Collection, sample: Sample
-    ) -> Callable[[Bounds], FloatArray] | str:
-        """Return a function from bounds to inferred AP, or a reason why there is none."""
+    def estimate_from_sample(self, collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
+        """Return inferred AP, shape (run, topic)."""
         stratum = strata_with_others(collection, sample)
-        if stratum is None:
-            return NO_STRATA
-        return functools.partial(_inferred_ap, collection, stratum, sample.as_trec_eval)
+        relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
+        n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
+        top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
+        state = sampled_states(top, relevant, collection.judged, stratum >= 0)
+        n_pooled, n_judged, n_relevant = (
+            _count_strata(collection, stratum, n_strata, kind)
+            for kind in (stratum >= 0, collection.judged, relevant)
+        )
+        if n_strata == 1 and sample.as_trec_eval:
+            return infer_ap(state, n_relevant[:, 0].astype(np.int32))
+        at_rank = np.append(stratum, np.int32(-1))[top]
+        by_topic = [
+            infer_stratified_ap(state[:, t], at_rank[:, t], n_pooled[t], n_judged[t], n_relevant[t])
+            for t in range(n_topics)
+        ]
+        return np.stack(by_topic, axis=1)
 
 
-NO_STRATA = "defined for uniform and stratified samples"
-"""Note for samples that are neither uniform nor stratified."""
-
-
-def strata_with_others(collection: Collection, sample: Sample) -> IntArray | None:
+def strata_with_others(collection: Collection, sample: Sample) -> IntArray:
     """Return each document's stratum, −1 outside all strata, shape (pair,).
 
     Judgments outside the sample are an additional stratum.
     """
-    if sample.stratum is None:
-        return None
+    assert sample.stratum is not None  # for the type checker: the base has checked
     others = collection.judged & ~sample.chosen
     return np.where(others, sample.stratum.max() + 1, sample.stratum).astype(np.int32)
-
-
-def _inferred_ap(collection: Collection, stratum: IntArray, as_trec_eval: bool, bounds: Bounds) -> FloatArray:
-    """Return inferred AP given each document's stratum, shape (run, topic)."""
-    relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
-    n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
-    top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
-    state = sampled_states(top, relevant, collection.judged, stratum >= 0)
-    n_pooled, n_judged, n_relevant = (
-        _count_strata(collection, stratum, n_strata, kind)
-        for kind in (stratum >= 0, collection.judged, relevant)
-    )
-    if n_strata == 1 and as_trec_eval:
-        return infer_ap(state, n_relevant[:, 0].astype(np.int32))
-    at_rank = np.append(stratum, np.int32(-1))[top]
-    by_topic = [
-        infer_stratified_ap(state[:, t], at_rank[:, t], n_pooled[t], n_judged[t], n_relevant[t])
-        for t in range(n_topics)
-    ]
-    return np.stack(by_topic, axis=1)
 
 
 @register_estimator(
@@ -177,39 +162,29 @@ class InferredNDCG(SampledCorrection):
     the bounds, even above 1. Both estimands coincide.
     """
 
-    @property
-    def family(self) -> type[NDCG]:
-        """Class of the measures that are estimated, `NDCG`."""
-        return NDCG
+    family = NDCG
 
-    def estimate_from_sample(
-        self, collection: Collection, sample: Sample
-    ) -> Callable[[Bounds], FloatArray] | str:
-        """Return a function from bounds to inferred nDCG, or a reason why there is none."""
+    def estimate_from_sample(self, collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
+        """Return inferred nDCG, shape (run, topic)."""
         stratum = strata_with_others(collection, sample)
-        return NO_STRATA if stratum is None else functools.partial(_inferred_ndcg, collection, stratum)
+        measure = bounds.measure
+        assert isinstance(measure, NDCG)  # for the type checker: the base has checked
+        n_strata, judged = int(stratum.max()) + 1, collection.judged
+        gain = np.where(judged, measure.gains(np.maximum(collection.relevance, 0)), 0.0)
+        top = collection.document[collection.run_index(bounds.run_ids), :, : measure.cutoff]
+        shape = *top.shape[:2], n_strata
+        run, topic, rank = np.nonzero(np.append(stratum >= 0, False)[top])
+        pair = top[run, topic, rank]
+        place = (run * shape[1] + topic) * n_strata + stratum[pair]
 
+        def by_stratum(values: FloatArray) -> FloatArray:
+            return np.bincount(place, values, int(np.prod(shape))).reshape(shape)
 
-def _inferred_ndcg(collection: Collection, stratum: IntArray, bounds: Bounds) -> FloatArray:
-    """Return inferred nDCG given each document's stratum, shape (run, topic)."""
-    measure = bounds.measure
-    assert isinstance(measure, NDCG)  # for the type checker: the base has checked
-    n_strata, judged = int(stratum.max()) + 1, collection.judged
-    gain = np.where(judged, measure.gains(np.maximum(collection.relevance, 0)), 0.0)
-    top = collection.document[collection.run_index(bounds.run_ids), :, : measure.cutoff]
-    shape = *top.shape[:2], n_strata
-    run, topic, rank = np.nonzero(np.append(stratum >= 0, False)[top])
-    pair = top[run, topic, rank]
-    place = (run * shape[1] + topic) * n_strata + stratum[pair]
-
-    def by_stratum(values: FloatArray) -> FloatArray:
-        return np.bincount(place, values, int(np.prod(shape))).reshape(shape)
-
-    n_judged = by_stratum(judged[pair].astype(float))
-    mean = by_stratum(gain[pair] * measure.weights()[rank]) / np.maximum(n_judged, 1)
-    gained = (by_stratum(np.ones(len(pair))) * mean).sum(axis=2)
-    ideal = _ideal_gains(collection, stratum, measure)
-    return np.where(ideal > 0, gained / np.where(ideal > 0, ideal, 1), 0.0)
+        n_judged = by_stratum(judged[pair].astype(float))
+        mean = by_stratum(gain[pair] * measure.weights()[rank]) / np.maximum(n_judged, 1)
+        gained = (by_stratum(np.ones(len(pair))) * mean).sum(axis=2)
+        ideal = _ideal_gains(collection, stratum, measure)
+        return np.where(ideal > 0, gained / np.where(ideal > 0, ideal, 1), 0.0)
 
 
 def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> FloatArray:
@@ -243,35 +218,31 @@ class StatAP(SampledCorrection):
     single topics even above 1. Both estimands coincide.
     """
 
-    def estimate_from_sample(self, collection: Collection, sample: Sample) -> Callable[[Bounds], FloatArray]:
-        """Return a function from bounds to statAP."""
-        return functools.partial(_stat_ap, collection, sample)
+    needs_strata = False
 
-
-def _stat_ap(collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
-    """Return statAP for each run and topic, shape (run, topic)."""
-    n_topics = len(collection.query_ids)
-    inclusion = sample.judgment_inclusion(collection.judged)
-    relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
-    weight = np.where(relevant, 1 / inclusion, 0.0)
-    n_relevant = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(float)
-    top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
-    state = sampled_states(top, relevant, collection.judged, collection.judged)
-    at_rank = np.append(inclusion, np.nan)[top]
-    stratum, chosen = sample.stratum, sample.chosen
-    if stratum is None:
-        return sampled_ap(state, at_rank, n_relevant)
-    # others are certain, so that pairs need no weight
-    stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(np.int32)
-    n_strata = int(stratum.max(initial=0)) + 1
-    size, n_chosen = (_count_strata(collection, stratum, n_strata, kind) for kind in (stratum >= 0, chosen))
-    more = n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1)
-    pair_weight = np.where(n_chosen > 1, more, 1.0)  # one chosen document makes no pair
-    rank_stratum = np.append(stratum, np.int32(-1))[top]
-    by_topic = [
-        sampled_ap(
-            state[:, t], at_rank[:, t], n_relevant[t], stratum=rank_stratum[:, t], pair_weight=pair_weight[t]
-        )
-        for t in range(n_topics)
-    ]
-    return np.stack(by_topic, axis=1)
+    def estimate_from_sample(self, collection: Collection, sample: Sample, bounds: Bounds) -> FloatArray:
+        """Return statAP, shape (run, topic)."""
+        n_topics = len(collection.query_ids)
+        inclusion = sample.judgment_inclusion(collection.judged)
+        relevant = states(collection.relevance, bounds.measure.rel) == RELEVANT
+        weight = np.where(relevant, 1 / inclusion, 0.0)
+        n_relevant = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(float)
+        top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
+        state = sampled_states(top, relevant, collection.judged, collection.judged)
+        at_rank = np.append(inclusion, np.nan)[top]
+        stratum, chosen = sample.stratum, sample.chosen
+        if stratum is None:
+            return sampled_ap(state, at_rank, n_relevant)
+        # others are certain, so that pairs need no weight
+        stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(np.int32)
+        n_strata = int(stratum.max(initial=0)) + 1
+        count = functools.partial(_count_strata, collection, stratum, n_strata)
+        size, n_chosen = count(stratum >= 0), count(chosen)
+        more = n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1)
+        pair_weight = np.where(n_chosen > 1, more, 1.0)  # one chosen document makes no pair
+        top_stratum = np.append(stratum, np.int32(-1))[top]
+        by_topic = [
+            sampled_ap(state[:, t], at_rank[:, t], n_relevant[t], stratum=top_stratum[:, t], pair_weight=w)
+            for t, w in enumerate(pair_weight)
+        ]
+        return np.stack(by_topic, axis=1)

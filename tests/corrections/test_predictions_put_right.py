@@ -16,8 +16,7 @@ from toys import from_rankings, toy_collection
 
 from bayespool import load_example
 from bayespool.corrections import ConformalRiskControl, Precise, PredictionPowered
-from bayespool.corrections.angelopoulos import clip_to_bounds
-from bayespool.corrections.base import PointCorrection
+from bayespool.corrections.base import PointCorrection, clip_to_bounds
 from bayespool.corrections.oosterhuis import Calibration, critical_shifts, moved_gains, shift_at
 
 SHIFTS = np.linspace(-1, 1, 2001)
