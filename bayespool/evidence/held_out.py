@@ -109,8 +109,8 @@ def held_out_counts(
     sole = sole_beside(collection, by, substitute)
     state = top_states(states(collection.relevance, rel, given), collection.document, index, cutoffs)
     document = collection.document[index, :, : state.shape[2]]
-    own = np.append(sole, -1)[document] == unit[index][:, None, None]
-    hidden = _is_hidden(document, state, sole, unit[index])
+    own = _is_own(document, sole, unit[index])
+    hidden = own & (state <= RELEVANT)
     credited = hidden & _is_best_ranked(document, hidden)
     relevant, nonrelevant = state == RELEVANT, state == NONRELEVANT
 
@@ -147,8 +147,8 @@ def held_out_documents(
     index = collection.contributors
     state = top_states(states(collection.relevance, rel, given), collection.document, index, (cutoff,))
     document = collection.document[index, :, : state.shape[2]]
-    unit = collection.organization[index]
-    hidden = _is_hidden(document, state, sole_contributor(collection, "organization"), unit)
+    own = _is_own(document, sole_contributor(collection), collection.organization[index])
+    hidden = own & (state <= RELEVANT)
     run, topic, rank = np.nonzero(hidden & _is_best_ranked(document, hidden))
     relevant: BoolArray = state[run, topic, rank] == RELEVANT
     return index[run], topic, rank + 1, document[run, topic, rank], relevant
@@ -168,7 +168,7 @@ def held_out_levels(
     index = np.flatnonzero(collection.pooled)
     sole = sole_beside(collection, by, substitute)
     unit = collection.organization[index] if by == "organization" else index
-    own = np.append(sole, -1)[collection.document[index, :, :depth]] == unit[:, None, None]
+    own = _is_own(collection.document[index, :, :depth], sole, unit)
     level = ranked_levels(collection, index, depth)
     return level, own & (level >= 0)
 
@@ -182,8 +182,7 @@ def states_without_own(
     """
     state = top_states(states(collection.relevance, rel, given), collection.document, run_index, (depth,))
     document = collection.document[run_index, :, : state.shape[2]]
-    unit = collection.organization[run_index]
-    own = np.append(sole_contributor(collection, "organization"), -1)[document] == unit[:, None, None]
+    own = _is_own(document, sole_contributor(collection), collection.organization[run_index])
     return np.where(own & (state != MISSING), np.int8(UNJUDGED_STATE), state)
 
 
@@ -200,12 +199,9 @@ def sole_beside(
     return np.where(collection.in_pool(collection.run_index(substitute)), np.int32(-1), sole)
 
 
-def _is_hidden(document: IntArray, state: npt.NDArray[np.int8], sole: IntArray, unit: IntArray) -> BoolArray:
-    """Return whether a document is judged and was contributed only by the run's own unit.
-
-    Shape (run, topic, rank).
-    """
-    return np.asarray((np.append(sole, -1)[document] == unit[:, None, None]) & (state <= RELEVANT))
+def _is_own(document: IntArray, sole: IntArray, unit: npt.NDArray[np.integer]) -> BoolArray:
+    """Return whether the run's own unit alone contributed a document, shape (run, topic, rank)."""
+    return np.asarray(np.append(sole, -1)[document] == unit[:, None, None])
 
 
 def _is_best_ranked(document: IntArray, hidden: BoolArray) -> BoolArray:

@@ -72,8 +72,9 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
     slopes: dict[str, tuple[float, float]] = {}
     for judge in usable_judges(collection, rel=rel, given=given):
         counted = grade_counts(collection, judge, rel=rel, given=given)
-        ratio, variance = _log_ratios(counted)
-        step = np.diff(ratio)
+        relevant, nonrelevant = counted.shrunk
+        ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
+        step, variance = np.diff(ratio), 1 / relevant + 1 / nonrelevant
         std = np.sqrt(_TRANSFER_SD**2 + variance[1:] + variance[:-1]).clip(max=_MAX_SLOPE_SD)
         for threshold, mean, sd in zip(judge.thresholds, step.tolist(), std.tolist(), strict=True):
             slopes[_label_name(judge, threshold)] = (mean, sd)
@@ -158,13 +159,6 @@ def _run_name(judge: Judge) -> str:
     return f"{judge.name} of the run"
 
 
-def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
-    """Return log odds ratios by grade and their sampling variances, two arrays of shape (grade,)."""
-    relevant, nonrelevant = counted.shrunk
-    ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
-    return ratio, 1 / relevant + 1 / nonrelevant
-
-
 def _topic_name(judge: Judge) -> str:
     return f"{judge.name} on the topic"
 
@@ -173,7 +167,8 @@ def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArr
     """Return the log odds at the mean probability of relevance minus the log odds at the mean label."""
     from scipy.optimize import brentq
 
-    share, rate = _hidden_share(collection, counted), _hidden_rate(collection, counted)
+    share = _hidden_share(collection, counted)
+    rate = float(share @ counted.rate)
 
     def off(level: float) -> float:
         return float(share @ expit(level + ratio) - rate)
@@ -192,11 +187,6 @@ def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
     return np.asarray(n / n.sum())
 
 
-def _hidden_rate(collection: Collection, counted: GradeCounts) -> float:
-    """Return the share of hidden documents that labels predict to be relevant."""
-    return float(_hidden_share(collection, counted) @ counted.rate)
-
-
 def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
     return _grades(documents.collection, judge, documents.run, documents.pair, documents.rel, documents.given)
 
@@ -205,8 +195,9 @@ def _grades(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], pair: npt.NDArray[Any], rel: int, given: int
 ) -> npt.NDArray[np.int8]:
     """Return each document's grade, −1 without a usable label, shape (document,)."""
-    is_favored = label_lift(collection, judge, rel=rel, given=given).is_favored
-    return np.where(is_favored[submitters(collection, judge)[run]], np.int8(-1), judge.grade[pair])
+    lifts = label_lift(collection, judge, rel=rel, given=given)
+    grade = np.append(judge.grade, np.int8(-1))[pair]
+    return np.where(lifts.is_favored[submitters(collection, judge)[run]], np.int8(-1), grade)
 
 
 def _reaches(documents: DocumentContext, *, judge: Judge, place: int) -> FloatArray:
@@ -221,12 +212,11 @@ def _is_missing(documents: DocumentContext, *, judge: Judge) -> FloatArray:
 def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     collection, top = documents.collection, documents.top
     counted = grade_counts(collection, judge, rel=documents.rel, given=documents.given)
-    rate, usual = counted.rate, _hidden_rate(collection, counted)
+    rate, usual = counted.rate, float(_hidden_share(collection, counted) @ counted.rate)
     document = collection.document[documents.runs, :, :top]
     unjudged = documents.state[:, :, : document.shape[2]] == UNJUDGED_STATE
-    grade = np.where(unjudged, np.append(judge.grade, np.int8(-1))[document], np.int8(-1))
-    is_favored = label_lift(collection, judge, rel=documents.rel, given=documents.given).is_favored
-    grade[is_favored[submitters(collection, judge)[documents.runs]]] = -1
+    run = np.broadcast_to(documents.runs[:, None, None], document.shape)
+    grade = np.where(unjudged, _grades(collection, judge, run, document, documents.rel, documents.given), -1)
     expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
     n = (grade >= 0).sum(axis=(1, 2))
     log_odds = np.log(

@@ -12,7 +12,7 @@ from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, Levels,
 from bayespool.compiled import compiled
 from bayespool.measures.base import DrawnRankings, Tally, register_measure
 from bayespool.measures.extremes import average_precision_extremes
-from bayespool.measures.normalized import Normalized, n_relevant
+from bayespool.measures.normalized import Extremes, Normalized, n_relevant
 
 
 @register_measure
@@ -81,9 +81,7 @@ class AveragePrecision(Normalized):
         """Return the number of relevant documents per topic, shape (..., topic)."""
         return n_relevant(tally, self.rel)
 
-    def extremes(
-        self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def sharp_extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> Extremes:
         """Return sharp lower and upper bounds over all completions, two arrays of shape (run, topic).
 
         Notes
@@ -93,10 +91,7 @@ class AveragePrecision(Normalized):
         value. The bounds are the greatest over m of sum(first m)/(R + m) and the least of sum(last m)/(R + m
         + o), where o is the number of unjudged documents elsewhere.
         """
-        if self.ideal == "judged" or not self.can_be_relevant(tally):
-            return super().extremes(levels, tally, n_elsewhere)
-        top = levels[..., : self.cutoff]
-        return average_precision_extremes(top >= self.rel, top == -1, self.best(tally), n_elsewhere)
+        return average_precision_extremes(levels >= self.rel, levels == -1, self.best(tally), n_elsewhere)
 
 
 _DE_BRUIJN = 0x03F79D71B4CB0A89

@@ -259,9 +259,9 @@ class Additive(Measure):
     def weights(self) -> AnyArray:
         """Return the weight of each rank down to the cutoff, shape (rank,)."""
 
-    @abstractmethod
     def gains(self, levels: AnyArray) -> AnyArray:
-        """Return the gain for each relevance level, in the shape of ``levels``; 0 if unjudged."""
+        """Return the gain for each relevance level, in the shape of ``levels``; by default 1 if relevant."""
+        return (levels >= self.rel).astype(np.float64)
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
         """Return the weighted sum of gains over ranks, shape (...)."""

@@ -13,7 +13,7 @@ from bayespool.arrays import AnyArray, FloatArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.measures.base import MAX_RELEVANCE, Additive, Measure, Tally, register_measure, whole_number
 from bayespool.measures.extremes import gain_extremes
-from bayespool.measures.normalized import Normalized
+from bayespool.measures.normalized import Extremes, Normalized
 
 Formula = Literal["log2", "exp-log2"]
 
@@ -158,16 +158,11 @@ class NDCG(Normalized, _Gain):
         # no matrix product, whose last bit depends on how many rankings there are
         return np.asarray((summed[np.minimum(at_least, self.cutoff)] * steps).sum(axis=-1))
 
-    def extremes(
-        self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def sharp_extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> Extremes:
         """Return sharp lower and upper bounds over all completions, two arrays of shape (run, topic)."""
-        if self.ideal == "judged" or not self.can_be_relevant(tally):
-            return super().extremes(levels, tally, n_elsewhere)
         gained = self.amounts(np.maximum(levels, 0))
         steps, at_least = self._steps(tally)
-        opened = levels[..., : self.cutoff] == -1
-        return gain_extremes(gained, opened, self.weights(), steps, at_least, n_elsewhere)
+        return gain_extremes(gained, levels == -1, self.weights(), steps, at_least, n_elsewhere)
 
     def _steps(self, tally: Tally) -> tuple[FloatArray, AnyArray]:
         """Return gain steps between adjacent levels and numbers of documents at or above each level."""

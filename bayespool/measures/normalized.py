@@ -16,6 +16,8 @@ from bayespool.measures.base import Measure, Tally
 from bayespool.measures.values import Values
 from bayespool.names import Ideal as Ideal
 
+Extremes = tuple[FloatArray, FloatArray]
+
 
 @dataclass(frozen=True, order=True)
 class Normalized(Measure):
@@ -63,19 +65,26 @@ class Normalized(Measure):
             raise InputError(f"{self} is over an ideal ranking", hint="give a tally of the judged documents")
         return super().values(levels, tally)
 
-    def can_be_relevant(self, tally: Tally) -> bool:
-        """Return whether a completion can make any document relevant."""
-        return any(level >= self.rel for level in tally.levels)
+    def sharp_extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> Extremes | None:
+        """Return the lowest and highest score of all completions, two arrays (run, topic), or None.
 
-    def extremes(
-        self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
-    ) -> tuple[FloatArray, FloatArray]:
+        Levels are as in `extremes`; a completion can make a document relevant, and counts in the ideal.
+        """
+        return None
+
+    def extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> Extremes:
         """Return lower and upper bounds over all completions, each of shape (run, topic).
 
         They hold for any family and are not always sharp: from the amounts, and those of the ideal
         ranking, with no unjudged document relevant and with all at the highest level; the ends of its
-        ``range`` where amounts may fall.
+        ``range`` where amounts may fall. A family with `sharp_extremes` has those.
         """
+        completes = self.ideal != "judged" and max(tally.levels, default=0) >= self.rel
+        sharp = self.sharp_extremes(levels[..., : self.cutoff], tally, n_elsewhere) if completes else None
+        return self._wide_extremes(levels, tally, n_elsewhere) if sharp is None else sharp
+
+    def _wide_extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> Extremes:
+        """Return bounds on the scores of all completions from the extremes of amounts and ideals."""
         if not self.rises:
             low = self.normalize(self.amounts(np.maximum(levels, 0)), tally)
             is_open = (levels == -1).any(axis=-1) | (n_elsewhere > 0)

@@ -94,10 +94,6 @@ class RBP(Additive):
         weights: FloatArray = (1 - self.p) * np.power(self.p, np.arange(self.cutoff, dtype=np.float64))
         return weights if self.tail else weights / (1 - self.p**self.cutoff)
 
-    def gains(self, levels: AnyArray) -> FloatArray:
-        """Return 1 for each relevant document, else 0, in the shape of ``levels``."""
-        return (levels >= self.rel).astype(np.float64)
-
 
 def _persistence(p: Any) -> float:
     if not isinstance(p, float | np.floating) or not 0 < p < 1:

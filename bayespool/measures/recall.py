@@ -8,7 +8,7 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray
 from bayespool.measures.base import Additive, Tally, register_measure
-from bayespool.measures.normalized import Normalized, n_relevant, safe_ratio
+from bayespool.measures.normalized import Extremes, Normalized, n_relevant, safe_ratio
 
 
 @register_measure
@@ -46,17 +46,11 @@ class Recall(Normalized, Additive):
         """Return a weight of 1 for each rank, shape (rank,)."""
         return np.ones(self.cutoff)
 
-    def gains(self, levels: AnyArray) -> FloatArray:
-        """Return 1 for each relevant document, else 0, in the shape of ``levels``."""
-        return (levels >= self.rel).astype(np.float64)
-
     def best(self, tally: Tally) -> FloatArray:
         """Return the number of relevant documents per topic, shape (..., topic)."""
         return n_relevant(tally, self.rel)
 
-    def extremes(
-        self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def sharp_extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> Extremes:
         """Return sharp lower and upper bounds over all completions, two arrays of shape (run, topic).
 
         Notes
@@ -64,8 +58,6 @@ class Recall(Normalized, Additive):
         With r of the R judged relevant documents in the top n, u unjudged ones there and o elsewhere, the
         least is r/(R + o) and the most (r + u)/(R + u).
         """
-        if self.ideal == "judged" or not self.can_be_relevant(tally):
-            return super().extremes(levels, tally, n_elsewhere)
-        top, total = levels[..., : self.cutoff], n_relevant(tally, self.rel)
-        n_retrieved, n_open = (top >= self.rel).sum(axis=-1), (top == -1).sum(axis=-1)
+        total = n_relevant(tally, self.rel)
+        n_retrieved, n_open = (levels >= self.rel).sum(axis=-1), (levels == -1).sum(axis=-1)
         return safe_ratio(n_retrieved, total + n_elsewhere), safe_ratio(n_retrieved + n_open, total + n_open)
