@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -38,7 +38,7 @@ from bayespool.posterior.thresholds import Threshold
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
 
 if TYPE_CHECKING:
-    from bayespool.models import Evidence
+    from bayespool.models import Evidence, Structure
 
 LogOddsFunction = Callable[[Mapping[str, FloatArray], OrderArray, int, slice], FloatArray]
 
@@ -377,6 +377,13 @@ class PreparedModel:
         """Fit the model to its evidence with the given engine."""
         fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known)
         return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
+
+    def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
+        """Return the model as numeric arrays, with other evidence if given.
+
+        ``known`` is passed to `ModelSpec.structure`.
+        """
+        return self.spec.structure(self.evidence if evidence is None else evidence, known)
 
     @property
     def known(self) -> tuple[int, ...]:
