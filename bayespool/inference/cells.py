@@ -13,7 +13,7 @@ from bayespool.inference.arrow import Design
 
 
 @compiled
-def integrate_cells(
+def integrate(
     eta: FloatArray,
     successes: FloatArray,
     trials: FloatArray,
@@ -26,12 +26,12 @@ def integrate_cells(
     n_owners: int,
     modes: FloatArray,
     at_mode: bool,
-) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the fields of `IntegratedLikelihood` for binomial counts with an effect N(0, τ²) per cell."""
-    # By Gauss–Hermite nodes about the mode of each cell, of observations ``start[c]`` to ``start[c + 1]``;
-    # ``modes`` has the starting points of the modes and holds the modes afterwards. With one node and
-    # ``at_mode`` the Hessian is that of Laplace's approximation with the mode's curvature, which is never
-    # negative.
+) -> IntegratedLikelihood:
+    """Integrate out the effect N(0, τ²) of each cell from the likelihood of binomial counts."""
+    # By Gauss–Hermite nodes about the mode of each cell (Liu & Pierce 1994, Biometrika 81(3), 624–629), of
+    # observations ``start[c]`` to ``start[c + 1]``; ``modes`` has the starting points of the modes and holds
+    # the modes afterwards. With one node and ``at_mode`` the Hessian is that of Laplace's approximation with
+    # the mode's curvature, which is never negative.
     n_nodes, n_columns, n_cells = len(nodes), matrix.shape[1], len(start) - 1
     precision, value, most = 1.0 / (tau * tau), 0.0, 0
     for c in range(n_cells):
@@ -119,7 +119,7 @@ def integrate_cells(
         for a in range(n_columns):
             for b in range(a):
                 bends[o, b, a] = bends[o, a, b]
-    return value, slopes, bends, slope_of, bend_of, mixed
+    return IntegratedLikelihood(value, slopes, bends, slope_of, bend_of, mixed)
 
 
 @compiled
@@ -186,7 +186,7 @@ def draw_cells(
         precision = 1.0 / (tau[d] * tau[d])
         for c in range(n_cells):
             first, size, failures = start[c], start[c + 1] - start[c], 0.0
-            for j in range(size):  # odds against, as in `integrate_cells`
+            for j in range(size):  # odds against, as in `integrate`
                 against[j] = exp(-min(max(eta[d, first + j], -300.0), 300.0))
                 failures += trials[first + j] - successes[first + j]
             mode = 0.0
@@ -240,28 +240,6 @@ class IntegratedLikelihood(NamedTuple):
     slope_of: FloatArray  # derivative in the effects of cells, shape (cell,)
     bend_of: FloatArray  # minus the second derivative in them, shape (cell,)
     mixed: FloatArray  # minus the mixed derivatives, shape (cell, column)
-
-
-def integrate(
-    log_odds: FloatArray,
-    successes: FloatArray,
-    trials: FloatArray,
-    start: IndexArray,
-    tau: float,
-    matrix: FloatArray,
-    owner: IndexArray,
-    n_owners: int,
-    modes: FloatArray,
-    *,
-    at_modes: bool = False,
-) -> IntegratedLikelihood:
-    """Integrate out the effect N(0, τ²) of each cell with five nodes, or one if ``at_modes``."""
-    # Liu & Pierce 1994, Biometrika 81(3), 624–629, or Laplace's approximation
-    nodes, log_weights = (np.zeros(1), np.zeros(1)) if at_modes else (NODES, np.log(SHARES))
-    counts = log_odds, successes, trials, start
-    return IntegratedLikelihood(
-        *integrate_cells(*counts, tau, nodes, log_weights, matrix, owner, n_owners, modes, at_modes)
-    )
 
 
 def draw_effects(

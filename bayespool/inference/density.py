@@ -216,9 +216,11 @@ class PreparedBlock:
         return value
 
     def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool = False) -> IntegratedLikelihood:
+        # five nodes, or Laplace's approximation
+        nodes, log_weights = (np.zeros(1), np.zeros(1)) if at_modes else (NODES, np.log(SHARES))
         counts, design = (self.successes, self.trials, self.start), self.of_cells
-        own = design.matrix, design.owner, len(design.own)
-        return integrate(log_odds, *counts, tau, *own, self.modes, at_modes=at_modes)
+        matrix, owner, n = design.matrix, design.owner, len(design.own)
+        return integrate(log_odds, *counts, tau, nodes, log_weights, matrix, owner, n, self.modes, at_modes)
 
 
 def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatArray:

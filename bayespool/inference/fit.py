@@ -36,20 +36,17 @@ def diagnose(tree: Any, *, engine: str) -> Diagnostics:
         ]
     ]
 
-    def worst(statistic: Any, choose: Any) -> float:
-        parts = [np.asarray(v).ravel() for v in statistic.data_vars.values()]
-        values = np.concatenate(parts) if parts else np.array([np.nan])
+    def worst(statistic: Any, choose: Any, **settings: Any) -> float:
+        of_variables = statistic(varying, **settings) if varying.data_vars else varying
+        values = np.concatenate([[np.nan], *(np.ravel(v) for v in of_variables.data_vars.values())])
         values = values[np.isfinite(values)]
         return float(choose(values)) if len(values) else float("nan")
 
-    def over_variables(statistic: Any, **settings: Any) -> Any:
-        return statistic(varying, **settings) if varying.data_vars else varying
-
     n_divergences = int(tree["sample_stats"]["diverging"].sum()) if "sample_stats" in tree.children else 0
     n_chains = posterior.sizes["chain"]
-    r_hat = worst(over_variables(arviz_stats.rhat), np.max) if n_chains > 1 else float("nan")
-    ess_bulk = worst(over_variables(arviz_stats.ess, method="bulk"), np.min)
-    ess_tail = worst(over_variables(arviz_stats.ess, method="tail"), np.min)
+    r_hat = worst(arviz_stats.rhat, np.max) if n_chains > 1 else float("nan")
+    ess_bulk = worst(arviz_stats.ess, np.min, method="bulk")
+    ess_tail = worst(arviz_stats.ess, np.min, method="tail")
     problems = []
     if not all(np.isfinite(variable).all() for variable in posterior.data_vars.values()):
         problems.append("some draws are not finite")

@@ -23,7 +23,7 @@ from scipy.special import expit, ndtri
 
 from bayespool.arrays import FloatArray, OrderArray
 from bayespool.compiled import one_thread
-from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
+from bayespool.errors import DiagnosticsWarning, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
@@ -295,10 +295,6 @@ class Laplace:
     chains: int = 1
     n_points: int = 32
     check: bool = True
-
-    def __post_init__(self) -> None:
-        if min(self.draws, self.chains, self.n_points) < 1:
-            raise InputError(f"draws, chains and n_points must be at least 1: {self}")
 
     def fit(
         self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bayespool.arrays import AnyArray
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.fit import Fit, diagnose
-from bayespool.measures import Diagnostics
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -49,12 +48,6 @@ class NUTS:
     cores: int = 2
     progress: bool = field(default=False, compare=False)
     _compiled: dict[Any, CompiledModel] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if min(self.draws, self.tune, self.cores) < 1 or self.chains < 1 or not 0 < self.target_accept < 1:
-            raise InputError(
-                f"draws, tune, chains and cores must be at least 1 and target_accept between 0 and 1: {self}"
-            )
 
     def fit(
         self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
@@ -175,20 +168,14 @@ class CompiledModel:
             of = f"{called}: " if called else ""
             message = f"{of}{'; '.join(diagnostics.problems)}; more draws or tuning (draws, tune) may help"
             warn_caller(message, DiagnosticsWarning)
-        return _fit(tree, diagnostics)
-
-
-def _fit(tree: Any, diagnostics: Diagnostics) -> Fit:
-    """Return a `Fit` from a sampler's trace."""
-    posterior = tree["posterior"].to_dataset()
-    names = [str(name) for name in posterior.data_vars]
-    dims = {name: tuple(str(d) for d in posterior[name].dims[2:]) for name in names}
-    used = {d for group in dims.values() for d in group}
-    stats = tree["sample_stats"].to_dataset().data_vars
-    return Fit(
-        variables={name: posterior[name].to_numpy() for name in names},
-        dims=dims,
-        coords={str(d): posterior.coords[d].to_numpy() for d in posterior.dims if str(d) in used},
-        sample_stats={str(n): v.to_numpy() for n, v in stats.items() if v.ndim == 2},
-        diagnostics=diagnostics,
-    )
+        posterior = tree["posterior"].to_dataset()
+        dims = {str(name): tuple(map(str, v.dims[2:])) for name, v in posterior.data_vars.items()}
+        used = {dim for axes in dims.values() for dim in axes}
+        stats = tree["sample_stats"].to_dataset().data_vars
+        return Fit(
+            variables={name: posterior[name].to_numpy() for name in dims},
+            dims=dims,
+            coords={str(d): posterior.coords[d].to_numpy() for d in posterior.dims if str(d) in used},
+            sample_stats={str(n): v.to_numpy() for n, v in stats.items() if v.ndim == 2},
+            diagnostics=diagnostics,
+        )

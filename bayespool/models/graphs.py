@@ -52,11 +52,6 @@ def _scale_or_its_negative(name: str, scale: Prior) -> Any:
     return signed
 
 
-def log_odds(p: Any) -> Any:
-    """Return the log odds log(p / (1 − p))."""
-    return pt.log(p) - pt.log1p(-p)
-
-
 def binomial(name: str, logit_p: Any, n: Any, observed: Any) -> None:
     """Add observations k ~ Binomial(n, p) given logit p, four times as fast as ``pm.Binomial``."""
 
@@ -115,7 +110,7 @@ def _chances_logit(
     if formula.background is not None:
         residual = data[f"{of}_residual"]
         chance = (1 - residual) * chance + residual * pt.sigmoid(linear(formula.background, of))
-    return log_odds(chance) + linear(formula.effect, of)
+    return pt.log(chance) - pt.log1p(-chance) + linear(formula.effect, of)
 
 
 def _slopes(name: str, prior: Prior, evidence: LinearEvidence, rotation: Any) -> Any:

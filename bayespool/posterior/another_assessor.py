@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, Levels, OrderArray
-from bayespool.collection import Collection
+from bayespool.collection import Collection, SecondAssessors
 from bayespool.collection.pools import sole_contributor
 from bayespool.compiled import one_thread
 from bayespool.evidence.ideals import ideal_reach, level_index, ranked_levels
@@ -21,7 +21,7 @@ from bayespool.evidence.learned_fusion import learned_fusion, rank_worths
 from bayespool.inference.confusion import ConfusionDraws, Features, JudgedTwice, draw_confusion
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.populations import exchanged_pairs
-from bayespool.models.confusion import Confusion, prior_counts
+from bayespool.models.confusion import prior_counts
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.drawing import (
     CELLS,
@@ -67,20 +67,18 @@ class AnotherAssessor:
     @cached_property
     def levels(self) -> tuple[int, ...]:
         """Levels used by the first or the second assessor, ascending from 0."""
-        assert self.collection.second is not None
-        given = np.append(self.collection.relevance, self.collection.second.relevance)
+        given = np.append(self.collection.relevance, self._second.relevance)
         return tuple(np.union1d([0], given[given > 0]).tolist())
 
     @property
-    def _confusion(self) -> Confusion:
-        """Confusion of relevance levels stated by the user."""
+    def _second(self) -> SecondAssessors:
         assert self.collection.second is not None
-        return self.collection.second.confusion
+        return self.collection.second
 
     @cached_property
     def observed_levels(self) -> IndexArray:
         """Indices into ``levels`` that the second assessor uses, or all if no document is judged twice."""
-        if self._confusion or not (self.second_level >= 0).any():
+        if self._second.confusion or not (self.second_level >= 0).any():
             return np.arange(len(self.levels))
         return np.union1d(np.arange(min(2, len(self.levels))), self.second_level[self.second_level >= 0])
 
@@ -92,8 +90,7 @@ class AnotherAssessor:
     @cached_property
     def second_level(self) -> IndexArray:
         """Index into ``levels`` by the second assessor for each document, −1 if unjudged, shape (pair,)."""
-        assert self.collection.second is not None
-        return level_index(np.maximum(self.collection.second.relevance, np.int16(-1)), self.levels)
+        return level_index(np.maximum(self._second.relevance, np.int16(-1)), self.levels)
 
     @cached_property
     def counts(self) -> IndexArray:
@@ -172,7 +169,7 @@ class AnotherAssessor:
     @cached_property
     def confusion(self) -> ConfusionDraws:
         """Posterior draws of the level confusion, one for each completion draw."""
-        prior = prior_counts(self._confusion, self.levels)[:, self.observed_levels]
+        prior = prior_counts(self._second.confusion, self.levels)[:, self.observed_levels]
         pairs = np.flatnonzero((self.first_level >= 0) & (self.second_level >= 0))
         twice = JudgedTwice(
             topic=self.collection.pair_topic[pairs].astype(np.int64),
@@ -232,17 +229,6 @@ class AnotherAssessor:
             )
         return self.observed_levels.astype(np.uint8)[block]
 
-    @property
-    def description(self) -> dict[str, Any]:
-        """Level counts for documents judged twice, with notes, as a JSON-serializable dictionary."""
-        counts = self.counts.sum(axis=0)
-        changes = [
-            {"first": a, "second": b, "n": int(counts[i, j])}
-            for (i, a), (j, b) in itertools.product(enumerate(self.levels), repeat=2)
-        ]
-        n, n_same = int(counts.sum()), int(np.trace(counts))
-        return {"n_twice": n, "n_same": n_same, "changes": changes, "notes": self.notes()}
-
     def notes(self) -> list[str]:
         """Return notes on levels that have few twice-judged documents or that second assessors never use."""
         n_twice = self.counts.sum(axis=(0, 2))
@@ -253,7 +239,7 @@ class AnotherAssessor:
         ]
         notes = []
         if not n_twice.any():
-            how = "the confusion" if self._confusion else "the prior"
+            how = "the confusion" if self._second.confusion else "the prior"
             notes.append(f"no document is judged twice: {how} says how levels change, alike everywhere")
         elif few:
             notes.append(
@@ -268,7 +254,14 @@ class AnotherAssessor:
 
 def describe_assessors(collection: Collection) -> dict[str, Any]:
     """Return level counts for documents judged twice, with notes, as a JSON-serializable dictionary."""
-    return AnotherAssessor(collection, n_draws=1, random_seed=0).description
+    another = AnotherAssessor(collection, n_draws=1, random_seed=0)
+    counts = another.counts.sum(axis=0)
+    changes = [
+        {"first": a, "second": b, "n": int(counts[i, j])}
+        for (i, a), (j, b) in itertools.product(enumerate(another.levels), repeat=2)
+    ]
+    n, n_same = int(counts.sum()), int(np.trace(counts))
+    return {"n_twice": n, "n_same": n_same, "changes": changes, "notes": another.notes()}
 
 
 def paired_values(

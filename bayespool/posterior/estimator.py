@@ -33,7 +33,7 @@ from bayespool.models.registry import check_priors
 from bayespool.names import COMBINED_MODELS, leading_name, settings_in
 from bayespool.posterior.another_assessor import AnotherAssessor, paired_values
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.distance import PoolDistance, distance_from_pool, with_kinds
+from bayespool.posterior.distance import distance_from_pool, with_kinds
 from bayespool.posterior.fitting import fit_threshold
 from bayespool.posterior.lots import fit_lots
 from bayespool.posterior.mixtures import ThresholdPosterior
@@ -298,7 +298,9 @@ class PosteriorEstimator:
         problems = [ScoringProblem(*common, threshold, reach, shared) for threshold in thresholds]
         unknowns = problems[0].unknowns
         posteriors, weights = list[ThresholdPosterior](), dict[str, float]()
-        distance = self._distance(problems[0])
+        distance = None
+        if self.model == "combined" and problems[0].has_pool_evidence:
+            distance = distance_from_pool(collection, targets, **problems[0].threshold.levels)
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
         kinds = shared.once("kinds", lambda: with_kinds(collection)) if may_be_new else None
         shift = self._shift(problems[0], engine) if len(unknowns) else np.zeros(0)
@@ -347,12 +349,6 @@ class PosteriorEstimator:
             distance=distance,
             lots=lots,
         )
-
-    def _distance(self, problem: ScoringProblem) -> PoolDistance | None:
-        """Return distances between runs and pool for the combined model, else None."""
-        if self.model != "combined" or not problem.has_pool_evidence:
-            return None
-        return distance_from_pool(problem.collection, problem.run_ids, **problem.threshold.levels)
 
     def _shift(self, problem: ScoringProblem, engine: Engine) -> FloatArray:
         """Draw the log-odds shift for unjudged documents at the first threshold, shape (draw, run)."""

@@ -111,30 +111,21 @@ def attribute_sample(collection: Collection, run_ids: tuple[str, ...]) -> Collec
     sample = collection.sample
     assert sample is not None  # for the type checker: some document was left out by lot
     drawn = sample.chosen & collection.judged & (np.nan_to_num(sample.inclusion, nan=1.0) < 1)
-    best = _best_run(collection, collection.run_index(run_ids))
+    rank = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
+    best = np.full(len(rank), -1, dtype=np.int32)  # run that ranks a document best, on ties the first by name
+    for run in np.sort(collection.run_index(run_ids)):
+        document, ranks = ranked(collection.document, int(run))
+        better = ranks < rank[document]
+        rank[document[better]], best[document[better]] = ranks[better], run
     return dataclasses.replace(
         collection,
         organizations=collection.run_ids,
         organization=np.arange(len(collection.run_ids), dtype=np.int32),
         pooled=np.zeros(len(collection.run_ids), dtype=bool),
         pool=DepthPool.even(0, len(collection.run_ids)),
-        attributed_run=np.where(drawn, best, np.int32(-1)),
+        attributed_run=np.where(drawn, best[:-1], np.int32(-1)),
         own=None,
     )
-
-
-def _best_run(collection: Collection, index: OrderArray) -> IntArray:
-    """Return the run that ranks each document best, −1 for none, shape (pair,).
-
-    Ties go to the first run by name.
-    """
-    best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
-    run = np.full(len(best), -1, dtype=np.int32)
-    for r in np.sort(index):
-        document, ranks = ranked(collection.document, int(r))
-        better = ranks < best[document]
-        best[document[better]], run[document[better]] = ranks[better], r
-    return run[:-1]
 
 
 def draw_relevant_elsewhere(

@@ -376,8 +376,8 @@ def _predict_run_totals(
     # organization × topic, of standard deviation τ, draw chances to a half and turn a count's variance V into
     # V + τ²V² (Williams 1982, Extra-binomial variation in logistic linear models, Applied Statistics 31,
     # 144–148).
-    density, rows = Density(model.spec.structure(seen, ())), np.lexsort((held.topic, held.run))
-    (predictor,) = model.spec.structure(held).blocks[-1].predictors
+    density, rows = Density(model.structure(seen, ())), np.lexsort((held.topic, held.run))
+    (predictor,) = model.structure(held).blocks[-1].predictors
     known_effects = {n: g for n, g in predictor.groups.items() if model.spec.effects[n].dim == "topic"}
     documents = Rows(density.places, dataclasses.replace(predictor, groups=known_effects, varying=None), rows)
     far = (held.predictors[rows] ** 2).sum(axis=1)

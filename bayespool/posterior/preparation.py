@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -38,7 +38,7 @@ from bayespool.posterior.thresholds import Threshold
 from bayespool.posterior.unknowns import DocumentPlaces, Unknowns, find_places, find_unknowns
 
 if TYPE_CHECKING:
-    from bayespool.models import Evidence
+    from bayespool.models import Evidence, Structure
 
 LogOddsFunction = Callable[[Mapping[str, FloatArray], OrderArray, int, slice], FloatArray]
 
@@ -107,6 +107,7 @@ class ScoringProblem:
     asked_threshold: Threshold | None = None
     reach: int | None = None
     shared: SharedWork = field(default_factory=SharedWork)
+    _places: dict[int, DocumentPlaces] = field(default_factory=dict, init=False, repr=False)
 
     def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
         """Return cached work that other runs on the collection share at the same threshold and depth."""
@@ -160,13 +161,9 @@ class ScoringProblem:
         """Hidden documents with their predictors, lacking labels as often as the documents to complete."""
         return self._tables[0]
 
-    @property
-    def unjudged(self) -> DocumentTable:
-        """Documents to complete with their predictors, a row for each retrieving run."""
-        return self._tables[1]
-
     @cached_property
     def _tables(self) -> tuple[DocumentTable, DocumentTable]:
+        """Hidden documents, and those to complete, a row for each retrieving run, with their predictors."""
         collection, names, depth = (
             self.collection,
             (*evidence_predictors(), *self.label_slopes),
@@ -193,10 +190,6 @@ class ScoringProblem:
         if depth not in self._places:
             self._places[depth] = find_places(self.unknowns, depth)
         return self._places[depth]
-
-    @cached_property
-    def _places(self) -> dict[int, DocumentPlaces]:
-        return {}
 
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
@@ -254,7 +247,7 @@ class ScoringProblem:
         """Return hidden or unjudged documents with the predictors that a model needs."""
         return with_predictors(
             self.collection,
-            self.hidden if hidden else self.unjudged,
+            self._tables[0 if hidden else 1],
             tuple(spec.predictors),
             cutoff=self.document_depth,
             **self.threshold.levels,
@@ -384,6 +377,13 @@ class PreparedModel:
         """Fit the model to its evidence with the given engine."""
         fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known)
         return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
+
+    def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
+        """Return the model as numeric arrays, with other evidence if given.
+
+        ``known`` is passed to `ModelSpec.structure`.
+        """
+        return self.spec.structure(self.evidence if evidence is None else evidence, known)
 
     @property
     def known(self) -> tuple[int, ...]:

@@ -170,17 +170,6 @@ def find_unexplained(collection: Collection) -> BoolArray:
     return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
 
-def draw_log_odds(completion: Completion, top: int) -> FloatArray:
-    """Return posterior draws of the log odds of reaching level ``top``, shape (draw, document)."""
-    thinned = slice(None, None, -(-completion.n_draws // MAX_DRAWS))
-    is_relevant = (np.arange(len(completion.levels)) >= top).astype(float)
-    n_topics = len(completion.unknowns.start) - 1
-    parts = [completion.expected(t, is_relevant, thinned)[0] for t in range(n_topics)]
-    chance = np.clip(np.concatenate(parts, axis=1), 1e-12, 1 - 1e-12)
-    log_odds: FloatArray = np.log(chance) - np.log1p(-chance)
-    return log_odds
-
-
 def learn_shift(
     problem: ScoringProblem, models: tuple[str, ...], engine: Engine, priors: Any, n_draws: int, seed: int
 ) -> FloatArray | None:
@@ -217,5 +206,9 @@ def learn_shift(
         return None
     is_relevant = collection.relevance[unknowns.pair] >= threshold.rel
     rng = np.random.default_rng(key_of(seed, "selection", threshold.rel))
-    shift = find_selection(draw_log_odds(completion, 1), is_judged, is_relevant, rng, UNEXPLAINED_PRIOR).shift
+    thinned, values = slice(None, None, -(-n_draws // MAX_DRAWS)), np.array([0.0, 1.0])
+    parts = [completion.expected(t, values, thinned)[0] for t in range(len(collection.query_ids))]
+    chance = np.clip(np.concatenate(parts, axis=1), 1e-12, 1 - 1e-12)
+    log_odds = np.log(chance) - np.log1p(-chance)
+    shift = find_selection(log_odds, is_judged, is_relevant, rng, UNEXPLAINED_PRIOR).shift
     return np.repeat(shift, -(-n_draws // len(shift)))[:n_draws]

@@ -10,7 +10,7 @@ from each import cases
 from scipy.integrate import quad
 from scipy.special import log_expit
 
-from bayespool.inference.cells import draw_effects, integrate
+from bayespool.inference.cells import NODES, SHARES, draw_effects, integrate, normal_nodes
 
 SIZES = (1, 3, 6, 2, 12)
 START = np.concatenate([[0], np.cumsum(SIZES)])
@@ -29,6 +29,7 @@ def observations() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 ONE = np.zeros(len(SIZES), dtype=np.int64), 1  # owner of every cell
+FIVE = NODES, np.log(SHARES)
 
 
 def log_density(u: np.ndarray, cell: int, log_odds: np.ndarray, tau: float) -> np.ndarray:
@@ -59,17 +60,19 @@ def exact(log_odds: np.ndarray, tau: float) -> float:
 @cases("tau", [1e-3, 0.3, 1.0, 2.0])
 def test_what_is_left_is_the_integral(tau: float) -> None:
     log_odds, k, n = observations()
-    found = integrate(log_odds, k, n, START, tau, np.zeros((len(k), 0)), *ONE, np.zeros(len(SIZES)))
+    found = integrate(
+        log_odds, k, n, START, tau, *FIVE, np.zeros((len(k), 0)), *ONE, np.zeros(len(SIZES)), False
+    )
     assert found.log_likelihood == pytest.approx(exact(log_odds, tau), abs=0.02 if tau > 1 else 2e-3)
 
 
-def test_derivatives_are_those_of_the_integral(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_derivatives_are_those_of_the_integral() -> None:
     """Of the log odds, by differences of the exact integral."""
-    nodes, shares = np.polynomial.hermite_e.hermegauss(31)
-    monkeypatch.setattr("bayespool.inference.cells.NODES", nodes)
-    monkeypatch.setattr("bayespool.inference.cells.SHARES", shares / shares.sum())
+    nodes, shares = normal_nodes(31)
     (log_odds, k, n), tau, step = observations(), 1.2, 1e-3
-    found = integrate(log_odds, k, n, START, tau, np.eye(len(k)), *ONE, np.zeros(len(SIZES)))
+    found = integrate(
+        log_odds, k, n, START, tau, nodes, np.log(shares), np.eye(len(k)), *ONE, np.zeros(len(SIZES)), False
+    )
     unit = step * np.eye(len(log_odds))
     rise = np.array([exact(log_odds + u, tau) - exact(log_odds - u, tau) for u in unit]) / (2 * step)
     assert found.slopes[0] == pytest.approx(rise, abs=1e-5)
@@ -85,13 +88,24 @@ def test_derivatives_are_those_of_the_integral(monkeypatch: pytest.MonkeyPatch) 
 def test_owners_share_what_is_of_the_coefficients() -> None:
     log_odds, k, n = observations()
     matrix, modes = np.random.default_rng(2).normal(size=(len(k), 3)), np.zeros(len(SIZES))
-    whole = integrate(log_odds, k, n, START, 0.9, matrix, *ONE, modes.copy())
-    parts = integrate(log_odds, k, n, START, 0.9, matrix, np.array([1, 0, 1, 2, 1]), 3, modes.copy())
+    whole = integrate(log_odds, k, n, START, 0.9, *FIVE, matrix, *ONE, modes.copy(), False)
+    owner = np.array([1, 0, 1, 2, 1])
+    parts = integrate(log_odds, k, n, START, 0.9, *FIVE, matrix, owner, 3, modes.copy(), False)
     assert parts.slopes.sum(axis=0) == pytest.approx(whole.slopes[0])
     assert parts.bends.sum(axis=0) == pytest.approx(whole.bends[0])
     rows = slice(START[1], START[2])
     alone = integrate(
-        log_odds[rows], k[rows], n[rows], START[1:3] - START[1], 0.9, matrix[rows], ONE[0][:1], 1, modes[:1]
+        log_odds[rows],
+        k[rows],
+        n[rows],
+        START[1:3] - START[1],
+        0.9,
+        *FIVE,
+        matrix[rows],
+        ONE[0][:1],
+        1,
+        modes[:1],
+        False,
     )
     assert parts.slopes[0] == pytest.approx(alone.slopes[0])
     assert parts.bends[0] == pytest.approx(alone.bends[0])

@@ -87,8 +87,8 @@ def check_derivatives(density: Density, x, theta):
 def test_derivatives_are_those_of_the_density(model, monkeypatch):
     """With more nodes than in use, for the integrals over cells are to be exact here."""
     nodes, shares = np.polynomial.hermite_e.hermegauss(41)
-    monkeypatch.setattr("bayespool.inference.cells.NODES", nodes)
-    monkeypatch.setattr("bayespool.inference.cells.SHARES", shares / shares.sum())
+    monkeypatch.setattr("bayespool.inference.density.NODES", nodes)
+    monkeypatch.setattr("bayespool.inference.density.SHARES", shares / shares.sum())
     density = Density(MODELS[model].structure(prepared_evidence(model)))
     check_derivatives(density, *_random_point(density, np.random.default_rng(2)))
 
