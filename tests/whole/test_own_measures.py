@@ -23,7 +23,6 @@ from bayespool.experiments import simulate_example
 from bayespool.measures import (
     MEASURES,
     Measure,
-    Normalized,
     Precision,
     Recall,
     Success,
@@ -184,7 +183,6 @@ def test_bounds_over_an_ideal_ranking_are_the_range_where_amounts_may_fall() -> 
         """Over an ideal ranking, and falling with every second relevant document."""
 
         rises = False
-        extremes = Normalized.extremes
 
         def evaluate(self, levels: np.ndarray) -> np.ndarray:
             return (levels[..., : self.cutoff] >= self.rel).sum(axis=-1) % 2
