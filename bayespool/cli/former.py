@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-_READING = (
-    "second-assessors",
-    "order",
-    "negative",
-    "exclude",
-    "topics",
-    "run-id",
-    "max-file-size",
-    "max-holes",
-)
+_READING = ("second-assessors", "order", "negative", "exclude", "topics", "run-id", "max-file-size")
 _OF_STRATEGIES = ("run_depth", "shares", "rel")
-_IN_PYTHON = {
-    "unpool-by": "unpool_by",
-    "estimand": "estimand",
-    "ideal": "ideal",
-    "confusion": "confusion",
-    "fitted": "fitted",
-    "announce": "announce",
-    "unseen": "unseen",
-    "runs": "runs",
-    "plan": "plan",
-    "targets": "n_targets",
-    "ci-prob": "ci_prob",
-}
+_IN_PYTHON = ("estimand", "ideal", "confusion", "fitted", "announce", "unseen", "runs", "plan", "ci-prob")
 
 FORMER_OPTIONS: dict[str, str] = {
     **{f"--{name}": f"--posterior {name}=…" for name in ("draws", "tune", "chains", "engine")},
     "--prior": "--posterior 'mu=Normal(-2,1)'",
     "--estimator": "--posterior 'ratio(draws=…)'",
     **{f"--{name}": f"--reading {name.replace('-', '_')}=…" for name in _READING},
+    "--max-holes": "--reading max_holes=…",
     "--lenient": "--reading lenient",
     "--each-its-own": "--reading each_its_own",
     "--pooled-runs": "--reading 'pooled_run_ids=(a,b)'",
@@ -49,7 +29,9 @@ FORMER_OPTIONS: dict[str, str] = {
     "--width": "width= of bayespool.tables.Arrangement in Python",
     "--figures": "figures= of result.save in Python",
     "--install-completion": 'eval "$(_BAYESPOOL_COMPLETE=bash_source bayespool)" in the shell\'s start file',
-    **{f"--{name}": f"{keyword}= in Python" for name, keyword in _IN_PYTHON.items()},
+    **{f"--{name}": f"{name.replace('-', '_')}= in Python" for name in _IN_PYTHON},
+    "--unpool-by": "unpool_by= in Python",
+    "--targets": "n_targets= in Python",
     "--joint": "--posterior joint=True",
     "--no-joint": "--posterior joint=False",
     "--no-fitted": "fitted=False in Python",

@@ -378,6 +378,12 @@ class PreparedModel:
         fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known)
         return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
 
+    def graph(self) -> Any:
+        """Return the model as a ``pymc.Model``."""
+        from bayespool.models.graphs import build_graph  # imports PyMC
+
+        return build_graph(self.spec, self.evidence)
+
     def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
         """Return the model as numeric arrays, with other evidence if given.
 
