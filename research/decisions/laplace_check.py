@@ -22,7 +22,6 @@ from shared import contributors, read
 
 from bayespool import Collection, SimulationSettings, parse_measure, simulate
 from bayespool.inference import NUTS, Fit, Laplace
-from bayespool.models.graphs import build_graph
 from bayespool.posterior import PreparedModel, ScoringProblem, new_interaction, new_organization_effect
 
 MOST, TAILS = 0.1, [0.025, 0.975]
@@ -77,8 +76,7 @@ def real_pools() -> Iterator[tuple[str, Collection]]:
 def compared(prepared: PreparedModel) -> dict[str, float]:
     """What the check measures, and how far an end really is off."""
     laplace = Laplace(draws=8000).fit(prepared.spec, prepared.evidence, 1)
-    graph = build_graph(prepared.spec, prepared.evidence)
-    nuts = NUTS(draws=2000, chains=4).compile(graph).sample(random_seed=1)
+    nuts = NUTS(draws=2000, chains=4).compile(prepared.graph()).sample(random_seed=1)
     one, other = (log_odds_of_mean(prepared, fit) for fit in (laplace, nuts))
     width = float(np.diff(np.quantile(other, TAILS))[0])
     off = np.abs(np.quantile(one, TAILS) - np.quantile(other, TAILS)) / width

@@ -22,7 +22,6 @@ from shared import contributors, forget_pool, head, markdown, read
 
 from bayespool import Collection, load_example, parse_measure
 from bayespool.inference import NUTS, Laplace
-from bayespool.models.graphs import build_graph
 from bayespool.posterior import ScoringProblem
 
 
@@ -41,7 +40,7 @@ def main() -> None:
             times = [time.perf_counter()]
             fast = laplace.fit(prepared.spec, prepared.evidence, 1)
             times.append(time.perf_counter())
-            compiled = nuts.compile(build_graph(prepared.spec, prepared.evidence))
+            compiled = nuts.compile(prepared.graph())
             times.append(time.perf_counter())
             for seed in (1, 2):
                 sampled = compiled.sample(random_seed=seed, data=prepared.evidence.arrays())

@@ -143,8 +143,8 @@ def test_a_summary_prints_a_table_and_sentences() -> None:
 def test_a_figure_is_drawn_by_its_name(tmp_path: Path) -> None:
     for figure in (TOY.plot(), TOY.plot("values")):
         assert figure.axes[0].lines[0].get_ydata().tolist() == [0.5, 0.25]
-    with pytest.raises(InputError, match=r"no figure 'valuse'; did you mean 'values'\? there are values"):
-        TOY.plot("valuse")
+    with pytest.raises(InputError, match=r"no figure 'valuesx'; did you mean 'values'\? there are values"):
+        TOY.plot("valuesx")
     TOY.save(tmp_path / "toy")
     with pytest.raises(InputError, match="of the figure 'values' only an image is stored"):
         read_result(tmp_path / "toy").plot()
