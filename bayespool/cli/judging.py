@@ -17,6 +17,7 @@ from bayespool.cli.files import (
     check_names,
     files_argument,
     reading_progress,
+    say_unpooled,
     stage_progress,
 )
 from bayespool.cli.messages import echo
@@ -172,6 +173,7 @@ def impute(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     named = files.keywords()
     with stage_progress() as say:
         collection, targets = files.read(say)
+        say_unpooled(collection, keywords)
         sizes = {name: named[name] for name in ("strict", "max_file_size") if name in named}
         with warnings.catch_warnings(category=InputWarning, action="ignore"):  # given by the first reading
             lines = gather_qrels(named["qrels"], reading=Reading(**sizes))
