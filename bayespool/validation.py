@@ -9,7 +9,15 @@ from typing import Any, get_args
 from bayespool.errors import InputError, known_names
 from bayespool.names import describe_estimator
 
-__all__ = ["check_choice", "check_count", "check_number", "check_share", "described", "listed"]
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_number",
+    "check_sampling",
+    "check_share",
+    "described",
+    "listed",
+]
 
 _MAX_INTEGER = 2**31 - 1  # of any number but a seed
 
@@ -62,6 +70,14 @@ def check_count(name: str, value: Any, *, least: int = 1, most: int | None = Non
 def check_share(name: str, value: Any) -> None:
     """Raise `InputError` unless a value is strictly between 0 and 1, or None."""
     check_number(name, value, above=0, below=1)
+
+
+def check_sampling(sampler: Any) -> None:
+    """Raise `InputError` for numbers of draws, chains and the like that a sampler cannot have."""
+    bounds = {"draws": 10**7, "tune": 10**7, "chains": 1000, "cores": None, "n_points": None}
+    for name, most in bounds.items():
+        check_count(name, getattr(sampler, name, None), most=most)
+    check_share("target_accept", getattr(sampler, "target_accept", None))
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:

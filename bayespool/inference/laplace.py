@@ -29,6 +29,7 @@ from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
 from bayespool.measures import Diagnostics
 from bayespool.models.priors import draw_prior
+from bayespool.validation import check_sampling
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec
@@ -295,6 +296,9 @@ class Laplace:
     chains: int = 1
     n_points: int = 32
     check: bool = True
+
+    def __post_init__(self) -> None:
+        check_sampling(self)
 
     def fit(
         self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bayespool.arrays import AnyArray
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.fit import Fit, diagnose
+from bayespool.validation import check_sampling
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -48,6 +49,9 @@ class NUTS:
     cores: int = 2
     progress: bool = field(default=False, compare=False)
     _compiled: dict[Any, CompiledModel] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_sampling(self)
 
     def fit(
         self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None

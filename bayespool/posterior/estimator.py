@@ -56,7 +56,7 @@ from bayespool.posterior.thresholds import (
     find_thresholds,
 )
 from bayespool.randomness import key_of
-from bayespool.validation import check_choice, check_count, check_number, check_share
+from bayespool.validation import check_choice, check_count, check_number, check_sampling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,9 +127,7 @@ class PosteriorEstimator:
         if self.model not in (*MODELS, "combined"):
             raise InputError(f"no model {self.model!r}", hint=known_names(self.model, ("combined", *MODELS)))
         engine_named(self.engine)
-        for name, most in (("draws", 10**7), ("tune", 10**7), ("chains", 1000)):
-            check_count(name, getattr(self, name), most=most)
-        check_share("target_accept", self.target_accept)
+        check_sampling(self)
         check_number("shift", self.shift)
         for name in ("joint", "together", "progress"):
             check_choice(name, getattr(self, name), (True, False))
@@ -466,16 +464,17 @@ def given_settings(posterior: str | PosteriorEstimator | None) -> dict[str, Any]
         raise InputError(
             f"{posterior!r} is no posterior", hint="give settings, 'draws=4000, engine=nuts', or an estimator"
         )
-    model, equals, _ = posterior.partition("=")
-    if equals and "(" not in model:
-        settings, given = settings_in(f"posterior({posterior})", "settings of", PosteriorEstimator), ""
-    else:
+    before, equals, _ = posterior.partition("=")
+    names_model = not equals or "(" in before
+    if names_model:
         settings = settings_in(posterior, "posterior", PosteriorEstimator, fixed={"model"})
-        given = leading_name(posterior)
+    else:
+        settings = settings_in(f"posterior({posterior})", "settings of", PosteriorEstimator)
     if not isinstance(settings.get("priors", {}), Mapping):
         raise InputError(f"priors cannot be {settings['priors']!r}", hint="write mu=Normal(-2, 1)")
-    if equals and not given:
+    if not names_model:
         return settings
+    given = leading_name(posterior)
     name = given.removeprefix("posterior-").replace("-", "_")
     if name not in (*MODELS, "combined"):
         raise InputError(f"no model {given!r}", hint=known_names(name, ("combined", *MODELS)))

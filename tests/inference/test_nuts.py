@@ -6,12 +6,30 @@ import dataclasses
 
 import pymc as pm
 import pytest
+from each import cases
 from fits import compile_once, example_evidence, same_draws, sample_quietly
 
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.inference import NUTS, Fit
+from bayespool.inference import NUTS, Fit, Laplace
 from bayespool.models import MODELS
 from bayespool.models.graphs import build_graph
+
+
+@cases(
+    "wrong",
+    [{"draws": 0}, {"tune": 0}, {"chains": 0}, {"cores": 0}, {"target_accept": 1.0}, {"target_accept": 0.0}],
+)
+def test_settings_that_cannot_be_are_refused(wrong: dict[str, int]) -> None:
+    (name,) = wrong
+    with pytest.raises(InputError, match=f"{name} cannot be {wrong[name]}; (at least 1|above 0 and below 1)"):
+        NUTS(**wrong)
+
+
+def test_an_approximation_needs_draws_and_points() -> None:
+    for name in ("draws", "chains", "n_points"):
+        with pytest.raises(InputError, match=f"{name} cannot be 0; at least 1"):
+            Laplace(**{name: 0})
+
 
 SMALL = NUTS(draws=60, tune=100, chains=2)
 
