@@ -106,8 +106,8 @@ def audit(
     Examples
     --------
     >>> from bayespool import audit, load_example
-    >>> found = audit(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio(draws=100)")
-    >>> len(found), found.interval
+    >>> audited = audit(load_example(), "new-b", "P@10", budget=5, posterior="posterior-ratio(draws=100)")
+    >>> len(audited), audited.interval
     (5, (0.35, 0.57))
     """
     check_count("budget", budget)

@@ -72,7 +72,7 @@ def main() -> None:
 
     Of ``gate``, whose verdicts are 0 to 2, every error has status 3.
     """
-    of_gate = "gate" in sys.argv[1:3]
+    of_gate = next((word for word in sys.argv[1:] if not word.startswith("-")), "") == "gate"
     prepare_streams()
     warnings.showwarning = _show_warning
     warnings.simplefilter("ignore")

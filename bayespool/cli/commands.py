@@ -174,7 +174,6 @@ def command(
     argument: Argument | None = None,
     own: Mapping[str, Callable[..., Option]] | None = None,
     short: str,
-    name: str = "",
 ) -> Callable[[Callable[..., None]], Command]:
     """Return a decorator that makes a command whose options are parameters of a function, files and outputs.
 
@@ -191,8 +190,6 @@ def command(
         Options of this command alone (`own_option`), also in place of those of files and outputs.
     short : str
         Line in the list of commands.
-    name : str
-        Its name, if not that of the decorated function.
 
     Notes
     -----
@@ -225,7 +222,7 @@ def command(
             keywords = {n: function_value(parameters()[n], given.pop(n)) for n in of_function}
             body(files=Files(**files), keywords=keywords, outputs=Outputs(**outputs), **given)
 
-        title = name or body.__name__.replace("_", "-")
+        title = body.__name__.replace("_", "-")
         return Command(title, options, function, callback=run, help=body.__doc__, short_help=short)
 
     return decorate

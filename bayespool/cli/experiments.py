@@ -38,7 +38,6 @@ _CLUSTER = {
         help="Compute on the workers of the Dask cluster whose scheduler is there, in place of processes.",
     ),
 }
-_FILES = "posterior judges known_depth pool_strategy reading jobs"
 
 
 def _run(

@@ -113,9 +113,8 @@ class Files:
     def check_assessors(self, scope: object) -> None:
         """Raise `InputError` for judgments of second assessors that no scope uses."""
         if "second_assessors" in self.ways() and "another-assessor" not in str(scope):
-            raise InputError(
-                "second_assessors, and no scope that speaks of them", hint="add --scope another-assessor"
-            )
+            hint = "add --scope another-assessor"
+            raise InputError("second_assessors, and no scope that speaks of them", hint=hint)
 
     @property
     def are_named(self) -> bool:
@@ -157,9 +156,8 @@ class Files:
     def refuse_beside_collections(self) -> None:
         """Raise `InputError` for judgments and runs beside a file that names them."""
         if self.collections and (self.qrels or self.pool):
-            raise InputError(
-                "--collection beside --qrels or --pool", hint="name judgments and runs in the file alone"
-            )
+            hint = "name judgments and runs in the file alone"
+            raise InputError("--collection beside --qrels or --pool", hint=hint)
 
     def ways(self, keys: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return how files are read: arguments of `bayespool.read_collection` other than files of runs.

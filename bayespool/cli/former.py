@@ -36,11 +36,11 @@ FORMER_OPTIONS: dict[str, str] = {
     "--no-joint": "--posterior joint=False",
     "--no-fitted": "fitted=False in Python",
 }
-"""What to write in place of an option."""
+"""Replacements of options, by option."""
 
 FORMER_COMMANDS: dict[str, str] = {
     "pool-width": "random-pools",
     "common-topics": "random-pools --common 5,10,20",
     "run-types": "leave-out --by type",
 }
-"""What to write in place of a command."""
+"""Replacements of commands, by command."""

@@ -285,9 +285,8 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
             hint="give --qrels, or take a strategy that knows its order beforehand",
         )
     if plan.stop is not None and not qrels:
-        raise InputError(
-            f"stopping rule {plan.stop.name!r} looks at judgments, and there is none", hint="give --qrels"
-        )
+        problem = f"stopping rule {plan.stop.name!r} looks at judgments, and there is none"
+        raise InputError(problem, hint="give --qrels")
     with stage_progress() as say:
         progress = reading_progress(say)
         collection = read_contributors(

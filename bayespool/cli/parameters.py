@@ -132,7 +132,7 @@ def own_option(*flags: str, type: Any = str, **attributes: Any) -> Callable[...,
     return functools.partial(Option, list(flags), type=_click_type(type), **attributes)
 
 
-def function_option(parameter: Parameter, *, first: bool = False, metavar: str | None = None) -> Option:
+def function_option(parameter: Parameter, *, first: bool = False) -> Option:
     """Return the option of a function's parameter."""
     name, kind, is_listed = parameter.name, parameter.type, parameter.is_listed
     is_repeated = name in _REPEATED and " of " in parameter.documented_type
@@ -146,7 +146,7 @@ def function_option(parameter: Parameter, *, first: bool = False, metavar: str |
         is_flag=kind is bool,
         default=None,
         multiple=is_repeated,
-        metavar=f"<{_kind_name(kind)},…>" if texts else metavar,
+        metavar=f"<{_kind_name(kind)},…>" if texts else None,
         shown_default=parameter.default,
         first=first,
         help=first_sentence(parameter.description) + (" May be repeated." if is_repeated else ""),

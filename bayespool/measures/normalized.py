@@ -79,9 +79,8 @@ class Normalized(Measure):
         ranking, with no unjudged document relevant and with all at the highest level; the ends of its
         ``range`` where amounts may fall. A family with `sharp_extremes` has those.
         """
-        is_open = self.ideal != "judged" and max(tally.levels, default=0) >= self.rel
-        top = levels[..., : self.cutoff]
-        sharp = self.sharp_extremes(top, tally, n_elsewhere) if is_open and self.rises else None
+        is_open = self.rises and self.ideal != "judged" and max(tally.levels, default=0) >= self.rel
+        sharp = self.sharp_extremes(levels[..., : self.cutoff], tally, n_elsewhere) if is_open else None
         return self._wide_extremes(levels, tally, n_elsewhere) if sharp is None else sharp
 
     def _wide_extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> Extremes:
