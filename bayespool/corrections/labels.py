@@ -31,7 +31,7 @@ from bayespool.evidence.held_out import held_out_documents, held_out_levels
 from bayespool.evidence.ideals import judged_tally, level_index, relevance_levels, tally_within_reach
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
 from bayespool.measures import Additive, Normalized, Values
-from bayespool.measures.normalized import safe_ratio
+from bayespool.measures.base import safe_ratio
 from bayespool.validation import check_choice, check_count
 
 NO_JUDGE = "needs labels of a judge (--judge)"

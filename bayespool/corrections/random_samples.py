@@ -23,7 +23,7 @@ from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
 from bayespool.evidence.ideals import level_index, ranked_levels, states
 from bayespool.measures import NDCG, Additive
-from bayespool.measures.normalized import Normalized
+from bayespool.measures.base import Normalized
 from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
 
 

@@ -11,9 +11,17 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray, IndexArray
 from bayespool.errors import InputError
-from bayespool.measures.base import MAX_RELEVANCE, Additive, Measure, Tally, register_measure, whole_number
+from bayespool.measures.base import (
+    MAX_RELEVANCE,
+    Additive,
+    Extremes,
+    Measure,
+    Normalized,
+    Tally,
+    register_measure,
+    whole_number,
+)
 from bayespool.measures.extremes import gain_extremes
-from bayespool.measures.normalized import Extremes, Normalized
 
 Formula = Literal["log2", "exp-log2"]
 

@@ -6,7 +6,6 @@ from .bandits import (
     Thompson as Thompson,
     Ucb1Tuned as Ucb1Tuned,
 )
-from .by_rank import RRF as RRF, Depth as Depth, DiscountedGain as DiscountedGain, Take as Take
 from .choosing import (
     Contributions as Contributions,
     Membership as Membership,
@@ -26,6 +25,7 @@ from .discovery import (
     discover_pool as discover_pool,
 )
 from .fusion import (
+    RRF as RRF,
     Borda as Borda,
     CombAnz as CombAnz,
     CombMax as CombMax,
@@ -34,6 +34,9 @@ from .fusion import (
     CombMnz as CombMnz,
     CombSum as CombSum,
     Condorcet as Condorcet,
+    Depth as Depth,
+    DiscountedGain as DiscountedGain,
+    Take as Take,
 )
 from .loading import (
     read_collection as read_collection,

@@ -14,6 +14,7 @@ from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.strategy import Strategy, TopicRankings
+from bayespool.validation import check_count, check_number
 
 
 class Sampling(Strategy):
@@ -276,10 +277,8 @@ class ActiveSampling(Sampling):
 
     def __post_init__(self) -> None:
         """Raise `InputError` if ``batch`` is below 1 or ``even`` is outside (0, 1]."""
-        if self.batch < 1:
-            raise InputError(f"active-sampling: a batch of {self.batch}", hint="give 1 or more")
-        if not 0 < self.even <= 1:
-            raise InputError(f"active-sampling: even is {self.even}", hint="give a share above 0, up to 1")
+        check_count("active-sampling: batch", self.batch)
+        check_number("active-sampling: even", self.even, above=0, most=1)
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """Return the first ``n`` distinct documents in the order in which they are sampled."""
@@ -306,10 +305,8 @@ class ActiveSampling(Sampling):
         live = np.bincount(run, minlength=n_runs) > 0
         even = live / max(live.sum(), 1)
         lots = rng.random((n, 2))
-        order, log_out = _sample(
-            start, run, prior, credit, even, relevant, n, self.batch, float(self.even), lots
-        )
-        return order, log_out
+        settings = (self.batch, float(self.even), lots)
+        return _sample(start, run, prior, credit, even, relevant, n, *settings)
 
 
 @compiled

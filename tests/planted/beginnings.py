@@ -337,7 +337,7 @@ FAULTS = (
     ),
     Fault(
         "chance of stopping",
-        "measures/reciprocal_rank.py",
+        "measures/precision.py",
         "np.exp2(top - self.max_rel) - 2.0**-self.max_rel",
         "np.exp2(top - self.max_rel)",
         "measures/test_of_rankings.py",

@@ -18,7 +18,7 @@ from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning, InputError
 from bayespool.experiments import load_example, simulate_example
 from bayespool.measures import MEASURES, Measure, parse_measure
-from bayespool.measures.normalized import with_ideal
+from bayespool.measures.base import with_ideal
 from bayespool.models import MODELS
 from bayespool.scoring import Scores, score
 
