@@ -14,9 +14,9 @@ from bayespool.corrections.base import (
     Corrected,
     PointCorrection,
     SampledCorrection,
-    join_notes,
     judgment_sample,
     not_defined,
+    run_notes,
     sampling_notes,
 )
 from bayespool.corrections.registry import register_estimator
@@ -79,11 +79,7 @@ class HorvitzThompson(PointCorrection):
             total, room = added.sum(axis=1), bounds.residual.sum(axis=1)
             kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))
             added *= np.where(total != 0, kept / np.where(total != 0, total, 1), 0)[:, None]
-            cut = np.abs(total - kept) > 1e-12
-            notes = tuple(
-                join_notes(was_cut and "cut to the upper bound", note)
-                for note, was_cut in zip(notes, cut.tolist(), strict=True)
-            )
+            notes = run_notes((np.abs(total - kept) > 1e-12, "cut to the upper bound"), (notes, "{}"))
         return Corrected(bounds.lower + added, notes=notes)
 
 
