@@ -176,7 +176,7 @@ def test_an_input_error_is_a_value_error_and_says_its_reason_once(tmp_path: Path
         "constant e cannot be 7; at least 0 and at most 1": lambda: score(
             EXAMPLE, estimators="background(e=7)"
         ),
-        "measure 'RBP(p=7)': RBP: p 7 is not a number between 0 and 1": lambda: parse_measure("RBP(p=7)"),
+        "measure 'RBP(p=7)': RBP: p cannot be 7; above 0 and below 1": lambda: parse_measure("RBP(p=7)"),
         f"{path}: holds more than 1 MiB; allow": lambda: read_run(path, max_file_size=1),
     }
     for said, call in wrong.items():

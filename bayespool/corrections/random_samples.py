@@ -23,7 +23,7 @@ from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
 from bayespool.evidence.ideals import level_index, ranked_levels, states
 from bayespool.measures import NDCG, Additive
-from bayespool.measures.base import Normalized
+from bayespool.measures.base import Normalized, safe_ratio
 from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
 
 
@@ -180,7 +180,7 @@ class InferredNDCG(SampledCorrection):
         mean = by_stratum(gain[pair] * measure.weights()[rank]) / np.maximum(n_judged, 1)
         gained = (by_stratum(np.ones(len(pair))) * mean).sum(axis=2)
         ideal = _ideal_gains(collection, stratum, measure)
-        return np.where(ideal > 0, gained / np.where(ideal > 0, ideal, 1), 0.0)
+        return safe_ratio(gained, ideal)
 
 
 def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> FloatArray:

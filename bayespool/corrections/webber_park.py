@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -78,9 +78,7 @@ class Adjustment(SharedCorrection):
         self, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
     ) -> tuple[Estimates, ...]:
         """Return estimates from the base estimator for each measure."""
-        base: Any = self.base
-        estimates: tuple[Estimates, ...] = base.estimate(collection, list(run_ids), list(measures))
-        return estimates
+        return cast(Estimator, self.base).estimate(collection, list(run_ids), list(measures))
 
 
 @register_estimator(
@@ -299,24 +297,14 @@ class TopicsAdjustment(Adjustment):
             for measure, start in zip(parsed, self._unpooled(collection, run, common, parsed), strict=True):
                 truth = score_bounds(collection, [run], measure).lower[0, common]
                 lost = truth - start.per_topic[0, common]
-                spread = {"std_difference": lost, "std_truth": truth}
-                std = {name: float(x.std(ddof=1)) if n > 1 else math.nan for name, x in spread.items()}
-                rows += [
-                    {
-                        "run_id": run,
-                        "measure": str(measure),
-                        "n_common": n,
-                        "adjustment": float(lost.mean()),
-                        **std,
-                        "std": standard_error(std["std_difference"], n, n_topics),
-                        "std_alone": standard_error(std["std_truth"], n, n_topics),
-                        "error": error,
-                        "n_needed": topics_for_error(std["std_difference"], n_topics, error),
-                        "n_needed_alone": topics_for_error(std["std_truth"], n_topics, error),
-                    }
-                    for error in errors
-                ]
-        return pd.DataFrame(rows)
+                spread = _std(np.stack([lost, truth])).tolist()
+                known = (run, str(measure), n, float(lost.mean()), *spread)
+                known += tuple(standard_error(std, n, n_topics) for std in spread)
+                for error in errors:
+                    n_needed = (topics_for_error(std, n_topics, error) for std in spread)
+                    rows.append((*known, error, *n_needed))
+        columns = ["run_id", "measure", "n_common", "adjustment", "std_difference", "std_truth", "std"]
+        return pd.DataFrame(rows, columns=[*columns, "std_alone", "error", "n_needed", "n_needed_alone"])
 
     def is_common(self, collection: Collection) -> BoolArray:
         """Return whether each topic is among the common topics, shape (topic,).

@@ -7,7 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeVar, get_args
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from bayespool.errors import InputError, renamed_attributes, warn_caller
 from bayespool.measures.values import Values
 from bayespool.names import Ideal as Ideal
 from bayespool.tables.citations import cite
+from bayespool.validation import check_choice
 
 MEASURES: dict[str, type[Measure]] = {}
 """Measure families, keyed by their names in ir_measures."""
@@ -290,10 +291,7 @@ class Normalized(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.ideal not in get_args(Ideal):
-            raise InputError(
-                f"{self.name}: no ideal {self.ideal!r}", hint=f"known: {', '.join(get_args(Ideal))}"
-            )
+        check_choice(f"{self.name}: ideal", self.ideal, Ideal)
         if self.ideal == "judged":
             object.__setattr__(self, "range", (self.range[0], float("inf")))
 
@@ -361,8 +359,7 @@ class Normalized(Measure):
 
 def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]:
     """Return the measures with ``ideal`` as their ideal ranking wherever it is "own"."""
-    if ideal not in get_args(Ideal):
-        raise InputError(f"no ideal {ideal!r}", hint=f"known: {', '.join(get_args(Ideal))}")
+    check_choice("ideal", ideal, Ideal)
     changed = (
         dataclasses.replace(measure, ideal=ideal)
         if isinstance(measure, Normalized) and measure.ideal == "own"

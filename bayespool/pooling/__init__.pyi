@@ -9,6 +9,7 @@ from .bandits import (
 from .choosing import (
     Contributions as Contributions,
     Membership as Membership,
+    PoolPlan as PoolPlan,
     PoolSelection as PoolSelection,
     choose as choose,
     count_contributions as count_contributions,
@@ -43,7 +44,6 @@ from .loading import (
     read_collections as read_collections,
     read_contributors as read_contributors,
 )
-from .plans import PoolPlan as PoolPlan
 from .pools import StrategyPool as StrategyPool, pool_of_strategy as pool_of_strategy
 from .rank_biased import RBPA as RBPA, RBPB as RBPB, RBPC as RBPC
 from .registry import (

@@ -49,6 +49,7 @@ from bayespool.errors import (
     PartialListWarning,
     warn_caller,
 )
+from bayespool.pooling.choosing import PoolPlan
 from bayespool.pooling.discovery import (
     PoolRule,
     describe_pool,
@@ -57,7 +58,6 @@ from bayespool.pooling.discovery import (
     warn_of_doubt,
     warn_of_misfit,
 )
-from bayespool.pooling.plans import PoolPlan
 from bayespool.pooling.pools import pool_of_strategy
 from bayespool.pooling.strategy import Strategy
 from bayespool.tables.files import PathLike

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
+from bayespool.measures.base import safe_ratio
 from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.strategy import Strategy, TopicRankings
 from bayespool.validation import check_count, check_number
@@ -178,7 +179,7 @@ def sampled_ap(
             inside = np.where(stratum == h, weight, 0.0)
             above += np.where(stratum == h, (joint_weight - 1) * (np.cumsum(inside, axis=-1) - inside), 0.0)
     rank = np.arange(1, state.shape[-1] + 1)
-    return _quotient((weight * (1.0 + above) / rank).sum(axis=-1), n_relevant)
+    return safe_ratio((weight * (1.0 + above) / rank).sum(axis=-1), np.asarray(n_relevant))
 
 
 def infer_ap(state: StateArray, n_relevant: int | IntArray) -> FloatArray:
@@ -193,7 +194,7 @@ def infer_ap(state: StateArray, n_relevant: int | IntArray) -> FloatArray:
     share = (_above(hit) + _EPSILON) / (_above(judged) + 2 * _EPSILON)
     rank = np.arange(1, state.shape[-1] + 1)
     precision = (1.0 + _above(pooled) * share) / rank
-    return _quotient(np.where(hit, precision, 0.0).sum(axis=-1), n_relevant)
+    return safe_ratio(np.where(hit, precision, 0.0).sum(axis=-1), np.asarray(n_relevant))
 
 
 def infer_stratified_ap(
@@ -225,18 +226,12 @@ def infer_stratified_ap(
     total = np.zeros(state.shape[:-1])
     for h in range(len(n_pooled)):
         total += rate[h] * np.where(stratum == h, precision, 0.0).sum(axis=-1)
-    return _quotient(total, float((rate * n_relevant).sum()))
+    return safe_ratio(total, np.asarray((rate * n_relevant).sum()))
 
 
 def _above(is_counted: BoolArray) -> IndexArray:
     """Return the number of true entries at smaller ranks, shape (..., rank)."""
     return np.cumsum(is_counted, axis=-1) - is_counted
-
-
-def _quotient(total: FloatArray, n: float | npt.NDArray[np.integer] | FloatArray) -> FloatArray:
-    """Return ``total / n``, or 0 where ``n`` is 0."""
-    is_defined = np.asarray(n) > 0
-    return np.where(is_defined, total / np.where(is_defined, n, 1), 0.0)
 
 
 @register_strategy("active-sampling", citations=("li-kanoulas-2017",))

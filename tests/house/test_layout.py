@@ -58,7 +58,6 @@ TESTED_IN = {
     "models/registry": "inference/test_density models/test_graphs models/test_spec posterior/test_selection",
     "pooling/candidates": "pooling/test_discovery",
     "pooling/fusion": "pooling/test_choosing pooling/test_voting",
-    "pooling/plans": "pooling/test_pools",
     "pooling/rank_biased": "pooling/test_voting",
     "pooling/strategy": "pooling/test_choosing",
     "posterior/another_assessor": "posterior/test_second_judges",

@@ -354,8 +354,8 @@ FAULTS = (
     Fault(
         "relevant documents elsewhere",
         "measures/extremes.py",
-        "low = min(low, reached / (total[t] + added + elsewhere[r, t]))",
-        "low = min(low, reached / (total[t] + added))",
+        "lost = n_relevant + n_elsewhere[run]",
+        "lost = n_relevant",
         "measures/test_extremes.py",
         "the lower bound of AP is not the least that a completion gives",
     ),

@@ -61,7 +61,7 @@ def test_names_that_cannot_be_taken_out(example: Collection) -> None:
     for names, by, message in (
         ("nobody", "organization", "'nobody' is neither a run nor an organization; runs: 'coast-1'"),
         ("north", "run", "'north' is an organization"),
-        ("north-1", "topic", "cannot take out by 'topic'"),
+        ("north-1", "topic", "by cannot be 'topic'"),
         ("new-a", "run", "run new-a is not in the pool"),
     ):
         with pytest.raises(InputError, match=message):
