@@ -29,19 +29,17 @@ from bayespool.experiments.budget_results import Budgets, packed
 from bayespool.experiments.design import INTERVAL_COLUMNS, Design, Graded, Part, contributors, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, in_order, result_fields, stacked
 from bayespool.experiments.leaving_out import best_positions, n_best
-from bayespool.experiments.preparing import parsed_arguments, user_code_versions
 from bayespool.experiments.running import Columns, PartResult, Stored, add_rows
-from bayespool.experiments.settings import BudgetSettings
+from bayespool.experiments.settings import BudgetSettings, user_code_versions
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
 from bayespool.names import By, PairTest, Shares, describe_estimator
 from bayespool.pooling import Membership, PoolPlan, StoppingRule, Strategy, judging_order
 from bayespool.pooling.choosing import topic_shares
 from bayespool.pooling.pools import with_strategy_pool
-from bayespool.pooling.registry import parse_stopping_rule, parse_strategies, stops_at, strategy_text
+from bayespool.pooling.registry import stops_at, strategy_text
 from bayespool.pooling.strategy import retrieved_by
 from bayespool.posterior import PosteriorEstimator
-from bayespool.validation import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -297,20 +295,7 @@ def compare_budgets(
         take     200 0.216 122.0
         take     600 0.068  81.0
     """
-    given = {"estimand": "complete", "may_be_empty": True}
-    settings = BudgetSettings(
-        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed, **given),
-        strategies=parse_strategies(strategies),
-        budgets=tuple(sorted(set(listed("budgets", budgets)))),
-        by=by,
-        top=top,
-        truth=truth,
-        pool_depth=pool_depth,
-        shares=shares,
-        rel=rel,
-        test=test,
-        stop=None if stop is None else parse_stopping_rule(stop),
-    )
+    settings = BudgetSettings.parse(locals())
     whole = whole_pool(collection, "pooled", pool_depth)
     whole = whole.without_judgments(~whole.in_pool())
     n_documents = int(whole.in_pool().sum())
@@ -351,7 +336,7 @@ def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int,
     Default: those of the paper up to the size of the pool, or tenths of a small pool.
     """
     if requested:
-        return requested
+        return tuple(sorted(set(requested)))
     if n_documents < _SMALL_POOL_DOCUMENTS:
         tenths = np.arange(1, _N_BUDGETS_OF_SMALL_POOL + 1) * n_documents / _N_BUDGETS_OF_SMALL_POOL
         return tuple(np.unique(np.ceil(tenths).astype(int)).tolist())

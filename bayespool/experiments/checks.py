@@ -28,8 +28,8 @@ from bayespool.experiments.predictions import (
     predict_mixture,
     stack,
 )
-from bayespool.experiments.preparing import parse_models, refuse_foreign_priors
 from bayespool.experiments.running import completed
+from bayespool.experiments.settings import parse_models, refuse_foreign_priors
 from bayespool.inference import Source
 from bayespool.inference.engines import make_engine
 from bayespool.measures import Measure, Precision

@@ -24,8 +24,8 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
-from bayespool.experiments.preparing import changed, parts_description
 from bayespool.experiments.running import Columns, Stored, Task, add_rows
+from bayespool.experiments.settings import changed, parts_description
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.errors import (
     kendall_tau_b,

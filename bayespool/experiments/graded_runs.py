@@ -15,9 +15,7 @@ import numpy as np
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
-from bayespool.defaults import fill_ci_prob
 from bayespool.experiments.design import COVERAGE_LEVELS, Design, error_columns, interval_summary
-from bayespool.experiments.preparing import parsed_arguments
 from bayespool.experiments.running import Columns, PartResult
 from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Measure
@@ -499,11 +497,7 @@ def run_design(
        as-judged      16 0.0253
     interpolated      16 0.0165
     """
-    settings = DesignSettings(
-        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
-        estimand=estimand,
-        ci_prob=fill_ci_prob(ci_prob),
-    )
+    settings = DesignSettings.parse(locals())
     parts = [
         part if part.measures else replace(part, measures=settings.measures)
         for part in design.parts(collection, settings)

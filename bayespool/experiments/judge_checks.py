@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayespool.collection import Collection, Judge
 from bayespool.collection.own import check_own_judgments
-from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import contributors
 from bayespool.experiments.graded_runs import check_metadata, ordered_table
@@ -29,8 +28,8 @@ from bayespool.experiments.judge_rows import (
     relevant_from,
 )
 from bayespool.experiments.running import Columns, Stored, Task, add_rows
+from bayespool.experiments.settings import parsed_fields
 from bayespool.measures import Measure
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Estimand
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
@@ -42,7 +41,7 @@ from bayespool.tables.files import records
 from bayespool.tables.formatting import level, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
-from bayespool.validation import check_count, described, listed
+from bayespool.validation import check_count, described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -456,18 +455,9 @@ def check_judges(
 
     check_count("random_seed", random_seed, least=0)
     check_count("pool_depth", pool_depth)
-    parsed = parse_ranking_measures(measures)
-    settings = JudgesSettings(
-        measures=parsed,
-        posterior=parse_posterior(posterior, estimand=estimand, random_seed=random_seed),
-        unpool=listed("unpool", unpool, may_be_empty=True),
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        intervals=intervals,
-        ci_prob=fill_ci_prob(ci_prob),
-        random_seed=random_seed,
-    )
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    settings = JudgesSettings(**parsed_fields(JudgesSettings, locals()) | {"posterior": estimator})
+    parsed = settings.measures
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     names = [judge.name for judge in collection.judges]

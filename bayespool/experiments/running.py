@@ -46,7 +46,7 @@ from bayespool.errors import (
     warn_caller,
 )
 from bayespool.evidence import PREDICTORS
-from bayespool.experiments.preparing import user_code_versions
+from bayespool.experiments.settings import user_code_versions
 from bayespool.inference import ENGINES
 from bayespool.models import MODELS
 from bayespool.tables import read_parquet
