@@ -313,7 +313,13 @@ def leave_out_resolved(
         },
         seconds=total_seconds(results),
         clusters=design.clusters,
-        _rows=_with_reported(run_table(pooled, settings, results), settings),
+        _rows=with_reported(
+            run_table(pooled, settings, results),
+            ["measure", "estimator"],
+            "truth",
+            settings.top,
+            every=settings.top_pool == "kept",  # runs were chosen before they were left out
+        ),
         scores_in_pool={m: dict(zip(runs, scores.tolist(), strict=True)) for m, scores in in_pool.items()},
     )
 
@@ -351,12 +357,14 @@ def _with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettin
     return replace(settings, run_types=pairs, types=settings.types or tuple(kinds))
 
 
-def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:
-    """Return the rows with a column ``reported`` that marks the best runs."""
-    reported = np.full(len(frame), settings.top_pool == "kept")  # runs were chosen before they were left out
-    for _, rows in frame.groupby(["measure", "estimator"], sort=False):
-        reported[rows.index[best_positions(rows["truth"].to_numpy(), settings.top)]] = True
-    frame.insert(list(frame.columns).index("truth"), "reported", reported)
+def with_reported(
+    frame: pd.DataFrame, keys: Sequence[str], score: str, top: float, *, every: bool = False
+) -> pd.DataFrame:
+    """Return the rows with a column ``reported`` that marks the best runs in each group, or every run."""
+    reported = np.full(len(frame), every)
+    for _, rows in frame.groupby(list(keys), sort=False):
+        reported[rows.index[best_positions(rows[score].to_numpy(), top)]] = True
+    frame.insert(list(frame.columns).index(score), "reported", reported)
     return frame
 
 
