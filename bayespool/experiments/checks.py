@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments.graded_runs import PIT, check_metadata, measure_view, named_figure
 from bayespool.experiments.hidden import HiddenDocuments, pool_alone
 from bayespool.experiments.predictions import (
-    CI_PROBS,
     HeldOutPrediction,
-    calibration_frame,
     check_pool,
-    elpd_frame,
     fit_fold,
     predict_held_out,
     predict_mixture,
@@ -32,7 +33,13 @@ from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.models import MODEL_NAMES
 from bayespool.models.registry import check_priors
 from bayespool.names import COMBINED_MODELS
-from bayespool.posterior import PosteriorEstimator, PreparedModel, ScoringProblem, Threshold
+from bayespool.posterior import (
+    PosteriorEstimator,
+    PreparedModel,
+    ScoringProblem,
+    Threshold,
+    stacking_weights,
+)
 from bayespool.posterior.estimator import given_settings
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.posterior.preparation import evidence_depth
@@ -49,6 +56,7 @@ if TYPE_CHECKING:
 
     from bayespool.inference import Engine, Fit
 
+CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
 _RUN_COUNTS = {"n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs.")}
 _CALIBRATION = _RUN_COUNTS | {
     "pit_inside": Column("PIT in", "chance", "Share of runs with a PIT in the central part of this size."),
@@ -296,17 +304,17 @@ def check_models(
             )
             for name in names
         }
-        found = [
+        predicted = [
             predict_held_out(prepared, hidden, engine, **shared, fits=model_fits)
             for prepared, model_fits in steps.values()
         ]
-        members = [p for p in found if p.model in COMBINED_MODELS]
+        members = [p for p in predicted if p.model in COMBINED_MODELS]
         if len(members) == len(COMBINED_MODELS) and len(members[0].densities) == 1:
-            found.append(stack(members, random_seed=random_seed))
+            predicted.append(stack(members, random_seed=random_seed))
         elif len(members) == len(COMBINED_MODELS):
             both = {p.model: steps[p.model] for p in members}
-            found.append(predict_mixture(both, members, hidden, **shared))
-        predictions += found
+            predicted.append(predict_mixture(both, members, hidden, **shared))
+        predictions += predicted
     about: dict[str, Any] = {"engine": sampling.engine, "collection_fingerprint": collection.fingerprint}
     trees = {(str(p.measure), p.model): p.to_datatree(**about, **shared) for p in predictions if containers}
     metadata = check_metadata(
@@ -344,3 +352,122 @@ def _fit(
     prepared = part.prepare(collection, priors)
     hidden = HiddenDocuments(collection, Precision(part.depth), part.threshold)
     return task, fit_fold(prepared, hidden, engine, f, n_folds=n_folds, random_seed=random_seed)
+
+
+def calibration_frame(
+    predictions: Sequence[HeldOutPrediction], ci_probs: Sequence[float] = CI_PROBS
+) -> pd.DataFrame:
+    """Return a data frame with the calibration of predictions by measure, model and probability.
+
+    Parameters
+    ----------
+    predictions : sequence of HeldOutPrediction
+    ci_probs : sequence of float in (0, 1)
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per measure, model and probability: ``measure``, ``model``, ``ci_prob``; ``pit_inside``, the
+        share of runs whose randomized PIT lies in the central part, ``ci_prob`` in expectation, and ``se``,
+        its standard error clustered by organization, NaN for a share of 0 or 1; ``covered``, the share of
+        runs whose interval contains the truth, ends included, which is somewhat larger for whole documents;
+        ``width``, the mean width of the intervals of the measure; ``pit_mean``; ``mae``, the mean absolute
+        error of the predicted mean; ``n_runs`` with hidden documents and their ``n_organizations``.
+    """
+    import pandas as pd
+
+    rows = pd.concat([p.to_frame(prob) for p in predictions for prob in ci_probs], ignore_index=True)
+    rows = rows.rename(columns={"pit": "pit_mean"}).assign(
+        pit_inside=(rows["pit"] - 0.5).abs() < rows["ci_prob"] / 2,
+        covered=(rows["lower"] <= rows["value"]) & (rows["value"] <= rows["upper"]),
+        width=rows["upper"] - rows["lower"],
+        mae=(rows["value_predicted"] - rows["value"]).abs(),
+    )
+    groups = rows.groupby(["measure", "model", "ci_prob"], sort=False)
+    means = groups[["pit_inside", "covered", "width", "pit_mean", "mae"]].mean()
+    means.insert(1, "se", groups[["pit_inside", "organization"]].apply(_clustered_error))
+    return means.assign(n_runs=groups.size(), n_organizations=groups["organization"].nunique()).reset_index()
+
+
+def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str] = ()) -> pd.DataFrame:
+    """Return a data frame that ranks models by expected log predictive density for held-out organizations.
+
+    The unit is the organization: the mean over its runs of the log predictive density of the number of
+    relevant hidden documents credited to the run; for a measure of several levels of relevance, of the
+    numbers that reach each of its thresholds among those that reached the one below. Weights and gains of a
+    measure do not enter: P@10 and RR@10 have the same density.
+
+    Parameters
+    ----------
+    predictions : sequence of HeldOutPrediction
+        Of one measure or of several.
+    combined : sequence of str
+        The models that the combined estimator mixes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Best first within a measure, as ArviZ has it: ``measure``, ``model``, ``rank``, ``elpd``,
+        ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``,
+        ``dse`` (of the differences by organization); then ``weight_combined``, the weights of the
+        combined estimator (on the first threshold), and ``n_organizations``. The weight of a model outside
+        the mixture is NaN.
+    """
+    import pandas as pd
+    from arviz_stats import compare
+
+    tables: list[pd.DataFrame] = []
+    for measure in dict.fromkeys(p.measure for p in predictions):
+        models = [p for p in predictions if p.measure == measure]
+        densities = {p.model: _organization_densities(p) for p in models}
+        best = np.max(list(densities.values()), axis=0)  # weights are the same less what is the best
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            table = compare({name: _elpd(density) for name, density in densities.items()})
+            others = {name: _elpd(d - best) for name, d in densities.items() if name != "combined"}
+            table["weight"] = compare(others)["weight"] if others else np.nan
+        table["weight_combined"] = _combined_weights([p for p in models if p.model in combined])
+        table["n_organizations"] = len(best)
+        tables.append(table.drop(columns=["p", "warning"]).rename_axis("model").reset_index())
+        tables[-1].insert(0, "measure", str(measure))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _combined_weights(members: Sequence[HeldOutPrediction]) -> pd.Series:
+    """Return the weights of the combined estimator on the first threshold, by model."""
+    import pandas as pd
+
+    if not members:
+        return pd.Series(dtype=float)
+    scored = np.isfinite(members[0].log_density)
+    organization = members[0].organization[scored]
+    densities = np.column_stack([p.densities[0, scored] for p in members])
+    weights = stacking_weights(densities, 1 / np.bincount(organization)[organization])
+    return pd.Series(weights, [p.model for p in members])
+
+
+def _organization_densities(prediction: HeldOutPrediction) -> FloatArray:
+    """Return the mean log density of each organization's runs, shape (organization,)."""
+    scored = np.isfinite(prediction.log_density)
+    organization = np.unique(prediction.organization[scored], return_inverse=True)[1]
+    return np.bincount(organization, prediction.log_density[scored]) / np.bincount(organization)
+
+
+def _elpd(densities: FloatArray) -> Any:
+    """Return log predictive densities of held-out organizations as ArviZ has them."""
+    from arviz_stats.utils import ELPDData
+    from xarray import DataArray
+
+    n, se = len(densities), np.sqrt(len(densities) * densities.var())
+    elpd_i = DataArray(densities, dims="organization")
+    elpd = "loo_kfold", densities.sum(), se, np.nan, 0, n, "log"  # of 0 samples: it is no estimate by PSIS
+    return ELPDData(*elpd, warning=False, good_k=np.nan, elpd_i=elpd_i)
+
+
+def _clustered_error(rows: pd.DataFrame) -> float:
+    """Return the standard error of a share with clustered observations; NaN for a share of 0 or 1."""
+    inside = rows["pit_inside"]
+    if inside.all() or not inside.any():
+        return float("nan")
+    off = (inside - inside.mean()).groupby(rows["organization"]).sum()
+    return float(np.sqrt((off**2).sum()) / len(inside))
