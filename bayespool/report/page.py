@@ -20,7 +20,7 @@ from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
 from bayespool.report.saving import check_place
 from bayespool.tables.files import PathLike, atomic_write
-from bayespool.tables.markup import TextTable, templates
+from bayespool.tables.markup import TextTable, templates, text_table
 
 _MAX_ROWS_WITHOUT_SCROLLING, _MAX_COLUMNS_UPRIGHT, _MAX_NAMES = 40, 10, 12
 _ENDS_EARLY = re.compile(r"</(script|style)[\s/>]|<!--.*<script[\s/>]", flags=re.IGNORECASE | re.DOTALL)
@@ -66,7 +66,7 @@ class Section:
     @property
     def is_wide(self) -> bool:
         """Whether the section is printed in landscape format."""
-        return any(len(table.header) > _MAX_COLUMNS_UPRIGHT for table in self.tables)
+        return any(len(table.columns) > _MAX_COLUMNS_UPRIGHT for table in self.tables)
 
 
 def write_report(result: Result, path: PathLike) -> None:
@@ -250,7 +250,7 @@ def _making(metadata: Mapping[str, Any]) -> Section:
         settings["settings"] = {k: value for k, value in call_settings.items() if settings.get(k) != value}
     texts = ((name, _setting(value)) for name, value in _leaves("", settings))
     rows = tuple((name, text) for name, text in texts if text)
-    table = TextTable("Settings", ("setting", "value"), rows, 2, label="settings")
+    table = text_table("Settings", ("setting", "value"), rows, 2)
     return Section("How it was made", "made", sentences, command=command, tables=(table,))
 
 

@@ -342,7 +342,8 @@ class Scores(ReadableScores):
         pandas.DataFrame
             Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``estimator``, ``value``,
             ``lower``, ``upper`` and ``ci_prob`` (the interval; NaN for a point correction), ``std``,
-            ``distance`` and ``new_kind`` (per run only, NaN where the estimator has none), ``as_judged`` (B,
+            ``distance`` and ``new_kind`` (per run only, NaN where the estimator has none), ``lambda`` (per
+            run only, of the anti-precision correction, where it is among the estimators), ``as_judged`` (B,
             as in trec_eval), ``bound_lower`` and ``bound_upper`` (bounds over all completions of the
             judgments: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
             `bayespool.evidence.Bounds`), ``unjudged`` (share of the measure's ranks with an unjudged
@@ -398,10 +399,15 @@ class Scores(ReadableScores):
                 statements = self._with_notes([e])
                 notes = ["; ".join(statements[run, measure]) for run in self.run_ids]
                 note = np.repeat(np.array(notes, dtype=object), n_topics)
-                wider = {} if per_topic else self._in_scope(e)
+                wider = {} if per_topic else self._in_scope(e) | self._lambda(e)
                 frames.append(frame.assign(**columns, **wider, note=note))
         made = pd.concat(frames, ignore_index=True).rename(columns={"method": "estimator"})
         return made[[*made.columns.drop("note"), "note"]]
+
+    def _lambda(self, e: Estimates) -> dict[str, Any]:
+        """Return the column of λ, if any of the estimates has this indicator of the pool's bias."""
+        has_any = any("lambda" in each.indicators for each in self.estimates)
+        return {"lambda": e.indicators.get("lambda", np.nan)} if has_any else {}
 
     def _in_scope(self, e: Estimates) -> dict[str, Any]:
         """Return the columns for a wider scope: another assessor or the population of topics."""

@@ -15,7 +15,7 @@ from corrected import write_sample
 from known_scores import POINT, with_posterior
 from rich.console import Console
 from toys import toy_collection
-from wide import wide
+from wide import headings, wide
 
 from bayespool import load_example, read_scores
 from bayespool.collection import Collection, qrels_from_frame
@@ -69,17 +69,17 @@ def test_runs_without_a_value_come_last_and_columns_without_any_are_left_out() -
     assert rows(without, sort="smoothed") == ["s2", "u"]
     assert rows(without, sort="smoothed", top=1) == ["s2"]
     (table,) = with_smoothed(scores_of("P@3"), np.nan, np.nan).read()
-    assert "smoothed" not in table.headings()
-    assert "background" in table.headings()
+    assert "smoothed" not in headings(table)
+    assert "background" in headings(table)
 
 
 def test_an_estimator_stands_with_its_interval_and_all_is_the_wide_table() -> None:
     scores = scores_of("P@3")
     (one,) = scores.read(Arrangement(["posterior-known"]))
-    assert one.headings() == ["run", "posterior known", "90 % interval"]
+    assert headings(one) == ["run", "posterior known", "90 % interval"]
     (alone,) = scores.read(Arrangement(["interval"]))
-    assert alone.headings() == ["run", "90 % interval"]
-    assert scores.read(Arrangement(["all"]))[0].headings()[:7] == [
+    assert headings(alone) == ["run", "90 % interval"]
+    assert headings(scores.read(Arrangement(["all"]))[0])[:7] == [
         *("run", "lower", "upper", "residual", "unjudged", "background", "smoothed")
     ]
     with pytest.raises(InputError, match="no column 'none'"):
@@ -116,8 +116,7 @@ def width_in_inches(table: TextTable) -> float:
             float(TextPath((0, 0), line, prop=font).get_extents().width) if line else 0 for line in lines
         )
 
-    cells = [table.header, *table.rows]
-    columns = [max(of(row[i]) for row in cells) for i in range(len(table.header))]
+    columns = [max(map(of, (column.heading, *column.cells))) for column in table.columns]
     return (sum(columns) + 5 * (len(columns) - 1)) / 72
 
 
@@ -126,8 +125,9 @@ def test_tables_fit_in_one_column_of_a_paper() -> None:
     column = Arrangement(width="column")
     two = scored()
     (text,) = two.read(dataclasses.replace(column, columns=["as-judged", "mean", "interval"]))
-    scores = dataclasses.replace(text, rows=tuple(("bm25-rm3-monoT5", *row[1:]) for row in text.rows))
-    assert [name for name, _ in scores.groups] == ["P@10", "nDCG@10"]
+    first = dataclasses.replace(text.columns[0], cells=("bm25-rm3-monoT5",) * len(text.rows))
+    scores = dataclasses.replace(text, columns=(first, *text.columns[1:]))
+    assert [name for name, *_ in scores.spans] == ["P@10", "nDCG@10"]
     assert scores.rows[0][1] == ".595"
     compared_runs = [
         text for text in compared("new-a", "new-b", "north-1").read(column) if text.medium == "paper"
@@ -354,7 +354,7 @@ def test_distance_and_checks_have_tables_and_figures_where_they_are_known() -> N
     names = ["forest-P_10", "topics-P_10", "unjudged-10", "distance"]
     assert [figure.name for figure in made.figures()] == names
     (_, distances) = texts(made, "scores")
-    assert [row[1] for row in distances.values] == made.to_frame()["distance"].tolist()
+    assert list(distances.columns[1].values) == made.to_frame()["distance"].tolist()
 
 
 def condition(collection: Collection) -> str:
@@ -398,7 +398,7 @@ def test_the_frame_has_both_intervals_and_says_what_the_second_is_over(over_topi
 
 def test_both_intervals_are_in_one_row_of_each_estimator(over_topics: Scores) -> None:
     table = over_topics.read()[0]
-    assert table.headings()[:2] == ["run", "estimator"]
+    assert headings(table)[:2] == ["run", "estimator"]
     assert [row[1] for row in table.rows] == ["background", "posterior-known"] * 2
     assert [row[-3] for row in table.rows][::2] == ["–", "–"]  # a correction has no interval but this one:
     assert all("–" in row[-2] and row[-2] != "–" for row in table.rows)
