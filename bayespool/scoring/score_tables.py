@@ -37,25 +37,6 @@ _IDEALS = {
     "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
     "judged": "the judged documents alone, as trec_eval has it",
 }
-SCOPE_COLUMNS = {
-    "population_lower": Column("population from", "score", "Lower end of the interval on topics like these."),
-    "population_upper": Column("population to", "score", "Upper end of the interval on topics like these."),
-    "unjudged_variance": Column(
-        "due to\nunjudged", "share", "Share of the variance in that scope due to unjudged documents."
-    ),
-    "population_by": Column(
-        "population by",
-        "text",
-        "draws: topics and unjudged documents are uncertain; bootstrap: over topics alone.",
-    ),
-    "another_value": Column("another's", "score", "Mean of what another assessor would have given."),
-    "another_lower": Column("another's from", "score", "Lower end of the interval of another assessor's."),
-    "another_upper": Column("another's to", "score", "Upper end of the interval of another assessor's."),
-    "assessor_variance": Column(
-        "due to\nassessor", "share", "Share of the variance of another assessor's due to the assessor."
-    ),
-}
-"""Columns with intervals on topics like these, or with scores expected from another assessor."""
 _BY_ANOTHER = IntervalColumn("another_lower", "another_upper", "by another\nassessor")
 _THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")
 _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
