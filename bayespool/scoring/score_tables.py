@@ -320,12 +320,12 @@ def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
     """Return the names of columns that may be dropped on a narrow terminal."""
     has_interval = estimators_in(frame)
     points = [
-        spared
+        BOUNDS.get(name, name)
         for name, has in has_interval.items()
         if not has and HIERARCHICAL_FORMS.get(name) not in has_interval
-        for spared in (f"{name} lambda", BOUNDS.get(name, name))
     ]
-    return ("residual", "bound_upper", *(points if any(has_interval.values()) else []))
+    lambdas = [f"{name} lambda" for name in has_interval] if "lambda" in frame else []
+    return ("residual", "bound_upper", *lambdas, *(points if any(has_interval.values()) else []))
 
 
 def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str:

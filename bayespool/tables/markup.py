@@ -182,6 +182,7 @@ def text_table(
 
 SUPERSCRIPTS = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 """Unicode superscripts for lower-case letters (all but q)."""
+_GREEK = {"Δ": "Delta", "κ": "kappa", "λ": "lambda", "ρ": "rho", "τ": "tau", "Φ": "Phi"}
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -206,8 +207,7 @@ _TEX = {
     "−": "$-$",
     "±": r"$\pm$",
     "…": r"\ldots{}",
-    "ρ": r"$\rho$",
-    "Φ": r"$\Phi$",
+    **{letter: rf"$\{name}$" for letter, name in _GREEK.items()},
     "²": r"\textsuperscript{2}",
     "→": r"$\to$",
     "†": r"$\dagger$",

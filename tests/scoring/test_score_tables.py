@@ -166,11 +166,11 @@ def printed(
 WIDE = """\
 P@3, mean over 3 topics
 
-                      resid-     un-      as   back-   inter-  smooth-  systems   anti-    con-
- run   lower   upper     ual  judged  judged  ground  polated       ed  adjust.   prec.  densed
- ──────────────────────────────────────────────────────────────────────────────────────────────
- u    0.3333  0.8889  0.5556  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
- s2   0.1111  0.1111  0.0000   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
+                      resid-     un-      as   back-   inter-  smooth-  systems   anti-              con-
+ run   lower   upper     ual  judged  judged  ground  polated       ed  adjust.   prec.         λ  densed
+ ────────────────────────────────────────────────────────────────────────────────────────────────────────
+ u    0.3333  0.8889  0.5556  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  +0.00514  0.4444
+ s2   0.1111  0.1111  0.0000   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  +0.00000  0.1111
 
 """
 
@@ -189,6 +189,7 @@ LEGEND = (
     "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower: unjudged documents are "
     "nonrelevant. Unjudged: share of the ranks that the measure looks at."
 )
+LAMBDA = "λ: the indicator of pool bias, above 0 where anti-precision corrects."
 TIES = "note: ranks of equal scores, which document ids order, descending: top 3: u 2 of 8"
 NOTE = "note: s2: 1 of 3 topics missing from the run; nothing unjudged"
 
@@ -224,9 +225,9 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
 def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipe is as wide as it has to be, or as the variable says; a terminal as wide as it is."""
     scores = toy_scores()
-    assert below(WIDE, printed(scores)) == f"{LEGEND} {TIES} {NOTE} {' '.join(scores.sentences())}"
+    assert below(WIDE, printed(scores)) == f"{LEGEND} {LAMBDA} {TIES} {NOTE} {' '.join(scores.sentences())}"
     assert NOTE in below(WIDE, printed(scores, width=120, terminal=True))
-    narrow = f"{LEGEND} note: too narrow for residual, upper; the result's files have them {TIES} {NOTE}"
+    narrow = f"{LEGEND} {LAMBDA} note: too narrow for residual, upper, λ; the result's files have them {TIES} {NOTE}"
     assert below(NARROW, printed(scores, width=80, terminal=True)).startswith(narrow)
     monkeypatch.setenv("COLUMNS", "80")
     assert NOTE in below(NARROW, printed(scores))
@@ -254,7 +255,11 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
     many: dict[str, Any] = {"run_ids": ids, "notes": noted, "std": None}
     estimates = tuple(
         dataclasses.replace(
-            e, value=np.repeat(e.value, 129), per_topic=np.repeat(e.per_topic, 129, axis=0), **many
+            e,
+            value=np.repeat(e.value, 129),
+            per_topic=np.repeat(e.per_topic, 129, axis=0),
+            indicators={name: np.repeat(values, 129) for name, values in e.indicators.items()},
+            **many,
         )
         for e in one.estimates
     )
