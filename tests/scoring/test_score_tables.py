@@ -227,7 +227,8 @@ def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatc
     scores = toy_scores()
     assert below(WIDE, printed(scores)) == f"{LEGEND} {LAMBDA} {TIES} {NOTE} {' '.join(scores.sentences())}"
     assert NOTE in below(WIDE, printed(scores, width=120, terminal=True))
-    narrow = f"{LEGEND} {LAMBDA} note: too narrow for residual, upper, λ; the result's files have them {TIES} {NOTE}"
+    missing = "note: too narrow for residual, upper, λ; the result's files have them"
+    narrow = f"{LEGEND} {LAMBDA} {missing} {TIES} {NOTE}"
     assert below(NARROW, printed(scores, width=80, terminal=True)).startswith(narrow)
     monkeypatch.setenv("COLUMNS", "80")
     assert NOTE in below(NARROW, printed(scores))

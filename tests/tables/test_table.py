@@ -57,7 +57,8 @@ def test_the_wide_table_comes_from_the_long_one() -> None:
     assert table_from_json("scores", FRAME, described).read() == table(WIDE).read()
     text = read(of(Pivot(("value", IntervalColumn()), "estimator", grouped=True)))
     assert text.spans == (("point", 2, 2), ("drawn", 3, 4))
-    assert [column.title for column in text.columns] == ["run", "point estimate", "drawn estimate", "drawn 90 % interval"]
+    titles = ["run", "point estimate", "drawn estimate", "drawn 90 % interval"]
+    assert [column.title for column in text.columns] == titles
 
 
 def of(*columns: Any, **more: Any) -> View:
