@@ -234,7 +234,8 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
     drawn = tuple(name for name, has_interval in estimators.items() if has_interval)
     ends = _intervals(frame)
-    of_points = ("value", *_lambda(frame), *[_THERE] * ("population_by" in frame))
+    there = [_THERE] * ("population_by" in frame)
+    of_points: tuple[str | IntervalColumn, ...] = ("value", *_lambda(frame), *there)
     parts: list[Part] = []
     for name in names:
         if name == "all":

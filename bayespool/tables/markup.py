@@ -84,8 +84,8 @@ class TextColumn:
 
     def take(self, order: Sequence[int]) -> TextColumn:
         """Return the column with the rows at the given places."""
-        cells, values = (tuple(each[i] for i in order) if each else () for each in (self.cells, self.values))
-        return replace(self, cells=cells, values=values)
+        values = tuple(self.values[i] for i in order) if self.values else ()
+        return replace(self, cells=tuple(self.cells[i] for i in order), values=values)
 
 
 @dataclass(frozen=True)
@@ -345,7 +345,7 @@ def templates(package: str) -> Any:
 
     environment = Environment(loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined)
     for name, escape in (("text", _html), ("tex", _tex), ("tex_number", _tex_number), ("line", _line)):
-        environment.filters[name] = lambda text, escape=escape: Markup(escape(text))  # nosec B704 # escaped
+        environment.filters[name] = lambda text, escape=escape: Markup(escape(text))  # nosec B704 # of functions that escape
     environment.filters["breakable"] = lambda text: Markup(  # nosec B704 # escaped before breaks are allowed
         re.sub(r"(?<=[_/])(?=\w)", "<wbr>", html.escape(text))
     )

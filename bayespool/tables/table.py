@@ -442,12 +442,12 @@ def _text_columns(
             name = "interval" if part.lower == "lower" else part.lower
             yield TextColumn(heading, cells, is_text=False, values=_numbers(lower), name=name)
         else:
-            column, values = table.column(part), values_of(part)
-            numbers = _numbers(values if column.is_number else [None] * n_rows)
-            if column.kind in ("score", "difference"):
-                column = replace(column, decimals=min(digits, column.shown_decimals))
-            cells = tuple(map(column.text, values))
-            yield TextColumn(column.label, cells, not column.is_number, numbers, name=part)
+            described, values = table.column(part), values_of(part)
+            numbers = _numbers(values if described.is_number else [None] * n_rows)
+            if described.kind in ("score", "difference"):
+                described = replace(described, decimals=min(digits, described.shown_decimals))
+            cells = tuple(map(described.text, values))
+            yield TextColumn(described.label, cells, not described.is_number, numbers, name=part)
 
 
 def _pivoted(table: Table, part: Pivot, rows: pd.DataFrame, n_rows: int, digits: int) -> Iterator[TextColumn]:

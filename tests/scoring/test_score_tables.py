@@ -259,7 +259,6 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
             e,
             value=np.repeat(e.value, 129),
             per_topic=np.repeat(e.per_topic, 129, axis=0),
-            indicators={name: np.repeat(values, 129) for name, values in e.indicators.items()},
             **many,
         )
         for e in one.estimates
