@@ -209,9 +209,9 @@ FAULTS = (
     ),
     Fault(
         "judgments of one's own leave with a run",
-        "collection/contents.py",
-        "return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))",
-        "return dataclasses.replace(smaller, pooled=pooled, relevance=relevance)",
+        "collection/own.py",
+        "return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled",
+        "return (dataclasses.replace(smaller, pooled=pooled",
         "whole/test_own_judgments.py",
         "what the user judged is forgotten where a run is scored as new",
     ),
