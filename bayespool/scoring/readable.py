@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayespool.corrections.base import FITTED
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, Normalized
 from bayespool.report.result import Figure, Result
@@ -25,7 +26,7 @@ from bayespool.scoring.score_tables import (
 from bayespool.tables.files import variable_name
 from bayespool.tables.formatting import counted, interval, level, number, percent
 from bayespool.tables.markup import Arrangement, TextTable
-from bayespool.tables.table import Column, Pivot, Table, View, extra_interval_scopes
+from bayespool.tables.table import Pivot, Table, View, extra_interval_scopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,24 +158,17 @@ def _corrected(row: Row, condition: str = "") -> str:
 _MAX_RUNS_PER_FOREST = 36  # that fit on a printed page
 _MAX_RUNS_WITH_MARKS, _MAX_RUNS_WITH_TOPICS, _MAX_TOPICS_DRAWN = 12, 3, 60
 _MAX_RUNS_IN_COLUMNS = 8
-_CUTOFF = Column("cutoff", "count", "Ranks that a measure looks at.")
-_CHECKS = {
-    "verdict": Column("verdict", "text", "What failed, or that the checks passed."),
-    "engine": Column("engine", "text", "What made the draws."),
-    "max_r_hat": Column(
-        "max R-hat", "coefficient", "Largest R-hat over all parameters; should be under 1.01.", 4
-    ),
-    "min_ess_bulk": Column("min ESS bulk", "size", "Smallest effective sample size; should be over 400.", 0),
-    "min_ess_tail": Column("min ESS tail", "size", "The same in the tails.", 0),
-    "n_divergences": Column("divergences", "count", "Divergent transitions after tuning; should be 0."),
-    "max_end_error": Column(
-        "max end error", "coefficient", "Largest error of an interval's ends, as a share of its width.", 4
-    ),
-    "held_out": Column(
-        "pool held", "share", "Share of the pool's organizations in 95 % intervals given by the others."
-    ),
-    "n_held_out": Column("organi\xad\nzations", "count", "Organizations of which this is a share."),
-}
+_CHECKS = (
+    "verdict",
+    "engine",
+    "max_r_hat",
+    "min_ess_bulk",
+    "min_ess_tail",
+    "n_divergences",
+    "max_end_error",
+    "held_out",
+    "n_held_out",
+)
 
 
 class ReadableScores(Result):
@@ -243,19 +237,43 @@ def checks_table(metadata: Mapping[str, Any]) -> Table:
         | {name: check[name] for name in _CHECKS if name in check}
         for check in metadata.get("diagnostics", ())
     ]
-    return Table("checks", "Checks of the draws", pd.DataFrame(rows).dropna(axis=1, how="all"), _CHECKS)
+    return Table("checks", "Checks of the draws", pd.DataFrame(rows).dropna(axis=1, how="all"))
 
 
 def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
     """Return a table of estimators' indicators for runs, by measure and run."""
+    frame = _known_of_runs(all_estimates, lambda name: name not in FITTED)
+    return Table("indicators", "Indicators of corrections", frame)
+
+
+def constants_table(all_estimates: Sequence[Estimates]) -> Table:
+    """Return a table of the constants that corrections fitted, by measure and run.
+
+    Those that are the same for all runs come first, and are what people read.
+    """
+    frame = _known_of_runs(all_estimates, FITTED.__contains__)
+    if "rmse" not in frame or not frame["rmse"].notna().any():
+        return Table("constants", "Fitted constants", frame)
+    frame = frame.sort_values("rmse", key=lambda rmse: rmse.isna(), kind="stable", ignore_index=True)
+    view = View(
+        title="Constants fitted to the pool",
+        names=("measure", "estimator"),
+        columns=("constant_c", "constant_e", "rmse"),
+        top=len(frame.dropna(subset="rmse").drop_duplicates(["measure", "estimator"])),
+    )
+    return Table("constants", "Fitted constants", frame, views=(view,))
+
+
+def _known_of_runs(all_estimates: Sequence[Estimates], is_column: Callable[[str], bool]) -> pd.DataFrame:
+    """Return estimators' indicators with these names, a row per measure, estimator and run."""
     import pandas as pd
 
     frames = [pd.DataFrame()]
     for e in all_estimates:
-        if e.indicators:
+        if known := {name: values for name, values in e.indicators.items() if is_column(name)}:
             names = {"run_id": e.run_ids, "measure": str(e.measure), "estimator": e.method}
-            frames.append(pd.DataFrame({**names, **e.indicators, "value": e.value}))
-    return Table("indicators", "Indicators of corrections", pd.concat(frames, ignore_index=True))
+            frames.append(pd.DataFrame({**names, **known, "value": e.value}))
+    return pd.concat(frames, ignore_index=True)
 
 
 def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds: Sequence[Bounds]) -> Table:
@@ -280,7 +298,7 @@ def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds:
         for cutoff in share_of
     )
     few = len(run_ids) <= _MAX_RUNS_IN_COLUMNS
-    return Table("unjudged", "Unjudged shares", frame, {"cutoff": _CUTOFF}, views if few else ())
+    return Table("unjudged", "Unjudged shares", frame, views=views if few else ())
 
 
 def _most_unjudged(rows: pd.DataFrame) -> str:
