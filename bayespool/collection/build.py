@@ -425,18 +425,16 @@ class Encoding:
     def _ordered(self, run: Run, column: _LinesByTopic, number: IntArray) -> EncodedRun:
         """Return a run encoded and ordered by scores or ranks."""
         key, topic = column.in_order(_keys(run, self.order)), column.topic
+        rank = None if self.order == "rank" or run.rank is None else column.in_order(run.rank)
         score = None
         if self._scores:
             with np.errstate(over="ignore"):
                 score = column.in_order(run.score).astype(np.float32)
-        conflict = None
-        if self.order != "rank" and run.rank is not None:
-            conflict = _rank_conflict(run.run_id, topic, key, column.in_order(run.rank))
         if not _is_in_order(topic, key):
             ranking = np.lexsort((key, topic))
             key, number = key[ranking], number[ranking]
-            score = None if score is None else score[ranking]
-        tied = np.concatenate([[False], (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])])
+            score, rank = (None if each is None else each[ranking] for each in (score, rank))
+        tied = _continues(topic, key)
         return EncodedRun(
             run.run_id,
             run.path,
@@ -444,7 +442,7 @@ class Encoding:
             number,
             tied if tied.any() else None,
             score,
-            conflict,
+            None if rank is None else _rank_conflict(run.run_id, topic, key, rank),
             count_ties(run.run_id, topic, key, by_score=self.order == "score"),
             find_strange_topics(run, self.query_ids),
         )
@@ -536,13 +534,23 @@ def _is_in_order(topic: IntArray, key: AnyArray) -> bool:
 
 
 def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntArray) -> RankConflict | None:
-    """Count the ranks at which ordering by score and by rank differ; None if they agree."""
-    if _is_in_order(topic, by_score) and _is_in_order(topic, rank):
-        return None  # the lines are in either order, as in most files
-    differs = np.lexsort((rank, by_score, topic)) != np.lexsort((by_score, rank, topic))
+    """Count the ranks at which ordering by score and by rank differ; None if they agree.
+
+    Lines are in the order of their topics and scores.
+    """
+    if _is_in_order(topic, rank):
+        return None
+    group = np.cumsum(~_continues(topic, by_score))  # of documents with equal scores
+    by_group, by_rank = (np.argsort(part * 2**32 + rank, kind="stable") for part in (group, topic.astype(int)))
+    differs = by_group != by_rank
     is_top = topic_ranks(topic) < _TOP_RANKS
     n_places = int(differs.sum())
     return RankConflict(run_id, n_places, int(differs[is_top].sum()), int(is_top.sum())) if n_places else None
+
+
+def _continues(topic: IntArray, key: AnyArray) -> BoolArray:
+    """Return whether each line has the topic and the key of the line before, shape (line,)."""
+    return np.concatenate([[False], (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])])
 
 
 def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
