@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection.files import MEMORY
 from bayespool.collection.records import Skipped
 from bayespool.errors import InputError
@@ -214,12 +214,19 @@ def _one_delimiter(text: bytes) -> tuple[bytes, str]:
     if b"\v" in text or b"\f" in text or (delimiter == b" " and b"\t" in text):
         text, delimiter = text.translate(_BLANKS_TO_SPACE), b" "
     characters = np.frombuffer(text, dtype=np.uint8)
-    is_blank = characters <= ord(" ")
-    if (is_blank[1:] & is_blank[:-1]).any():
+    if _has_blanks_together(characters):
         is_delimiter = characters == delimiter[0]
         before_end = np.append(is_delimiter[1:] | (characters[1:] == ord("\n")), True)
         text = characters[~(is_delimiter & before_end)].tobytes().replace(b"\n" + delimiter, b"\n")
     return text.strip(delimiter), delimiter.decode()
+
+
+def _has_blanks_together(characters: npt.NDArray[np.uint8]) -> bool:
+    """Return whether two neighbors are white space."""
+    is_blank = characters <= ord(" ")
+    n = len(is_blank)
+    pairs = (is_blank[start : n - (n - start) % 2].view(np.uint16) for start in (0, 1))
+    return any((pair == 0x0101).any() for pair in pairs)
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -294,8 +301,8 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
     if again.size:
         problems += _repeat_problems(again, query_id, doc_id, entries, path, layout)
     tally: dict[str, list[int]] = {}
-    for number, bad in problems:
-        tally.setdefault(bad.reason, []).append(number)
+    for number, problem in problems:
+        tally.setdefault(problem.reason, []).append(number)
     failure = _failure(problems, list(tally), n_rows, layout, has_entries=bool(entries), strict=strict)
     if failure is not None:
         reason, line, hint = failure
@@ -388,11 +395,10 @@ def _kept_entries(
 ) -> OrderArray:
     """Return ascending indices of the lines to keep, one per (topic, document) pair (`FileLayout.keep`)."""
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
+    keys: list[AnyArray] = [place, -real] if layout.real == "score" else [-place]
     if layout.needs_integer and layout.integer == "rank":
-        first = (place, integer)
-    else:
-        first = (place, -real) if layout.real == "score" else (-place,)
-    order = np.lexsort((*first, codes))
+        keys = [place, np.asarray(integer)]
+    order = np.lexsort((*keys, codes))
     return np.sort(order[np.unique(codes[order], return_index=True)[1]])
 
 
