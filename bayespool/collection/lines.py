@@ -271,7 +271,7 @@ _Problem = tuple[int, "BadLine"]
 
 
 class _Entry(NamedTuple):
-    """What is read of a row; ``apart`` is the column that tells several runs or subtopics apart."""
+    """Columns of a row; ``apart`` is the one that tells several runs or subtopics apart."""
 
     number: int
     query_id: bytes
@@ -565,5 +565,5 @@ def _repeat_problems(
             f"sort -k4,4nr {path.name} | awk '!seen[$1,$3]++'"
         )
         bad = BadLine(reason, detail, hint=hint, is_repeat=True)
-    told = dataclasses.replace(bad, detail="", hint="")
-    return [(each.number, bad if each is entry else told) for _, each in pairs]
+    repeat = dataclasses.replace(bad, detail="", hint="")
+    return [(each.number, bad if each is entry else repeat) for _, each in pairs]
