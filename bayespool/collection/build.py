@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, LevelArray, OrderArray
-from bayespool.collection.contents import Collection, some
+from bayespool.collection.contents import Collection
 from bayespool.collection.files import MEMORY, N_THREADS, check_memory
 from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.pools import DepthPool
@@ -41,7 +41,7 @@ from bayespool.collection.sources import (
     gather_qrels,
     gather_runs,
 )
-from bayespool.errors import InputError, InputWarning, known_names, warn_caller
+from bayespool.errors import InputError, InputWarning, known_names, some, warn_caller
 from bayespool.tables.formatting import counted
 
 USER_ORGANIZATION = "(yours)"

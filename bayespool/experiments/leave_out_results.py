@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.collection.contents import some
 from bayespool.comparisons import paired_t
 from bayespool.comparisons.reliability import Reliability, reliability
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL, significant_pairs
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError, known_names, some
 from bayespool.evidence.composition import RunCluster
 from bayespool.experiments.design import error_columns
 from bayespool.experiments.graded_runs import (

@@ -15,6 +15,7 @@ from bayespool.corrections import (
 )
 from bayespool.corrections.registry import estimator_from_text
 from bayespool.errors import InputError, known_names
+from bayespool.evidence import Bounds
 from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec
 from bayespool.models.registry import add_model
@@ -289,11 +290,12 @@ def with_as_judged(
 
 
 def refuse_too_many_draws(
-    estimators: Sequence[Estimator], *, n_measures: int, n_runs: int, n_topics: int
+    estimators: Sequence[Estimator], bounds: Sequence[Bounds], *, by_another: bool
 ) -> None:
-    """Raise an error if the draws need more memory than is available. See
-    `bayespool.collection.files.check_memory`.
+    """Raise an error if draws of what has these bounds need more memory than is available
+    (`bayespool.collection.files.check_memory`); another assessor has draws of as many.
     """
+    n_measures, (n_runs, n_topics) = len(bounds) * (1 + by_another), bounds[0].low.amount.shape
     n_draws = sum(e.draws * e.chains for e in estimators if isinstance(e, PosteriorEstimator))
     n_draws += sum(e.n_draws for e in estimators if isinstance(e, PredictionPowered | TopicsAdjustment))
     check_memory(

@@ -209,9 +209,9 @@ FAULTS = (
     ),
     Fault(
         "judgments of one's own leave with a run",
-        "collection/contents.py",
-        "return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))",
-        "return dataclasses.replace(smaller, pooled=pooled, relevance=relevance)",
+        "collection/own.py",
+        "return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled",
+        "return (dataclasses.replace(smaller, pooled=pooled",
         "whole/test_own_judgments.py",
         "what the user judged is forgotten where a run is scored as new",
     ),
@@ -378,8 +378,8 @@ FAULTS = (
     Fault(
         "effects over the run itself",
         "evidence/composition.py",
-        "delta[row, topics] = changed / n_others",
-        "delta[row, topics] = changed / len(pooled)",
+        "mean[kind, row, topics] = changed.sum(axis=0) / n_others",
+        "mean[kind, row, topics] = changed.sum(axis=0) / len(pooled)",
         "evidence/test_composition.py",
         "the anti-precision correction of a pooled run is too small",
     ),
