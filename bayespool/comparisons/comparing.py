@@ -127,7 +127,8 @@ class Comparison(ComparisonFrames, Result):
         if pair and len(pair) != 2:
             raise InputError(f"a pair is two runs, not {len(pair)}")
         if pair:
-            return tuple(comparison_sentence(self, *pair, measure) for measure in self.measures)
+            run_a, run_b = pair
+            return tuple(comparison_sentence(self, run_a, run_b, measure) for measure in self.measures)
         return tuple(comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:

@@ -417,10 +417,10 @@ class Reversals(Result):
             for run in np.array(self.groups[group])[self.gradable(measure, group)]
         }
         of_run = [rows.set_index(["measure", run]).index.isin(known) for run in ("run_a", "run_b")]
-        told: dict[str, Any] = {"significant": now != 0, "reversed": (now != 0) & (now != then)}
-        told |= {"significant_all": then != 0, "gradable": np.logical_and(*of_run)}
+        flags: dict[str, Any] = {"significant": now != 0, "reversed": (now != 0) & (now != then)}
+        flags |= {"significant_all": then != 0, "gradable": np.logical_and(*of_run)}
         columns = [*_KEYS, "run_a", "run_b", "significant", "reversal_risk", "reversed"]
-        return rows.assign(**told)[[*columns, "prob_significant", "significant_all", "gradable"]]
+        return rows.assign(**flags)[[*columns, "prob_significant", "significant_all", "gradable"]]
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
         """Return announced probabilities and observed frequencies in bins, as for a reliability plot.

@@ -451,7 +451,7 @@ def variance_frame(
         one = system_values[measure, method, scope == "another-assessor"]
         ends = one.interval(ci_prob, like_these=scope == "population")
         lower, upper = (np.clip(end, *measure.range) for end in ends)
-        columns = {"system": one.names, "n_runs": one.n_runs, "value": one.value}
+        columns: dict[str, Any] = {"system": one.names, "n_runs": one.n_runs, "value": one.value}
         columns |= {"lower": lower, "upper": upper, "ci_prob": ci_prob}
         columns |= {name: np.nan_to_num(getattr(one, name)) for name in _VARIANCES[scope]}
         rows = pd.DataFrame(columns).sort_values("value", ascending=False, kind="stable")
@@ -459,7 +459,7 @@ def variance_frame(
             rows = pd.concat([rows, pd.DataFrame([one.any_system])])
             parts = rows.filter(like="_variance")
             rows["variance"] = parts.sum(axis=1)
-            rows[list(parts)] = parts.div(rows["variance"], axis=0)
+            rows[parts.columns] = parts.div(rows["variance"], axis=0)
         frames.append(rows.assign(measure=str(measure), method=method, scope=scope))
     names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
     names += ["variance", "systems_variance", *_VARIANCES["population"], "assessor_variance"]

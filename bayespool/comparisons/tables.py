@@ -200,6 +200,8 @@ def test_text(comparison: ComparisonFrames, test: str) -> str:
 def _views(comparison: ComparisonFrames, frame: pd.DataFrame, view: View, *by: str) -> Iterator[View]:
     """Yield copies of a view, one for the rows that have each combination of values in the columns ``by``."""
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
+    if "scope" in by:
+        frame = frame[frame["scope"].isin(comparison.metadata["scopes"])]
     for values in frame[list(by)].drop_duplicates().itertuples(index=False):
         where = dict(zip(by, values, strict=True))
         texts = where | {"about": _SCOPES[where.get("scope", "population")].format(n=n), "prob": prob}
@@ -316,9 +318,9 @@ def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> Iterator[Vie
     """Yield views with leaderboards, and a table of runs for papers."""
     drawn = runs.dropna(subset="value")
     for view in _views(comparison, drawn, _LEADERBOARD_VIEW, "measure", "method", "scope"):
-        is_expected = view.where["scope"] == "population"
-        columns = (*view.columns, "expected") if is_expected else view.columns
-        yield replace(view, columns=columns, note=view.note + _EXPECTED_NOTE * is_expected)
+        if view.where["scope"] == "population":
+            view = replace(view, columns=(*view.columns, "expected"), note=view.note + _EXPECTED_NOTE)
+        yield view
     if not runs["label"].all():
         return
     n_topics, test = counted(len(comparison.scores.query_ids), "topic"), comparison.tests[0]
@@ -328,7 +330,7 @@ def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> Iterator[Vie
         f"({test_text(comparison, test)})."
     )
     columns: tuple[Any, ...] = (WithSuperscripts("as_judged", "better_than"),)
-    where = runs[["method", "scope"]].iloc[0].to_dict()
+    where: dict[str, Any] = {name: runs[name].iloc[0] for name in ("method", "scope")}
     if where["method"] != AS_JUDGED and where["scope"] == "these-topics":
         columns += ("value", IntervalColumn())
         title += f" Estimate ({where['method']}) and interval are over what the unjudged documents may be."
