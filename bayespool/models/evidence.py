@@ -22,8 +22,7 @@ class ModelEvidence:
 
     query_ids: tuple[str, ...]  # all topics
     organizations: tuple[str, ...]  # those with a pooled run
-    run_ids: tuple[str, ...]  # pooled runs, then the runs to score
-    n_pooled_runs: int
+    run_ids: tuple[str, ...]  # pooled runs, then runs without hidden documents
     # A cell is a (pooled run, topic) with hidden documents; a document that several runs of an organization
     # retrieved is in the cell of the one that ranks it best. Arrays of shape (cell,):
     hidden_topic: IndexArray  # index into the coordinates
@@ -32,8 +31,8 @@ class ModelEvidence:
     n_hidden: IndexArray  # hidden documents, at least 1
     n_hidden_relevant: IndexArray
     hidden_residual: FloatArray  # Δ of the run on the topic with its organization held out
-    # A ranking is a (run, topic) with judged documents, of pooled runs without their organization and of the
-    # runs to score. Arrays of shape (ranking,):
+    # A ranking is a (run, topic) with judged documents, of pooled runs without their organization and of all
+    # others, whichever are scored. Arrays of shape (ranking,):
     judged_topic: IndexArray
     judged_run: IndexArray
     n_judged: IndexArray  # judged documents in the top n, at least 1
@@ -60,60 +59,46 @@ class ModelEvidence:
     def select_organizations(self, kept: BoolArray) -> ModelEvidence:
         """Return evidence with hidden documents of selected organizations only, from a mask (organization,).
 
-        Judgments of other runs stay, as those of a run to score do.
+        Judgments of all runs stay.
         """
         names = ("hidden_topic", "hidden_run", "n_hidden", "n_hidden_relevant", "hidden_residual")
         return _select_organizations(self, kept, "hidden_organization", names)
 
 
 def gather_evidence(
-    held_out: HeldOutCounts,
-    targets: JudgmentCounts,
-    cutoff: int,
-    *,
-    contributing: Sequence[str] = (),
-    without: Sequence[str] = (),
+    held_out: HeldOutCounts, others: JudgmentCounts, cutoff: int, *, without: Sequence[str] = ()
 ) -> ModelEvidence:
-    """Return a model's evidence at a cutoff from held-out and target document counts.
+    """Return a model's evidence at a cutoff from counts of held-out documents and of judged ones.
 
     Parameters
     ----------
     held_out : HeldOutCounts
-        Of a pool without the targets' organizations; may have no run.
-    targets : JudgmentCounts
-        Of the runs to score.
+        Of the pool, whose runs have hidden documents; may have no run.
+    others : JudgmentCounts
+        Of the runs that have judged documents alone, such as those outside the pool.
     cutoff : int
         One that both tables have.
-    contributing : sequence of str
-        The runs to score that are evidence, too.
     without : sequence of str
-        Other runs that are not evidence.
+        Pooled runs that are not evidence.
     """
-    h, t = held_out.cutoffs.index(cutoff), targets.cutoffs.index(cutoff)
-    own = [i for i, run in enumerate(held_out.run_ids) if run not in {*targets.run_ids, *without}]
-    position = {run: i for i, run in enumerate(targets.run_ids)}
-    added = [i for i, run in enumerate(held_out.run_ids) if run in position and run in contributing]
-    rows = np.array([*own, *added], dtype=np.intp)
-    run_of_row = np.array([*range(len(own)), *(len(own) + position[held_out.run_ids[i]] for i in added)])
+    h, j = held_out.cutoffs.index(cutoff), others.cutoffs.index(cutoff)
+    own = [i for i, run in enumerate(held_out.run_ids) if run not in {*others.run_ids, *without}]
+    rows = np.array(own, dtype=np.intp)
     present, organization = np.unique(held_out.organization[rows], return_inverse=True)
     row, topic = np.nonzero(held_out.n_credited[rows, :, h])
     credited = (rows[row], topic, h)
-    relevant, nonrelevant = targets.n_relevant[:, :, t].copy(), targets.n_nonrelevant[:, :, t].copy()
-    for i in added:  # without the judgments made because of the run itself
-        relevant[position[held_out.run_ids[i]]] = held_out.n_relevant[i, :, h]
-        nonrelevant[position[held_out.run_ids[i]]] = held_out.n_nonrelevant[i, :, h]
-    n_relevant = np.concatenate([held_out.n_relevant[own, :, h], relevant])
-    n_judged = n_relevant + np.concatenate([held_out.n_nonrelevant[own, :, h], nonrelevant])
+    n_relevant = np.concatenate([held_out.n_relevant[rows, :, h], others.n_relevant[:, :, j]])
+    n_nonrelevant = np.concatenate([held_out.n_nonrelevant[rows, :, h], others.n_nonrelevant[:, :, j]])
+    n_judged = n_relevant + n_nonrelevant
     judged_run, judged_topic = np.nonzero(n_judged)
     unknown = held_out.n_concealed[credited] + held_out.n_unjudged[credited]
     return ModelEvidence(
         query_ids=held_out.query_ids,
         organizations=tuple(held_out.organizations[o] for o in present),
-        run_ids=(*(held_out.run_ids[i] for i in own), *targets.run_ids),
-        n_pooled_runs=len(own),
+        run_ids=(*(held_out.run_ids[i] for i in own), *others.run_ids),
         hidden_topic=topic.astype(np.int64),
         hidden_organization=organization[row].astype(np.int64),
-        hidden_run=run_of_row[row].astype(np.int64),
+        hidden_run=row.astype(np.int64),
         n_hidden=held_out.n_credited[credited].astype(np.int64),
         n_hidden_relevant=held_out.n_credited_relevant[credited].astype(np.int64),
         hidden_residual=unknown / cutoff,

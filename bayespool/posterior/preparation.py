@@ -280,15 +280,9 @@ class ScoringProblem:
             predictors = self.places(self.document_depth).mean(of_places)
             log_odds = _document_log_odds(spec, predictors)
         else:
-            predictors = None
-            depth, levels = self.count_depth, self.threshold.levels
-            held_out = self._once(
-                "held-out counts",
-                lambda: held_out_counts(self.collection, cutoffs=depth, with_own_judgments=True, **levels),
-                depth,
-            )
-            evidence = gather_evidence(
-                held_out, self.counts, depth, contributing=self.contributing, without=self.left_out
+            predictors, others = None, self._without_hidden
+            evidence = self._once(
+                "evidence of counts", lambda: self._count_evidence(others), self.count_depth, others
             )
             log_odds = self._count_log_odds(spec, evidence)
         contributing = self.collection.run_index(self.contributing)
@@ -306,9 +300,24 @@ class ScoringProblem:
             spec, evidence, log_odds, np.array(organization, dtype=np.intp), run_ids, predictors
         )
 
+    @cached_property
+    def _without_hidden(self) -> tuple[str, ...]:
+        """Runs without hidden documents whose judged ones are evidence, whichever runs are scored."""
+        collection = self.collection
+        hiding = {collection.run_ids[i] for i in collection.contributors}
+        scored = set(self.run_ids) & set(self.left_out)
+        return tuple(run for run in collection.run_ids if run not in hiding or run in scored)
+
+    def _count_evidence(self, others: tuple[str, ...]) -> ModelEvidence:
+        """Return the evidence for count models, with the judged documents of other runs."""
+        depth, levels = self.count_depth, self.threshold.levels
+        held_out = held_out_counts(self.collection, cutoffs=depth, with_own_judgments=True, **levels)
+        counts = judgment_counts(self.collection, others, cutoffs=depth, estimand=self.estimand, **levels)
+        return gather_evidence(held_out, counts, depth, without=self.left_out)
+
     def _count_log_odds(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOddsFunction:
         """Return a function for the log odds of documents to complete under a count model."""
-        position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
+        position = np.array([evidence.run_ids.index(run) for run in self.run_ids], dtype=np.intp)
         residual, places = self.counts.residual[:, :, 0], self.places(self.count_depth)
         labels = label_ratios(
             self.collection,
@@ -393,7 +402,9 @@ class PreparedModel:
 
     @property
     def known(self) -> tuple[int, ...]:
-        """Indices for organizations in the evidence that have a run to score."""
+        """Indices for organizations in the evidence that have a run to score and effects on topics."""
+        if "interaction" not in self.spec.effects:
+            return ()
         return tuple(np.unique(self.organization[self.organization >= 0]).tolist())
 
 

@@ -18,7 +18,6 @@ def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:
     assert evidence.query_ids == ("1", "2", "3")
     assert evidence.organizations == ("north", "south")
     assert evidence.run_ids == ("n1", "n2", "s1", "s2", "u")
-    assert evidence.n_pooled_runs == 4
     e = evidence
     counted = (e.hidden_run, e.hidden_topic, e.hidden_organization, e.n_hidden, e.n_hidden_relevant)
     cells = zip(*(of.tolist() for of in (*counted, (3 * e.hidden_residual).round(12))), strict=True)
@@ -47,7 +46,6 @@ def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:
 def test_run_to_score_is_not_its_own_evidence() -> None:
     evidence = evidence_of(toy_collection(), ["s1"], cutoff=3)
     assert evidence.run_ids == ("n1", "n2", "s2", "s1")
-    assert evidence.n_pooled_runs == 3
     assert 3 not in evidence.hidden_run
     assert evidence.organizations == ("north", "south")
     alone = evidence_of(toy_collection(), ["s1", "s2"], cutoff=3)

@@ -41,7 +41,7 @@ def made_up_evidence(random_seed: int, *, most_judged: int = 10, n_rankings: int
     residual[0] = 1.0  # nothing but hidden documents
     return ModelEvidence(
         query_ids=("q1", "q2", "q3", "q4"), organizations=("north", "south", "west"),
-        run_ids=("n", "s", "w", "u1", "u2"), n_pooled_runs=3,
+        run_ids=("n", "s", "w", "u1", "u2"),
         hidden_topic=rng.integers(0, 4, n_cells), hidden_organization=cell_run, hidden_run=cell_run,
         n_hidden=n_hidden, n_hidden_relevant=rng.integers(0, n_hidden + 1), hidden_residual=residual,
         judged_topic=rng.integers(0, 4, n_rankings), judged_run=rng.integers(0, 5, n_rankings),

@@ -400,10 +400,24 @@ def test_without_a_pool_there_are_parameters_and_priors_alone() -> None:
         (estimates,) = score(
             nobody, TARGETS, "P@10", estimators="posterior-background", posterior="draws=50"
         ).estimates
-    assert list(estimates.fits) == ["background", "background, new-b"]  # of each run its own
-    for name in estimates.fits:
-        tree = fit_container(estimates, name)
-        assert {"posterior", "prior"} <= set(tree.children) <= {"posterior", "prior", "sample_stats"}
+    assert list(estimates.fits) == ["background"]
+    tree = fit_container(estimates)
+    assert {"posterior", "prior"} <= set(tree.children) <= {"posterior", "prior", "sample_stats"}
+
+
+@pytest.mark.parametrize("model", ["background", "odds-ratio"])
+def test_models_of_counts_have_one_fit_for_all_runs(model: str) -> None:
+    many, one = (
+        score(load_example(), runs, "P@10", estimators=f"posterior-{model}(draws=50)").estimates[0]
+        for runs in (TARGETS, "new-b")
+    )
+    assert list(many.fits) == [model.replace("-", "_")]
+    rankings = {"background": 0, "odds-ratio": 23}[model]  # of runs outside the pool and in it
+    tree = fit_container(many)
+    judged = tree["constant_data"].get("ranking_run")
+    assert (0 if judged is None else len(np.unique(judged))) == rankings
+    # beside which others a run is scored changes nothing
+    np.testing.assert_array_equal(many.draws.scores()[:, [1]], one.draws.scores())
 
 
 def test_estimates_that_have_no_fit() -> None:
