@@ -203,7 +203,7 @@ WRONG: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("-m", "P@zero", "measure 'P@zero'"),
         ("-m", "MAP", "measure 'MAP'"),
         ("--estimators", "foreground", "no estimator 'foreground'; known: as-judged, background"),
-        ("--estimators", "background(e=7)", "constant e = 7"),
+        ("--estimators", "background(e=7)", "constant e cannot be 7"),
         ("--posterior", "drawz=3", "drawz"),
         ("--posterior", "draws=many", "draws"),
         ("--posterior", "draws=0", "draws"),
