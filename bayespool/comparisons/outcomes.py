@@ -29,7 +29,7 @@ from bayespool.names import AS_JUDGED, PairControl, SignificanceTest
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
 from bayespool.tables import Citation
-from bayespool.tables.formatting import counted, number, percent, some_of
+from bayespool.tables.formatting import counted, percent, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Pivot, Table, View
 
@@ -88,10 +88,25 @@ def _reversal_tables(result: Reversals) -> tuple[Table, ...]:
     if not frames["grades"].empty:
         names = ("measure", *_GRADES_VIEW.names) if len(result.measures) > 1 else _GRADES_VIEW.names
         views["grades"] = (replace(_GRADES_VIEW, names=names),)
-    return tuple(
+    tables = tuple(
         Table(name, caption, frames[name], _RISKS if name == "risks" else _COLUMNS, views.get(name, ()))
         for name, caption in _CAPTIONS.items()
     )
+    return (*tables, _constants_table(result)) if result.constants else tables
+
+
+def _constants_table(result: Reversals) -> Table:
+    """Return a table of the constants fitted to the contributing runs."""
+    rows = [
+        {"measure": measure, "method": method, "constant_c": c.c, "constant_e": c.e, "rmse": c.rmse}
+        for (measure, method), c in result.constants.items()
+    ]
+    view = View(
+        title="Constants fitted to the contributing runs",
+        names=("measure", "method"),
+        columns=("constant_c", "constant_e", "rmse"),
+    )
+    return Table("constants", "Fitted constants", pd.DataFrame(rows), _COLUMNS, (view,))
 
 
 def _rate_views(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
@@ -290,16 +305,8 @@ class Reversals(Result):
         )
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the tables `rates`, `trends`, `p_values`, `risks`, `calibration` and `grades`."""
+        """Return the tables `rates`, `trends`, `p_values`, `risks`, `calibration`, `grades`, `constants`."""
         return _reversal_tables(self)
-
-    def sentences(self) -> tuple[str, ...]:
-        """Return sentences with the fitted constants."""
-        return tuple(
-            f"{method}, {measure}: fitted constants C = {number(c.c, 2)}, E = {number(c.e, 3)} "
-            f"(RMSE {number(c.rmse, 3)})."
-            for (measure, method), c in self.constants.items()
-        )
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of p-values, announced probabilities and separability for each group of runs."""

@@ -63,6 +63,10 @@ NO_STRATA = "defined for uniform and stratified samples"
 """Note for samples that are neither uniform nor stratified."""
 
 
+FITTED = ("constant_c", "constant_e", "rmse", "adjustment")
+"""Indicators that are fitted to the pool: constants C and E with their error, and adjustments a of runs."""
+
+
 class Corrected(NamedTuple):
     """Corrected scores for several runs under one measure.
 
@@ -75,7 +79,7 @@ class Corrected(NamedTuple):
     draws : Values, shape (draw, run, topic), or None
         Draws of the method's own distribution (prediction-powered inference, conformal risk control).
     indicators : mapping of str to ndarray of float, shape (run,)
-        What a method knows of a run besides its value (anti-precision).
+        What a method knows of a run besides its value: λ of anti-precision, fitted constants.
     """
 
     per_topic: FloatArray

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
     SharedCorrection,
-    has_open_ranks,
     lacks_pool,
     not_defined,
 )
@@ -38,7 +38,7 @@ _UNTRIGGERED = {"lambda": "λ ≤ 0", "precision": "ΔP ≤ 0", "anti-precision"
 )
 @dataclass(frozen=True, kw_only=True)
 class AntiPrecision(SharedCorrection):
-    """Score plus k̄·max(Δk̄, 0) if the trigger fires (Lipani et al. 2015, algorithm 1).
+    r"""Score plus k̄·max(Δk̄, 0) if the trigger fires (Lipani et al. 2015, algorithm 1).
 
     With s, s̄ and k̄ the run's mean precision, anti-precision and unjudged share of the top n, and ΔP, ΔP̄
     and Δk̄ = −ΔP − ΔP̄ the mean effects of composing it with the pooled runs, the estimate is s + k̄·max(Δk̄,
@@ -53,13 +53,20 @@ class AntiPrecision(SharedCorrection):
         Weight of the run's own ranks in the composition; 0 corrects nothing.
     trigger : {"lambda", "precision", "anti-precision"}
         Condition of the correction: λ > 0, ΔP > 0, or ΔP̄ < 0 (§5.1).
+    denominator : {"padded", "cutoff", "retrieved"}
+        What P and P̄ divide by: n, where a missing rank is nonrelevant; n to the letter of P@n and P̄@n (§3),
+        where a missing rank is in neither, but in k̄ = 1 − s − s̄; or the number of documents that the run has
+        in its top n, as P and P̄ divide by \|D_r\| (§3). ΔP and ΔP̄ are the same under all three: a pooled run
+        shorter than n keeps its documents. With the last two the value may exceed T.
     """
 
     alpha: float = 1.0
     trigger: Literal["lambda", "precision", "anti-precision"] = "lambda"
+    denominator: Literal["padded", "cutoff", "retrieved"] = "padded"
 
     def __post_init__(self) -> None:
         check_choice("trigger", self.trigger, tuple(_UNTRIGGERED))
+        check_choice("denominator", self.denominator, ("padded", "cutoff", "retrieved"))
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Return corrected per-topic scores, composing runs once per relevance level."""
@@ -76,11 +83,22 @@ class AntiPrecision(SharedCorrection):
             for b in all_bounds
         ]
 
+    def shares(self, bounds: Bounds) -> tuple[FloatArray, FloatArray]:
+        """Return precision s and unjudged share k̄ on each topic, each of shape (run, topic)."""
+        if self.denominator == "padded":
+            return bounds.lower, bounds.residual
+        n = bounds.measure.cutoff
+        if self.denominator == "cutoff":
+            return bounds.lower, (bounds.n_unjudged + bounds.n_missing) / n
+        n_retrieved = np.maximum(n - bounds.n_missing, 1)
+        return bounds.low.amount / n_retrieved, bounds.n_unjudged / n_retrieved
+
     def _share_out(self, collection: Collection, bounds: Bounds, effects: CompositionEffects) -> Corrected:
         c = effects.cutoffs.index(bounds.measure.cutoff)
         delta_p = effects.delta_precision[:, :, c].mean(axis=1)
         delta_anti_p = effects.delta_antiprecision[:, :, c].mean(axis=1)
-        s, k = bounds.lower.mean(axis=1), bounds.residual.mean(axis=1)
+        precision, unjudged = self.shares(bounds)
+        s, k = precision.mean(axis=1), unjudged.mean(axis=1)
         lambda_ = k * (delta_p * (1 - s - k) - delta_anti_p * s)
         fires = {"lambda": lambda_ > 0, "precision": delta_p > 0, "anti-precision": delta_anti_p < 0}[
             self.trigger
@@ -97,9 +115,9 @@ class AntiPrecision(SharedCorrection):
             ""
             if not can_rise or by > 0
             else f"uncorrected: {'Δk̄ ≤ 0' if fired else _UNTRIGGERED[self.trigger]}"
-            for can_rise, fired, by in zip(has_open_ranks(bounds), fires, share, strict=True)
+            for can_rise, fired, by in zip(k > 0, fires, share, strict=True)
         )
-        return Corrected(bounds.lower + bounds.residual * share[:, None], notes=notes, indicators=indicators)
+        return Corrected(precision + unjudged * share[:, None], notes=notes, indicators=indicators)
 
 
 def anti_precision_indicators(
@@ -119,7 +137,7 @@ def anti_precision_indicators(
     measures : measure or iterable of measures
         P@n, at any relevance; others have no indicators.
     correction : AntiPrecision, optional
-        With the α and the trigger to use; default: those of the paper.
+        With its settings; default: those of the paper.
 
     Returns
     -------
@@ -160,6 +178,7 @@ def anti_precision_indicators(
     frames = []
     for e in method.estimate(collection, run_ids, measures):
         bounds = score_bounds(collection, e.run_ids, e.measure, estimand=method.estimand)
-        columns = {"as_judged": bounds.low.means(), **e.indicators, "value": e.value}
+        as_judged = bounds.low.means() + (method.shares(bounds)[0] - bounds.lower).mean(axis=1)
+        columns = {"as_judged": as_judged, **e.indicators, "value": e.value}
         frames.append(pd.DataFrame({"run_id": e.run_ids, "measure": str(e.measure), **columns}))
     return pd.concat(frames, ignore_index=True)

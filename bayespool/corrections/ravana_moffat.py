@@ -117,6 +117,7 @@ class _PlacedCorrection(SharedCorrection):
         used = {
             f"constant_{name}": np.full(n_runs, x) for name, x in vars(fitted).items() if name in ("c", "e")
         }
+        used["rmse"] = np.full(n_runs, best.rmse)
         note = "" if constants else "no organization is left to fit constants to: those given"
         defaults = {f.name: f.default for f in dataclasses.fields(self)}
         if replaced := [name for name in constants if getattr(self, name) != defaults[name]]:
@@ -309,7 +310,7 @@ def fit_constants_to_pool(
     >>> from bayespool import load_example, score
     >>> constants = fit_constants_to_pool("smoothed", load_example())
     >>> scores = score(load_example(), "new-b", estimators="smoothed(fit='pool')")
-    >>> bool(scores.to_frame("indicators")["constant_c"][0] == constants.c)
+    >>> bool(scores.to_frame("constants")["constant_c"][0] == constants.c)
     True
     """
     parsed = parse_measure(measure)

@@ -137,6 +137,7 @@ class SystemsAdjustment(Adjustment):
         for bounds, start, by_run in zip(all_bounds, starts, adjustment, strict=True):
             by_run[lacks_pool(collection, bounds)] = np.nan
             adjusted = _adjusted(bounds, start.per_topic, by_run, everywhere, self.within_bounds)
+            adjusted = adjusted._replace(indicators={"adjustment": by_run})
             corrected.append(_with_notes(adjusted, start.method, start.notes))
         return corrected
 
@@ -378,7 +379,7 @@ class TopicsAdjustment(Adjustment):
         )
         has_interval = self.within_bounds and not np.isnan(std + adjustment).any()
         draws = self._draws(bounds, start, lost, common) if has_interval else None
-        return Corrected(corrected.per_topic, std, notes, draws)
+        return Corrected(corrected.per_topic, std, notes, draws, {"adjustment": adjustment})
 
     def _draws(self, bounds: Bounds, start: FloatArray, lost: FloatArray, common: BoolArray) -> Values:
         """Draw adjusted scores from score losses on the common topics.

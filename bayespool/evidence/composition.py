@@ -29,12 +29,25 @@ from bayespool.evidence.ideals import (
 
 @dataclass(frozen=True, eq=False)
 class CompositionEffects:
-    """Mean changes in pooled runs' P@n and anti-precision after composition, (run, topic, cutoff)."""
+    """Changes in pooled runs' P@n and anti-precision after composition; their negative sum is that of k̄@n.
+
+    Attributes
+    ----------
+    run_ids, pooled_run_ids : tuple of str
+    cutoffs : tuple of int
+    delta_precision, delta_antiprecision : ndarray of float, shape (run, topic, cutoff)
+        ΔP and ΔP̄ on each topic: means over the pooled runs.
+    single_precision, single_antiprecision : ndarray of float, shape (run, pooled run, cutoff)
+        δP and δP̄ of each pooled run: means over topics; NaN of a run and itself.
+    """
 
     run_ids: tuple[str, ...]
+    pooled_run_ids: tuple[str, ...]
     cutoffs: tuple[int, ...]
     delta_precision: FloatArray
-    delta_antiprecision: FloatArray  # the negative sum of both is δk̄@n
+    delta_antiprecision: FloatArray
+    single_precision: FloatArray
+    single_antiprecision: FloatArray
 
 
 def composition_effects(
@@ -46,7 +59,7 @@ def composition_effects(
     given: int = 0,
     alpha: float = 1.0,
 ) -> CompositionEffects:
-    """Return mean changes in pooled runs' precision and anti-precision after composition with a run.
+    """Return changes in pooled runs' precision and anti-precision after composition with a run.
 
     A pooled run r composed with the run u keeps its own documents; one that u retrieves at rank i and r at
     rank j moves to ``alpha·i + (1 − alpha)·j`` (Lipani et al. 2015, equation 2). On equal positions a
@@ -64,6 +77,20 @@ def composition_effects(
         Smallest relevance of documents that count among judged ones.
     alpha : float in [0, 1], default 1
         0 leaves every pooled run unchanged.
+
+    Examples
+    --------
+    Composed with u (a, x, b) the pooled run p (a, b, x) is a, x, b, and q (b, c) is c, b: of p the unjudged x
+    takes the place of b, which is not relevant, and of q the relevant c.
+
+    >>> from bayespool import read_collection
+    >>> runs = {"p": {"1": {"a": 3, "b": 2, "x": 1}}, "q": {"1": {"b": 2, "c": 1}}}
+    >>> u, own = {"u": {"1": {"a": 3, "x": 2, "b": 1}}}, {"p": "north", "q": "south", "u": "west"}
+    >>> qrels = {"1": {"a": 1, "b": 0, "c": 1}}
+    >>> collection = read_collection(qrels, u, pool=runs, organizations=own, known_depth=2)
+    >>> effects = composition_effects(collection, "u", cutoffs=[1, 2])
+    >>> effects.single_precision[0].tolist(), effects.single_antiprecision[0].tolist()
+    ([[0.0, 0.0], [1.0, 0.0]], [[0.0, -0.5], [-1.0, 0.0]])
     """
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha {alpha} is not between 0 and 1")
@@ -76,8 +103,9 @@ def composition_effects(
         for topics, depth in blocks(collection.document, np.union1d(pooled, index))
     ]
     uncomposed = [_split(table[document[:, :, : max(cutoffs)]], cutoffs) for _, document in parts]
-    shape = (len(index), len(collection.query_ids), len(cutoffs))
-    delta_precision, delta_antiprecision = np.zeros(shape), np.zeros(shape)
+    n_topics = len(collection.query_ids)
+    mean = np.zeros((2, len(index), n_topics, len(cutoffs)))
+    single = np.zeros((2, len(index), len(pooled), len(cutoffs)))
     for row, (u, rank_in_run) in enumerate(rank_tables(collection, index)):
         n_others = np.count_nonzero(pooled != u)
         if n_others == 0:
@@ -88,17 +116,18 @@ def composition_effects(
                 if alpha == 1
                 else table[_composed(document, rank_in_run, alpha, max(cutoffs))]
             )
-            for delta, after, before in zip(
-                (delta_precision, delta_antiprecision), _split(state, cutoffs), before_parts, strict=True
-            ):
-                changed = (after - before).sum(axis=0)  # composed with itself a run does not change
-                delta[row, topics] = changed / n_others
+            for kind, (after, before) in enumerate(zip(_split(state, cutoffs), before_parts, strict=True)):
+                changed = after - before  # composed with itself a run does not change
+                mean[kind, row, topics] = changed.sum(axis=0) / n_others
+                single[kind, row] += changed.sum(axis=1)
+    single[:, index[:, None] == pooled] = np.nan
     divisor = np.array(cutoffs)
     return CompositionEffects(
         tuple(collection.run_ids[i] for i in index),
+        tuple(collection.run_ids[i] for i in pooled),
         cutoffs,
-        delta_precision / divisor,
-        delta_antiprecision / divisor,
+        *(mean / divisor),
+        *(single / (n_topics * divisor)),
     )
 
 

@@ -9,7 +9,8 @@ from math import exp, log, log1p
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from bayespool.arrays import FloatArray, IndexArray, OrderArray
 from bayespool.compiled import compiled
@@ -64,10 +65,21 @@ class Arrow:
         local = outer[at.n_global :].reshape(at.n_groups, at.width, at.n_global + at.width)
         inverse = np.zeros((at.n_groups, at.width, at.width))
         if at.width:
-            inverse[:] = np.linalg.inv(np.linalg.cholesky(local[:, :, at.n_global :]))
+            inverse[:] = _inverse_root(local[:, :, at.n_global :])
         across = (inverse @ local[:, :, : at.n_global]).reshape(at.n_groups * at.width, at.n_global)
-        small = cholesky(head - across.T @ across, lower=True, check_finite=False)
-        return Factor(at, np.asarray(small), inverse, across, tuple(sums))
+        small, info = dpotrf(head - across.T @ across, lower=1, clean=1)
+        if info:
+            raise LinAlgError("the matrix is not positive definite")
+        return Factor(at, small, inverse, across, tuple(sums))
+
+
+def _inverse_root(blocks: FloatArray) -> FloatArray:
+    """Return inverse Cholesky factors of positive definite blocks, shape (block, width, width)."""
+    if blocks.shape[1] > 1:
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(blocks)))
+    if not (blocks > 0).all():
+        raise LinAlgError("a block is not positive definite")
+    return np.asarray(1 / np.sqrt(blocks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +128,7 @@ class Factor:
     def _solve(self, right: FloatArray) -> FloatArray:
         at = self.layout
         local = self._times(self.inverse, right[at.n_global :])
-        head = cho_solve((self.lower, True), right[: at.n_global] - self.across.T @ local, check_finite=False)
+        head = dpotrs(self.lower, right[: at.n_global] - self.across.T @ local, lower=1)[0]
         tail = self._times(self.inverse.transpose(0, 2, 1), local - self.across @ head)
         return np.concatenate([head, tail])
 
@@ -129,7 +141,7 @@ class Factor:
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return draws from the Gaussian, shape (draw, parameter)."""
         at = self.layout
-        head = solve_triangular(self.lower, rng.normal(size=(at.n_global, n)), lower=True, trans="T")
+        head = dtrtrs(self.lower, rng.normal(size=(at.n_global, n)), lower=1, trans=1)[0]
         noise = rng.normal(size=(at.n_groups * at.width, n))
         tail = self._times(self.inverse.transpose(0, 2, 1), noise - self.across @ head)
         return np.asarray(self.conditioned(np.concatenate([head, tail])).T)
@@ -138,7 +150,7 @@ class Factor:
         """Return covariances with globals and within groups, in the form of `Layout.zeros`."""
         at = self.layout
         total = at.zeros()
-        head = cho_solve((self.lower, True), np.eye(at.n_global), check_finite=False)
+        head = dpotrs(self.lower, np.eye(at.n_global), lower=1)[0]
         spread = self._times(self.inverse.transpose(0, 2, 1), self.across)  # −d local / d global
         total[: at.n_global, : at.n_global] = head
         total[at.n_global :, : at.n_global] = -spread @ head

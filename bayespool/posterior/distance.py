@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import chdtri, gammaln, logsumexp, ndtr
+from scipy.special import chdtri, gammaln, ndtr
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, OrderArray
 from bayespool.collection import Collection
@@ -352,6 +352,7 @@ class NewOrganizations:
     random_seed: int
     above: tuple[int, ...]
     below: NewOrganizations | None
+    _factors: dict[str, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     def effects(self, scale: FloatArray, names: Sequence[str]) -> FloatArray:
         """Draw an effect for each named organization, shape (draw, name)."""
@@ -384,8 +385,10 @@ class NewOrganizations:
         """
         if self.below is not None:
             return self.below.t_scale_factor(name)
-        survival = ndtr(normals(len(self.freedom), self.random_seed, "tails", name))
-        return np.sqrt(self.freedom / chdtri(self.freedom, survival))
+        if name not in self._factors:
+            survival = ndtr(normals(len(self.freedom), self.random_seed, "tails", name))
+            self._factors[name] = np.sqrt(self.freedom / chdtri(self.freedom, survival))
+        return self._factors[name]
 
 
 def learn_new_organizations(
@@ -419,7 +422,9 @@ def _posterior(
 ) -> FloatArray:
     """Draw a parameter from its posterior, given its prior and log likelihood ratios, shape (n,)."""
     values = draw_prior(prior, _N_VALUES, rng)
-    log_weight = np.array([logsumexp(log_ratio(float(value))) for value in values])
+    ratios = np.array([log_ratio(float(value)) for value in values])
+    highest = ratios.max(axis=1)
+    log_weight = highest + np.log(np.exp(ratios - highest[:, None]).sum(axis=1))
     weight = np.exp(log_weight - log_weight.max())
     return np.asarray(rng.choice(values, n, p=weight / weight.sum()))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayespool.corrections.base import FITTED
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, Normalized
 from bayespool.report.result import Figure, Result
@@ -248,14 +249,38 @@ def checks_table(metadata: Mapping[str, Any]) -> Table:
 
 def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
     """Return a table of estimators' indicators for runs, by measure and run."""
+    frame = _known_of_runs(all_estimates, lambda name: name not in FITTED)
+    return Table("indicators", "Indicators of corrections", frame)
+
+
+def constants_table(all_estimates: Sequence[Estimates]) -> Table:
+    """Return a table of the constants that corrections fitted, by measure and run.
+
+    Those that are the same for all runs come first, and are what people read.
+    """
+    frame = _known_of_runs(all_estimates, FITTED.__contains__)
+    if "rmse" not in frame or not frame["rmse"].notna().any():
+        return Table("constants", "Fitted constants", frame)
+    frame = frame.sort_values("rmse", key=lambda rmse: rmse.isna(), kind="stable", ignore_index=True)
+    view = View(
+        title="Constants fitted to the pool",
+        names=("measure", "estimator"),
+        columns=("constant_c", "constant_e", "rmse"),
+        top=len(frame.dropna(subset="rmse").drop_duplicates(["measure", "estimator"])),
+    )
+    return Table("constants", "Fitted constants", frame, views=(view,))
+
+
+def _known_of_runs(all_estimates: Sequence[Estimates], is_column: Callable[[str], bool]) -> pd.DataFrame:
+    """Return estimators' indicators with these names, a row per measure, estimator and run."""
     import pandas as pd
 
     frames = [pd.DataFrame()]
     for e in all_estimates:
-        if e.indicators:
+        if known := {name: values for name, values in e.indicators.items() if is_column(name)}:
             names = {"run_id": e.run_ids, "measure": str(e.measure), "estimator": e.method}
-            frames.append(pd.DataFrame({**names, **e.indicators, "value": e.value}))
-    return Table("indicators", "Indicators of corrections", pd.concat(frames, ignore_index=True))
+            frames.append(pd.DataFrame({**names, **known, "value": e.value}))
+    return pd.concat(frames, ignore_index=True)
 
 
 def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds: Sequence[Bounds]) -> Table:

@@ -20,6 +20,7 @@ from bayespool.report.saving import StoredResult, content, read_result, result_o
 from bayespool.scoring.readable import (
     ReadableScores,
     checks_table,
+    constants_table,
     indicators_table,
     score_sentences,
     unjudged_table,
@@ -304,8 +305,8 @@ class Scores(ReadableScores):
 
         ``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
         people read them; ``unjudged`` shares by run and topic, ``checks`` of the draws, ``indicators`` of
-        the anti-precision correction, ``judged_twice`` by both assessors' levels and ``statements`` of the
-        notes.
+        the anti-precision correction, ``constants`` that corrections are fitted to, ``judged_twice`` by both
+        assessors' levels and ``statements`` of the notes.
         """
         first = [self._scores]
         if self.by_topic:
@@ -316,6 +317,7 @@ class Scores(ReadableScores):
             unjudged_table(self.run_ids, self.query_ids, self.bounds),
             checks_table(self.metadata),
             indicators_table(self.estimates),
+            constants_table(self.estimates),
             judged_twice_table(self.metadata),
             self._statements(),
         )
@@ -342,7 +344,8 @@ class Scores(ReadableScores):
         pandas.DataFrame
             Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``estimator``, ``value``,
             ``lower``, ``upper`` and ``ci_prob`` (the interval; NaN for a point correction), ``std``,
-            ``distance`` and ``new_kind`` (per run only, NaN where the estimator has none), ``as_judged`` (B,
+            ``distance`` and ``new_kind`` (per run only, NaN where the estimator has none), ``lambda``
+            (per run, where anti-precision is asked for), ``as_judged`` (B,
             as in trec_eval), ``bound_lower`` and ``bound_upper`` (bounds over all completions of the
             judgments: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
             `bayespool.evidence.Bounds`), ``unjudged`` (share of the measure's ranks with an unjudged
@@ -399,6 +402,8 @@ class Scores(ReadableScores):
                 notes = ["; ".join(statements[run, measure]) for run in self.run_ids]
                 note = np.repeat(np.array(notes, dtype=object), n_topics)
                 wider = {} if per_topic else self._in_scope(e)
+                if "lambda" in e.indicators and not per_topic:
+                    wider["lambda"] = e.indicators["lambda"]
                 frames.append(frame.assign(**columns, **wider, note=note))
         made = pd.concat(frames, ignore_index=True).rename(columns={"method": "estimator"})
         return made[[*made.columns.drop("note"), "note"]]

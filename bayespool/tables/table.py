@@ -135,6 +135,7 @@ COLUMNS: dict[str, Column] = {
     # constants fitted to the pool
     "constant_c": Column("C", "coefficient", "The constant C of the correction, fitted to the pool."),
     "constant_e": Column("E", "coefficient", "The constant E of the correction, fitted to the pool."),
+    "adjustment": Column("a", "difference", "The adjustment of the run, before it is cut to the bounds."),
     # errors of experiments, whose truth is known
     "truth": Column("truth", "score", "The true score, with the judgments that were concealed."),
     "error": Column("error", "difference", "Estimate − truth."),

@@ -20,7 +20,7 @@ pytestmark = [
     # runs of the pool are compared beside new ones
     pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning"),
 ]
-TABLES = ("rates", "trends", "p_values", "risks", "calibration", "grades")
+TABLES = ("rates", "trends", "p_values", "risks", "calibration", "grades")  # and the fitted constants
 
 
 @cache
@@ -31,7 +31,13 @@ def found() -> Reversals:
 
 
 def test_tables_are_those_of_their_methods_and_are_read_back(tmp_path: Path) -> None:
-    assert tuple(table.name for table in found().tables()) == TABLES
+    assert tuple(table.name for table in found().tables()) == (*TABLES, "constants")
+    (constants,) = found().to_frame("constants").to_dict("records")
+    assert constants == {
+        **{"measure": "P@10", "method": "smoothed"},
+        **{f"constant_{name}": getattr(found().constants["P@10", "smoothed"], name) for name in ("c", "e")},
+        "rmse": found().constants["P@10", "smoothed"].rmse,
+    }
     for name in TABLES:
         found().save(tmp_path / f"{name}.csv", table=name)
         assert len(pd.read_csv(tmp_path / f"{name}.csv")) == len(getattr(found(), name)())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from corrected import close, estimate
 from each import cases
 from toys import from_rankings
 
-from bayespool.corrections import AntiPrecision
+from bayespool.corrections import AntiPrecision, anti_precision_indicators
 
 
 def test_anti_precision_by_trigger_and_by_hand() -> None:
@@ -57,3 +59,32 @@ def test_anti_precision_weighs_by_what_is_judged() -> None:
 def test_indicators_of_the_toy(measure: str, expected: tuple[float, ...]) -> None:
     indicators = estimate(AntiPrecision(), measure).indicators
     assert [float(values[0]) for values in indicators.values()] == close(*expected)
+
+
+# u has x? and R1 and no third document. p composed with u is a0 x? b0 where a0 b0 c0 stood, whatever u is
+# divided by: ΔP = 0, ΔP̄ = −⅓, Δk̄ = ⅓.
+@cases(
+    ("denominator", "k_bar", "lambda_", "value"),
+    [
+        # s = ⅓, and s̄ = ⅓ is the missing rank: λ = ⅓·(⅓·⅓)
+        ("padded", 1 / 3, 1 / 27, 1 / 3 + 1 / 9),
+        # s = ⅓, s̄ = 0: the missing rank is in k̄ = ⅔, λ = ⅔·(⅓·⅓)
+        ("cutoff", 2 / 3, 2 / 27, 1 / 3 + 2 / 9),
+        # of two documents: s = ½, s̄ = 0, k̄ = ½, λ = ½·(⅓·½)
+        ("retrieved", 1 / 2, 1 / 12, 1 / 2 + 1 / 6),
+    ],
+)
+def test_denominators_of_a_short_run(denominator: Any, k_bar: float, lambda_: float, value: float) -> None:
+    collection = from_rankings(
+        {"p": {"1": "abcRx"}, "u": {"1": "xR"}},
+        {"1": {"a": 0, "b": 0, "c": 0, "R": 1}},
+        pooled_run_ids=("p",),
+        pool_depth=3,
+    )
+    correction = AntiPrecision(denominator=denominator)
+    estimates = estimate(correction, "P@3", "u", collection)
+    known = {name: values[0] for name, values in estimates.indicators.items()}
+    assert [known["delta_precision"], known["delta_anti_precision"]] == close(0, -1 / 3)
+    assert [known["k_bar"], known["lambda"], estimates.value[0]] == close(k_bar, lambda_, value)
+    frame = anti_precision_indicators(collection, "u", "P@3", correction=correction)
+    assert frame["as_judged"][0] == pytest.approx(1 / 2 if denominator == "retrieved" else 1 / 3)

@@ -31,6 +31,7 @@ def test_systems_adjustment_of_the_toy(settings: dict[str, Any], n_lost: int) ->
     result = estimate(SystemsAdjustment(**settings))
     adjustment = n_lost / 5 / 12
     assert result.value[0] == pytest.approx(4 / 15 + adjustment, abs=1e-12)
+    assert result.indicators["adjustment"] == close(adjustment)
     residual = judgment_counts(toy_collection(), "u", cutoffs=5).residual[0, :, 0]
     shared = residual * adjustment * 3 / residual.sum()  # the topics share it in proportion to their Δ
     assert result.per_topic[0].tolist() == close(*(np.array([0.4, 0.4, 0]) + shared))
@@ -54,6 +55,10 @@ def test_systems_adjustment_is_cut_to_the_upper_bound() -> None:
     loose = SystemsAdjustment(within_bounds=False, substitute=False)
     # without u: p a b c, q e f, 5 of 8
     assert estimate(loose, "P@2", collection=collection).value[0] == pytest.approx(0.75 + 5 / 8)
+    cut = estimate(SystemsAdjustment(substitute=False), "P@2", collection=collection)
+    assert (cut.value[0], cut.indicators["adjustment"]) == (pytest.approx(1), close(5 / 8)), (
+        "before it is cut"
+    )
 
 
 def test_systems_adjustment_of_condensed_lists() -> None:

@@ -52,6 +52,23 @@ def test_run_is_not_composed_with_itself() -> None:
     assert not composition_effects(alone, "n1", cutoffs=[1, 3]).delta_precision.any()
 
 
+def test_effects_on_single_pooled_runs_of_the_toy() -> None:
+    """Means over topics, of rankings as above; s2 has two documents on two topics, none on the other."""
+    effects = composition_effects(toy_collection(), cutoffs=(1, 2, 3))
+    u, s1 = effects.run_ids.index("u"), effects.run_ids.index("s1")
+    assert effects.pooled_run_ids == ("n1", "n2", "s1", "s2")
+    relevant, nonrelevant = (
+        (x * 3 * [1, 2, 3]).round(9).tolist()
+        for x in (effects.single_precision[u], effects.single_antiprecision[u])
+    )
+    # s1: h1 → i0 and a0 → e? within 2, h1 → b0, w0 → p1 and d0 → e? within 3; s2: h1 → k0 within 1
+    assert relevant == [[0, 0, 0], [0, 0, 0], [0, -1, 0], [-1, 0, 0]]
+    assert nonrelevant == [[0, 0, 0], [0, 0, 0], [0, 0, -1], [1, 0, 0]]
+    assert np.isnan(effects.single_precision[s1, 2]).all()
+    others = np.nanmean(effects.single_precision, axis=1)
+    assert others == pytest.approx(effects.delta_precision.mean(axis=1), abs=1e-12)
+
+
 def composed(ours: str, theirs: str, alpha: float) -> str:
     """Equation 2 of Lipani et al. (2015), as it stands there."""
     rank_in_ours = {d: rank for rank, d in enumerate(ours, start=1)}

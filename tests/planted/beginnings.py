@@ -378,8 +378,8 @@ FAULTS = (
     Fault(
         "effects over the run itself",
         "evidence/composition.py",
-        "delta[row, topics] = changed / n_others",
-        "delta[row, topics] = changed / len(pooled)",
+        "mean[kind, row, topics] = changed.sum(axis=0) / n_others",
+        "mean[kind, row, topics] = changed.sum(axis=0) / len(pooled)",
         "evidence/test_composition.py",
         "the anti-precision correction of a pooled run is too small",
     ),

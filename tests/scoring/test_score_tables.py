@@ -251,7 +251,7 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
         **{name: np.repeat(getattr(found, name), 129, axis=0) for name in counts},
     )
     noted = tuple(f"this run is number {i} of a campaign with many runs and more to say" for i in range(129))
-    many: dict[str, Any] = {"run_ids": ids, "notes": noted, "std": None}
+    many: dict[str, Any] = {"run_ids": ids, "notes": noted, "std": None, "indicators": {}}
     estimates = tuple(
         dataclasses.replace(
             e, value=np.repeat(e.value, 129), per_topic=np.repeat(e.per_topic, 129, axis=0), **many

@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 from fits import TARGETS
 from known_scores import MEASURES, POINT, example_scores, with_posterior
-from toys import from_rankings
+from toys import from_rankings, toy_collection
 from wide import note_of, wide
 
 from bayespool import read_result, read_scores
+from bayespool.corrections import fit_constants_to_pool
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.measures import Precision, Values
@@ -202,3 +203,24 @@ def test_damage_within_a_netcdf_file_is_one_error(tmp_path: Path, capfd: pytest.
         with contextlib.suppress(InputError):
             read_scores(path)
     assert capfd.readouterr().err == ""
+
+
+def test_lambda_is_a_column_and_fitted_constants_are_a_table() -> None:
+    """λ of the toy's new run is ⅓ · 5/9 · 1/36 under P@3; a is 2 of 12 lists' 5 ranks under P@5."""
+    estimators = ["anti-precision", "systems-adjustment", "smoothed(fit='pool')", "background"]
+    scores = score(toy_collection(), "u", ["P@3", "P@5"], estimators=estimators)
+    frame = scores.to_frame().set_index(["measure", "estimator"])
+    assert frame.loc[("P@3", "anti-precision"), "lambda"] == pytest.approx(5 / 9 / 36 / 3)
+    assert frame.loc[("P@5", "anti-precision"), "lambda"] == 0
+    assert frame["lambda"].notna().sum() == 2
+    assert "lambda" not in scores.to_frame(per_topic=True)
+    assert "lambda" not in score(toy_collection(), "u", estimators="background").to_frame()
+    constants = scores.to_frame("constants").set_index(["measure", "estimator"])
+    assert constants.loc[("P@5", "systems-adjustment"), "adjustment"] == pytest.approx(2 / 5 / 12)
+    fitted = constants.loc[("P@5", "smoothed")]
+    best = fit_constants_to_pool("smoothed", toy_collection(), "P@5")
+    assert fitted[["constant_c", "constant_e", "rmse"]].tolist() == [best.c, best.e, best.rmse]
+    assert not {"constant_c", "rmse", "adjustment"} & set(scores.to_frame("indicators"))
+    (read,) = scores.table("constants").read()
+    assert [row[:2] for row in read.rows] == [(m, "smoothed") for m in ("P@3", "P@5")]
+    assert "constants" not in {t.name for t in score(toy_collection(), "u", estimators="background").tables()}
