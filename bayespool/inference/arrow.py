@@ -225,79 +225,115 @@ class Terms(NamedTuple):
 
 
 class Design(NamedTuple):
-    """Nonzero entries of the design matrices Z of one linear predictor or several."""
+    """Design matrices Z of one linear predictor or several, by rows of the same parameters."""
 
-    value: FloatArray  # shape (observation, entry)
-    index: IndexArray  # parameters, shape (observation, entry)
-    place: IndexArray  # columns of these in an arrow, shape (observation, entry)
-    predictor: IndexArray  # linear predictor that an entry is of, shape (entry,)
+    matrix: FloatArray  # multipliers of coefficients, and ones for effects, shape (observation, column)
+    first: IndexArray  # columns of predictor m are ``first[m]`` to ``first[m + 1]``
+    pattern: IndexArray  # parameters of an observation, as a row of ``parameters``, shape (observation,)
+    column: IndexArray  # column that a parameter is multiplied by, shape (entry,)
+    parameters: IndexArray  # shape (pattern, entry)
+    place: IndexArray  # columns of these in an arrow, shape (pattern, entry)
 
     @classmethod
     def of(cls, terms: Sequence[Terms], layout: Layout) -> Design:
         """Return the design of the terms of linear predictors for the same observations."""
-        values = [np.hstack([t.matrix[:, t.column], np.ones(t.effects.shape)]) for t in terms]
-        index = np.hstack([np.hstack([t.coefficients[t.owner], t.effects]) for t in terms])
-        predictor = np.repeat(np.arange(len(terms)), [value.shape[1] for value in values])
-        return cls(np.hstack(values), index, layout.places(index), predictor)
+        parts = [np.hstack([t.matrix, np.ones((len(t.matrix), 1))]) for t in terms]
+        first = np.cumsum([0, *(part.shape[1] for part in parts)])
+        columns = [
+            np.append(t.column, np.full(t.effects.shape[1], t.matrix.shape[1])) + start
+            for t, start in zip(terms, first, strict=False)
+        ]
+        keys = np.column_stack([np.column_stack([t.owner, t.effects]) for t in terms])
+        _, some, pattern = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        index = np.hstack([np.hstack([t.coefficients[t.owner[some]], t.effects[some]]) for t in terms])
+        of_entries = np.concatenate(columns), index, layout.places(index)
+        return cls(np.hstack(parts), first, pattern.reshape(-1), *of_entries)
 
     def take(self, rows: OrderArray) -> Design:
         """Return the design of some observations."""
-        return Design(self.value[rows], self.index[rows], self.place[rows], self.predictor)
+        some, pattern = np.unique(self.pattern[rows], return_inverse=True)
+        there = {"parameters": self.parameters[some], "place": self.place[some]}
+        return self._replace(matrix=self.matrix[rows], pattern=pattern, **there)
 
 
 @compiled
 def linear_predictors(design: Design, x: FloatArray) -> FloatArray:
     """Return the linear predictors Z·x, shape (predictor, observation)."""
-    value, index, _, predictor = design
-    z = np.zeros((predictor.max() + 1, len(value)))
-    for i in range(len(value)):
-        for p in range(len(predictor)):
-            z[predictor[p], i] += value[i, p] * x[index[i, p]]
+    matrix, first, pattern, column, parameters, _ = design
+    sums = np.zeros((len(parameters), matrix.shape[1]))
+    for g in range(len(parameters)):
+        for p in range(len(column)):
+            sums[g, column[p]] += x[parameters[g, p]]
+    z = np.empty((len(first) - 1, len(matrix)))
+    for m in range(len(z)):
+        for i in range(len(matrix)):
+            total, own = 0.0, sums[pattern[i]]
+            for a in range(first[m], first[m + 1]):
+                total += matrix[i, a] * own[a]
+            z[m, i] = total
     return z
 
 
 @compiled
 def add_slopes(design: Design, slope: FloatArray, gradient: FloatArray) -> None:
     """Add Zᵀ·slope of each predictor to a gradient, given slopes of shape (predictor, observation)."""
-    value, index, _, predictor = design
-    for i in range(len(value)):
-        for p in range(len(predictor)):
-            gradient[index[i, p]] += value[i, p] * slope[predictor[p], i]
+    matrix, first, pattern, column, parameters, _ = design
+    sums = np.zeros((len(parameters), matrix.shape[1]))
+    for m in range(len(slope)):
+        for i in range(len(matrix)):
+            for a in range(first[m], first[m + 1]):
+                sums[pattern[i], a] += slope[m, i] * matrix[i, a]
+    for g in range(len(parameters)):
+        for p in range(len(column)):
+            gradient[parameters[g, p]] += sums[g, column[p]]
 
 
 @compiled
 def add_curvature(design: Design, weight: FloatArray, total: FloatArray, n_global: int) -> None:
     """Add Zₗᵀ·diag(weight)·Zᵣ of any two predictors, (predictor, predictor, observation), to an arrow."""
-    value, index, place, predictor = design
-    for i in range(len(value)):
-        for p in range(len(predictor)):
-            row = index[i, p]
-            for q in range(len(predictor)):
+    matrix, first, pattern, column, parameters, place = design
+    sums = np.zeros((len(parameters), matrix.shape[1], matrix.shape[1]))
+    for m in range(len(weight)):
+        for k in range(len(weight)):
+            for i in range(len(matrix)):
+                for a in range(first[m], first[m + 1]):
+                    for b in range(first[k], first[k + 1]):
+                        sums[pattern[i], a, b] += weight[m, k, i] * matrix[i, a] * matrix[i, b]
+    for g in range(len(parameters)):
+        for p in range(len(column)):
+            for q in range(len(column)):
                 if (
-                    row >= n_global or index[i, q] < n_global
-                ):  # an arrow has no entry of a global with a local
-                    part = weight[predictor[p], predictor[q], i] * value[i, p] * value[i, q]
-                    total[row, place[i, q]] += part
+                    parameters[g, p] >= n_global or parameters[g, q] < n_global
+                ):  # an arrow has no other entries
+                    total[parameters[g, p], place[g, q]] += sums[g, column[p], column[q]]
 
 
 @compiled
 def covariances(design: Design, covariance: FloatArray, n_global: int) -> FloatArray:
     """Return Zₗ·covariance·Zᵣᵀ for each observation, given an arrow, (observation, predictor, predictor)."""
-    value, index, place, predictor = design
-    n = predictor.max() + 1
-    result = np.zeros((len(value), n, n))
-    for i in range(len(value)):
-        for p in range(len(predictor)):
-            a, row = predictor[p], index[i, p]
+    matrix, first, pattern, column, parameters, place = design
+    sums = np.zeros((len(parameters), matrix.shape[1], matrix.shape[1]))
+    for g in range(len(parameters)):
+        for p in range(len(column)):
             for q in range(p + 1):
-                b, column = predictor[q], index[i, q]
-                if row >= n_global or column < n_global:
-                    part = value[i, p] * value[i, q] * covariance[row, place[i, q]]
-                else:
-                    part = value[i, p] * value[i, q] * covariance[column, place[i, p]]
-                result[i, a, b] += part
-                if q != p:
-                    result[i, b, a] += part
+                row, other = parameters[g, p], place[g, q]
+                if row < n_global and parameters[g, q] >= n_global:
+                    row, other = parameters[g, q], place[g, p]
+                sums[g, column[p], column[q]] += covariance[row, other]
+                if q < p:
+                    sums[g, column[q], column[p]] += covariance[row, other]
+    result = np.empty((len(matrix), len(first) - 1, len(first) - 1))
+    for i in range(len(matrix)):
+        own = sums[pattern[i]]
+        for m in range(len(first) - 1):
+            for k in range(len(first) - 1):
+                total = 0.0
+                for a in range(first[m], first[m + 1]):
+                    part = 0.0
+                    for b in range(first[k], first[k + 1]):
+                        part += matrix[i, b] * own[a, b]
+                    total += matrix[i, a] * part
+                result[i, m, k] = total
     return result
 
 

@@ -206,7 +206,7 @@ def _best_first_peaks(density: _ThresholdDensity) -> list[tuple[FloatArray, Post
 class _ThresholdDensity:
     """Log density of one threshold's parameters: intercepts and slopes, then effects for each topic.
 
-    It has what `find_mode` needs of a density.
+    It is a `ConditionalDensity`.
     """
 
     sums: tuple[slice, ...] = ()
@@ -239,8 +239,7 @@ class _ThresholdDensity:
         value, score, information = binomial_terms(self._log_odds(x), self.reached, self.n)
         value += float((theta - 0.5 * (np.exp(theta) / SCALES_SD) ** 2).sum())
         value += 0.5 * float((np.log(precision) - precision * x**2).sum())
-        of_topics = self._topics @ (self.local * score[:, None])
-        gradient = np.append(self.design.T @ score, of_topics) - precision * x
+        gradient = self._gradient(score) - precision * x
         weighted = information[:, None] * np.hstack([self.design, self.local])
         outer[: at.n_global, : at.n_global] = self.design.T @ weighted[:, : at.n_global]
         for k, column in enumerate(self.local.T):
@@ -255,8 +254,7 @@ class _ThresholdDensity:
         off = np.sqrt(self._variances(mode.gaussian.covariance()))[:, None] * _NODES
         for _ in range(_MOST_STEPS):
             score = self.reached - self.n * (expit(self._log_odds(x)[:, None] + off) @ _WEIGHTS)
-            of_topics = self._topics @ (self.local * score[:, None])
-            step = mode.gaussian.solve(np.append(self.design.T @ score, of_topics) - precision * x)
+            step = mode.gaussian.solve(self._gradient(score) - precision * x)
             size = float(np.abs(step).max())
             if size > last:
                 rate /= 2  # the density is steeper here than at the mode
@@ -264,6 +262,11 @@ class _ThresholdDensity:
             if size < _SMALL_SHIFT:
                 break
         return x
+
+    def _gradient(self, score: FloatArray) -> FloatArray:
+        """Return the gradient of the log likelihood, given its derivatives in the log odds."""
+        of_topics = np.asarray(self._topics @ (self.local * score[:, None]))
+        return np.append(self.design.T @ score, of_topics)
 
     def _log_odds(self, x: FloatArray) -> FloatArray:
         effects = x[self.layout.n_global :].reshape(self.layout.n_groups, -1)[self.topic]

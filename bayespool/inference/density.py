@@ -93,7 +93,7 @@ class Rows:
     @property
     def parameters(self) -> IndexArray:
         """Indices of the parameters that the rows depend on, in ascending order."""
-        return np.unique(self._design.index)
+        return np.unique(self._design.parameters)
 
 
 class PreparedBlock:
