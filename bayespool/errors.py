@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,6 +33,7 @@ __all__ = [
     "known_names",
     "renamed_attributes",
     "renamed_names",
+    "some",
     "warn_caller",
 ]
 
@@ -189,6 +190,11 @@ def _module_name(names: dict[str, object]) -> str:
 
 
 _MIN_PREFIX_CHARACTERS = 3
+
+
+def some(names: Sequence[str], n: int = 3) -> str:
+    """Return the first names in a list as text for a message."""
+    return ", ".join(map(repr, names[:n])) + (" …" if len(names) > n else "")
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayespool.auditing.auditing import Audit
 from bayespool.auditing.differences import URN_COLUMNS, URN_NUMBERS
@@ -20,13 +21,9 @@ from bayespool.names import By, Estimand, Ideal, describe_estimator
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.saving import StoredResult, read_result
-from bayespool.scoring.scoring import pool_metadata, resolve_targets
+from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.files import PathLike
 from bayespool.validation import check_count, check_number
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
 _TOLERANCE = 1e-9  # of a certificate's numbers
@@ -116,40 +113,39 @@ def audit(
     check_auditable(parsed)
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     (measure,) = with_ideal([parsed], ideal or "own")
-    whole = collection
-    collection, targets, unpooled = resolve_targets(
-        whole,
+    targets = resolve_targets(
+        collection,
         run_ids,
         (measure,),
+        (estimator,),
         estimand=estimator.estimand,
         unpool=unpool,
         unpool_by=unpool_by,
         pool_depth=pool_depth,
     )
-    if len(targets) > 1 and not ideal:
+    if len(targets.run_ids) > 1 and not ideal:
         (measure,) = with_ideal([measure], "shared")
     say = report or (lambda line: None)
     say(f"completing: {estimator.name}")
-    completion = estimator.complete(collection, targets, measure)
+    completion = estimator.complete(targets.collection, targets.run_ids, measure)
     say("drawing")
-    order = list(range(len(targets)))
-    if len(targets) > 2:
+    order = list(range(len(targets.run_ids)))
+    if len(order) > 2:
         best = int(completion.evaluate(measure)[0].means().mean(axis=0).argmax())
         order.sort(key=lambda run: run != best)
     alone = np.eye(len(order))
     signs = alone[order[:1]] - alone[order[1:]] if len(order) > 1 else alone
     urns = find_urns(completion, measure, signs)
-    targets = tuple(targets[run] for run in order)
+    compared = tuple(targets.run_ids[run] for run in order)
     if not len(urns[0]):
         raise InputError(
-            f"{measure} of {' − '.join(targets)}: no unjudged document changes it",
+            f"{measure} of {' − '.join(compared)}: no unjudged document changes it",
             hint="there is nothing to audit; score says the value",
         )
-    details = pool_metadata(collection, whole, targets, [measure], unpooled)
-    details["estimator"] = describe_estimator(estimator)
+    details = {**targets.metadata, "estimator": describe_estimator(estimator)}
     return Audit(
         urns=urns,
-        run_ids=targets,
+        run_ids=compared,
         measure=str(measure),
         relevance=np.full(len(urns[0]), -1, dtype=np.int64),
         n_known=np.zeros(0, dtype=np.int64),
@@ -210,10 +206,10 @@ def _stored_audit(stored: StoredResult) -> Audit:
     """Return the audit rebuilt from a certificate's seed, documents and judgments."""
     numbers: dict[str, Any] = dict(stored.metadata)
     steps, documents = stored.to_frame("steps"), stored.to_frame("documents")
-    frames = [documents]
+    frames, of_urns = [documents], numbers.get("urns") or [numbers["urn"]]
     if "urns" in numbers:
         frames = [documents[documents["other"] == run] for run in numbers["runs"][1:]]
-    urns = tuple(map(_stored_urn, frames, numbers.get("urns") or [numbers["urn"]]))
+    urns = tuple(map(_stored_urn, frames, of_urns))
     known = np.array(steps.get("known", []), dtype=np.int64)[: len(steps) // len(urns)]
     return Audit(
         urns=urns,

@@ -253,8 +253,8 @@ def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
 
 def say_unpooled(collection: Collection, keywords: Mapping[str, Any]) -> None:
     """Print what ``--pool-depth`` and ``--unpool`` take out of the pool."""
+    from bayespool.collection.own import unpool_runs
     from bayespool.pooling import describe_pool
-    from bayespool.pooling.discovery import unpool_runs
 
     depth, unpool = keywords.get("pool_depth"), keywords.get("unpool")
     if depth is not None:

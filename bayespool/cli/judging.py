@@ -203,7 +203,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
 
     from bayespool.pooling import STRATEGIES
     from bayespool.report.terminal import print_text_table
-    from bayespool.tables import TextTable
+    from bayespool.tables import text_table
 
     entries = STRATEGIES.values()
     if is_as_json():
@@ -216,7 +216,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
         cells = tuple(
             (e.name, s, ", ".join(e.needs), e.description) for e, s in zip(entries, settings, strict=True)
         )
-        print_text_table(Console(), TextTable("", header, cells, n_names=4))
+        print_text_table(Console(), text_table("", header, cells, n_names=4))
     context.exit()
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import os
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,9 +20,8 @@ from bayespool.collection.judges import Judge
 from bayespool.collection.own import (
     OwnJudgments,
     SecondAssessors,
-    activate_own_judgments,
     attach_own_judgments,
-    deactivate_own_judgments,
+    leave_pool,
     refuse_contradictions,
     set_own_judgments,
 )
@@ -47,6 +46,7 @@ from bayespool.errors import (
     SparseJudgmentsWarning,
     did_you_mean,
     renamed_attributes,
+    some,
     warn_caller,
 )
 from bayespool.tables.formatting import counted
@@ -447,14 +447,7 @@ class Collection(ReadOnlyArrays):
         else:
             removed = np.zeros(len(self.run_ids), dtype=bool)
             removed[self.run_index(run_ids)] = True
-        pooled = self.pooled & ~removed
-        still_pooled = self.in_pool(np.flatnonzero(pooled))
-        before = deactivate_own_judgments(self)
-        smaller = before.without_judgments(self.in_pool() & ~still_pooled)
-        known = self.pool.known_relevance(before)
-        new = still_pooled & smaller.may_be_relevant & (known != UNJUDGED)
-        relevance = np.where(new, known, smaller.relevance)
-        return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))
+        return leave_pool(self, removed)
 
     def truncate_pool(self, depth: int) -> Self:
         """Return the collection as it would be judged if runs had been pooled to rank ``depth`` only.
@@ -462,16 +455,7 @@ class Collection(ReadOnlyArrays):
         The user's own judgments stay, as in `unpool`. Runs that were pooled less deep keep their depth. A
         depth that is not between 1 and that of the deepest pooled run is an `InputError`.
         """
-        deepest = int(self.run_depths(np.flatnonzero(self.pooled)).max(initial=self.pool_depth))
-        if not 1 <= depth <= deepest:
-            raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
-        shallow = dataclasses.replace(deactivate_own_judgments(self), pool=self.pool.truncate(depth))
-        return activate_own_judgments(shallow.without_judgments(~shallow.in_pool()))
-
-
-def some(names: Sequence[str], n: int = 3) -> str:
-    """Return the first names in a list as text for a message."""
-    return ", ".join(map(repr, names[:n])) + (" …" if len(names) > n else "")
+        return leave_pool(self, np.zeros(len(self.run_ids), dtype=bool), depth)
 
 
 _MAX_SPARSE_SHARE = 0.1  # of topics that have a judged nonrelevant document

@@ -1,9 +1,9 @@
-"""User judgments added to the qrels, and judgments by second assessors."""
+"""Judgments that count where runs leave the pool, judgments of the user, and of second assessors."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -15,8 +15,10 @@ from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray
 from bayespool.collection.judges import are_judgments, find_pairs, topic_codes
 from bayespool.collection.rankings import ranked
 from bayespool.collection.records import UNJUDGED, Qrels, ReadOnlyArrays, relevance_codes
-from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.errors import InputError, InputWarning, did_you_mean, some, warn_caller
+from bayespool.names import By
 from bayespool.tables.formatting import counted
+from bayespool.validation import check_choice, check_count, listed
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
@@ -114,39 +116,137 @@ def set_own_judgments(collection: AnyCollection, pair: AnyArray, value: AnyArray
     own = _own_or_empty(collection)
     own_relevance, is_active = own.relevance.copy(), own.is_active.copy()
     relevance[pair] = own_relevance[pair] = value
-    attributed_run[pair] = _best_unpooled_run(collection, pair)
+    attributed_run[pair] = _best_runs(collection, ~collection.pooled)[pair]
     is_active[pair] = True
     own = dataclasses.replace(own, relevance=own_relevance, is_active=is_active)
     return dataclasses.replace(collection, relevance=relevance, attributed_run=attributed_run, own=own)
 
 
-def adopt_judgments(
-    collection: AnyCollection, run_ids: Iterable[str], query_ids: Iterable[str]
+def leave_pool(collection: AnyCollection, leaving: BoolArray, depth: int | None = None) -> AnyCollection:
+    """Return the collection as it would be judged without some runs, a mask of shape (run,), in the pool.
+
+    Where ``depth`` is given, the pool ends there, too. The user's own judgments come into use where documents
+    are then unjudged.
+    """
+    pool, before = collection.pool, np.flatnonzero(collection.pooled)
+    if depth is not None:
+        deepest = int(pool.run_depths(before).max(initial=pool.depth))
+        if not 1 <= depth <= deepest:
+            raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
+        pool = pool.truncate(depth)
+    pooled = collection.pooled & ~leaving
+    inside = pool.judged(collection, np.flatnonzero(pooled))
+    gone = ~inside if depth is not None else ~inside & pool.judged(collection, before)
+    whole = collection
+    if (own := collection.own) is not None:
+        unused = dataclasses.replace(own, is_active=np.zeros_like(own.is_active))
+        whole = dataclasses.replace(collection.without_judgments(own.is_active), own=unused)
+    smaller, known = whole.without_judgments(gone), pool.known_relevance(whole)
+    new = inside & smaller.may_be_relevant & (known != UNJUDGED)
+    relevance = np.where(new, known, smaller.relevance)
+    return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled, pool=pool, relevance=relevance))
+
+
+def unpool_runs(
+    collection: AnyCollection, names: Sequence[str], *, by: By = "organization", depth: int | None = None
+) -> tuple[AnyCollection, dict[str, str]]:
+    """Return the collection without runs or organizations in its pool, which ends at ``depth`` if given, and
+    what left the pool for each run to score.
+    """
+    check_choice("unpool_by", by, By)
+    if not names and depth is None:
+        return collection, {}
+    members: dict[str, list[str]] = {}
+    for run, organization in zip(collection.run_ids, collection.organization.tolist(), strict=True):
+        members.setdefault(collection.organizations[organization], []).append(run)
+    home = {run: organization for organization, runs in members.items() for run in runs}
+    leaving_runs: dict[str, list[str]] = {}
+    taken: dict[str, str] = {}
+    for name in names:
+        if name in home and name in members and members[name] != [name]:
+            raise InputError(
+                f"{name!r} is a run and an organization of other runs",
+                hint=f"name the runs of the organization ({some(members[name])}), or rename one of the two",
+            )
+        if name not in home and name not in members:
+            raise InputError(
+                f"{name!r} is neither a run nor an organization",
+                hint=f"{did_you_mean(name, (*home, *members))} runs: {some(collection.run_ids)}; "
+                f"organizations: {some(collection.organizations)}".lstrip(),
+            )
+        if name not in home and by == "run":
+            raise InputError(f"{name!r} is an organization", hint="by run, name runs")
+        organization = home.get(name, name)
+        unit = f"{by} {name if by == 'run' else organization}"
+        leaving_runs[unit] = [name] if by == "run" else members[organization]
+        taken |= dict.fromkeys([name] if name in home else leaving_runs[unit], unit)
+    pooled = set(collection.pooled_run_ids)
+    for unit, runs in leaving_runs.items():
+        if not pooled.intersection(runs):
+            hint = "name the files of its runs as the runs to score"
+            raise InputError(f"{unit} is not in the pool", hint=hint)
+    gone = {run for runs in leaving_runs.values() for run in runs}
+    return leave_pool(collection, np.array([run in gone for run in collection.run_ids], bool), depth), taken
+
+
+def find_targets(
+    collection: AnyCollection,
+    run_ids: str | Iterable[str] | None,
+    *,
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    common_topics: Sequence[str] = (),
+) -> tuple[AnyCollection, tuple[str, ...], dict[str, str]]:
+    """Return the collection with the pool that runs are scored by, these runs, and the unpooled ones.
+
+    Parameters are as in `bayespool.score`. The collection has no judgments that only the unpooled runs
+    contributed, and the user's own of documents that are then unjudged. Unpooled runs come with what left the
+    pool because of them.
+
+    Raises
+    ------
+    InputError
+        Nothing to score; a name to unpool that is neither a run nor an organization, or both; a depth beyond
+        the pool's; a judgment of one's own that contradicts one of the pool.
+
+    Warns
+    -----
+    InputWarning
+        Judgments of one's own that are ignored (`check_own_judgments`).
+    """
+    check_count("pool_depth", pool_depth)
+    names = listed("unpool", unpool, may_be_empty=True)
+    collection, unpooled = unpool_runs(collection, names, by=unpool_by, depth=pool_depth)
+    collection = check_own_judgments(collection)
+    by_default = collection.given_run_ids if run_ids is None else run_ids
+    named = (by_default,) if isinstance(by_default, str) else by_default
+    targets = tuple(dict.fromkeys((*named, *unpooled)))
+    if run_ids is None:
+        targets = targets or collection.unpooled_run_ids
+    if not targets:
+        raise InputError("no run to score")
+    if common_topics:
+        collection = _adopt_judgments(collection, targets, common_topics)
+    return collection, targets, unpooled
+
+
+def _adopt_judgments(
+    collection: AnyCollection, run_ids: Sequence[str], query_ids: Sequence[str]
 ) -> AnyCollection:
     """Turn judgments on the given runs' documents into user judgments if no pooled run contributed them.
 
     Only the given topics count.
     """
-    topics = np.isin(collection.query_ids, list(query_ids))
-    retrieved = np.zeros(len(collection.relevance), dtype=bool)
-    for run in collection.run_index(run_ids):
-        documents = ranked(collection.document, run)[0]
-        retrieved[documents[documents >= 0]] = True
-    own = retrieved & topics[collection.pair_topic] & collection.judged & (collection.attributed_run < 0)
-    pair = np.flatnonzero(own & ~collection.in_pool())
+    retrieved = _best_runs(collection, np.isin(collection.run_ids, run_ids)) >= 0
+    inside = collection.pool.judged(collection, np.flatnonzero(collection.pooled))
+    topics = np.isin(collection.query_ids, query_ids)[collection.pair_topic]
+    added = collection.attributed_run >= 0
+    pair = np.flatnonzero(retrieved & topics & collection.judged & ~added & ~inside)
     return set_own_judgments(collection, pair, collection.relevance[pair])
 
 
-def deactivate_own_judgments(collection: AnyCollection) -> AnyCollection:
-    """Deactivate all user judgments."""
-    own = collection.own
-    if own is None:
-        return collection
-    inactive = dataclasses.replace(own, is_active=np.zeros_like(own.is_active))
-    return dataclasses.replace(collection.without_judgments(own.is_active), own=inactive)
-
-
-def check_own_judgments(collection: Collection) -> Collection:
+def check_own_judgments(collection: AnyCollection) -> AnyCollection:
     """Drop inactive user judgments with a warning, or raise `InputError` if one contradicts the qrels."""
     own = collection.own
     if own is None or not own.is_inactive.any():
@@ -190,15 +290,15 @@ def _own_or_empty(collection: Collection) -> OwnJudgments:
     return collection.own or OwnJudgments(nothing, np.zeros(len(nothing), dtype=bool))
 
 
-def _best_unpooled_run(collection: Collection, pair: AnyArray) -> IntArray:
-    """Return the unpooled run that ranks each document best, shape (document,); −1 if none retrieves it."""
+def _best_runs(collection: Collection, runs: BoolArray) -> IntArray:
+    """Return the run, of a mask of shape (run,), that ranks each document best, shape (pair,); −1 if none."""
     best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
     run = np.full(len(collection.relevance) + 1, -1, dtype=np.int32)
-    for r in np.flatnonzero(~collection.pooled):
+    for r in np.flatnonzero(runs):
         document, ranks = ranked(collection.document, r)
         better = ranks < best[document]
         best[document[better]], run[document[better]] = ranks[better], r
-    return np.asarray(run[pair])
+    return run[:-1]
 
 
 def _documents(collection: Collection, pairs: AnyArray) -> str:

@@ -18,7 +18,7 @@ from bayespool.comparisons.draws import (
     is_compared_across,
 )
 from bayespool.comparisons.frames import ComparisonFrames, TestKey, compared_pairs
-from bayespool.comparisons.sentences import comparison_sentences, pair_sentences
+from bayespool.comparisons.sentences import comparison_sentence, comparison_sentences
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
     SignificantDraws,
@@ -29,8 +29,9 @@ from bayespool.comparisons.significance import (
 )
 from bayespool.comparisons.tables import citations_with_tests, comparison_tables
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError, known_names, renamed_attributes
 from bayespool.measures import Estimator, Measure
+from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_measures
 from bayespool.names import AS_JUDGED, By, Control, Estimand, Ideal, Scope, SignificanceTest
 from bayespool.posterior import PosteriorEstimator
@@ -40,7 +41,7 @@ from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
 from bayespool.scoring.estimators import parse_estimators, with_as_judged
 from bayespool.scoring.score_tables import FAR_NOTE, collection_notes, far_runs, note_lines
-from bayespool.scoring.scoring import expect_collection, score_parsed
+from bayespool.scoring.scoring import expect_collection, resolve_targets, score_targets
 from bayespool.tables import Citation
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, level, some_of
@@ -51,6 +52,7 @@ from bayespool.validation import check_choice, check_count, check_number, check_
 _RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 
 
+@renamed_attributes(system_scores="variance", system_variance="variance")
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ComparisonFrames, Result):
     """Comparison of pairs of runs, created by `bayespool.compare`.
@@ -124,7 +126,10 @@ class Comparison(ComparisonFrames, Result):
         """
         if pair and len(pair) != 2:
             raise InputError(f"a pair is two runs, not {len(pair)}")
-        return tuple(pair_sentences(self, *pair) if pair else comparison_sentences(self))
+        if pair:
+            run_a, run_b = pair
+            return tuple(comparison_sentence(self, run_a, run_b, measure) for measure in self.measures)
+        return tuple(comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of differences or rank probabilities, and a leaderboard for three or more runs."""
@@ -304,7 +309,7 @@ def compare(
     expect_collection(collection)
     parsed = parse_measures(measures)
     scoped = listed("scopes", scopes, check_choice, Scope)
-    asked = listed("tests", tests, check_choice, SignificanceTest)
+    tested = listed("tests", tests, check_choice, SignificanceTest)
     against = tuple(dict.fromkeys(listed("baseline", baseline)))
     check_share("level", level)
     check_choice("control", control, Control)
@@ -312,7 +317,7 @@ def compare(
     check_count("random_seed", random_seed, least=0)
     check_choice("estimand", estimand, Estimand)
     check_choice("ideal", ideal, Ideal)
-    _check_baseline(against, collection.run_ids, asked, control)
+    _check_baseline(against, collection.run_ids, tested, control)
     methods = parse_estimators(
         (
             dataclasses.replace(e, together=True) if isinstance(e, PosteriorEstimator) else e
@@ -328,22 +333,25 @@ def compare(
         by_default = collection.given_run_ids or (() if leaving else collection.unpooled_run_ids)
         named = by_default if run_ids is None else listed("run_ids", run_ids)
         run_ids = tuple(dict.fromkeys((*named, *against)))
-    scoring: dict[str, Any] = {"unpool": leaving, "unpool_by": unpool_by, "pool_depth": pool_depth}
-    scoring |= {"estimand": estimand, "ideal": ideal, "confusion": confusion}
-    comparing: dict[str, Any] = {"scopes": scoped, "tests": asked, "level": level, "control": control}
+    asked: dict[str, Any] = {"unpool": leaving, "unpool_by": unpool_by, "pool_depth": pool_depth}
+    asked["estimand"] = estimand
+    comparing: dict[str, Any] = {"scopes": scoped, "tests": tested, "level": level, "control": control}
     comparing |= {"rope": rope, "baseline": against}
     prob = fill_ci_prob(ci_prob)
     settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
-    scores = score_parsed(
+    targets = resolve_targets(
         group_systems(collection, replicates) if replicates else collection,
         run_ids,
-        parsed,
+        with_ideal(parsed, ideal),
         methods,
         by_another="another-assessor" in scoped,
-        settings=described(
-            measures=parsed, estimators=methods, **scoring, **comparing, **settings, posterior=posterior
-        ),
-        **scoring,
+        confusion=confusion,
+        **asked,
+    )
+    asked |= {"ideal": ideal, "confusion": confusion, **comparing, **settings, "posterior": posterior}
+    scores = score_targets(
+        targets,
+        settings=described(measures=parsed, estimators=methods, **asked),
         ci_prob=prob,
         report=report,
     )

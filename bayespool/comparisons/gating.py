@@ -15,11 +15,12 @@ from bayespool.comparisons.sentences import chance_text
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import equal_tailed_interval
+from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, Scope
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
-from bayespool.scoring.scoring import expect_collection, score_parsed
+from bayespool.scoring.scoring import expect_collection, resolve_targets, score_targets
 from bayespool.tables.formatting import counted, difference, interval, level
 from bayespool.validation import check_choice, check_count, check_number, described, listed
 
@@ -155,17 +156,22 @@ def gate(
     estimator = dataclasses.replace(
         parse_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True
     )
-    scoring: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "scope": scope}
-    scoring |= {"unpool_by": unpool_by, "pool_depth": pool_depth, "estimand": estimand, "ideal": ideal}
+    asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
+    asked |= {"pool_depth": pool_depth, "estimand": estimand}
     deciding = {"margin": margin, "probability": probability, "random_seed": random_seed}
-    scores = score_parsed(
+    targets = resolve_targets(
         collection,
         pair,
-        (measure,),
+        with_ideal([measure], ideal),
         (estimator,),
         by_another=scope == "another-assessor",
-        settings=described(measures=measure, posterior=estimator, **scoring, **deciding),
-        **scoring,
+        **asked,
+    )
+    asked |= {"ideal": ideal, "scope": scope, **deciding}
+    scores = score_targets(
+        targets,
+        scope=scope,
+        settings=described(measures=measure, posterior=estimator, **asked),
         report=report,
     )
     values, unit = draws_in_scope(scores.estimates[0], scope, random_seed)

@@ -18,6 +18,7 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError, renamed_attributes
 from bayespool.measures import Measure, Values
+from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.names import AS_JUDGED, By, Estimand
@@ -26,7 +27,7 @@ from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
 from bayespool.scoring.estimators import parse_estimator
-from bayespool.scoring.scoring import find_targets, score_parsed
+from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
@@ -453,29 +454,26 @@ def plan_comparison(
         )
     if collection is None:
         raise InputError("no collection", hint="give one, or the topics at hand and the standard deviation")
-    pool, targets, _ = find_targets(collection, run_ids, **leaving)
-    if len(targets) < 2:
-        raise InputError("one run has no difference to plan for", hint="name two or more")
-    refuse_one_topic(len(pool.query_ids))
     variances = dict[bool, PairVariances]()
     together = (parse_estimator(AS_JUDGED), dataclasses.replace(estimator, together=True))
     for labels in (False, True) if collection.judges else (False,):
-        scores = score_parsed(
+        targets = resolve_targets(
             collection if labels else dataclasses.replace(collection, judges=()),
             run_ids,
-            (measure,),
+            with_ideal([measure], "shared"),
             together,
             by_another=False,
-            settings=settings,
             estimand=estimand,
-            ideal="shared",
-            report=report,
             **leaving,
         )
+        if len(targets.run_ids) < 2:
+            raise InputError("one run has no difference to plan for", hint="name two or more")
+        refuse_one_topic(len(targets.collection.query_ids))
+        scores = score_targets(targets, settings=settings, report=report)
         (estimates,) = (e for e in scores.estimates if e.draws is not None)
         assert estimates.draws is not None
         variances[labels] = PairVariances.from_draws(estimates.draws)
-    n_unjudged = len(find_unknowns(pool, targets, measure.cutoff, estimand))
+    n_unjudged = len(find_unknowns(targets.collection, targets.run_ids, measure.cutoff, estimand))
     return plan(variances=variances, n_unjudged=n_unjudged, metadata=scores.metadata)
 
 

@@ -10,14 +10,13 @@ import numpy as np
 
 from bayespool.arrays import BoolArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import SPARSE_NOTE, some, warn_of_no_pool
+from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
 from bayespool.errors import (
     InputError,
     PoolWarning,
     StatedPoolWarning,
-    did_you_mean,
     known_names,
     renamed_attributes,
     warn_caller,
@@ -364,45 +363,6 @@ def _option_text(pool: CandidatePool, collection: Collection) -> str:
         f"{pool} explain {percent(pool.n_explained / n_judged)} of the judgments: "
         f"--known-depth {pool.depth} --reading max_holes={pool.share:g}"
     )
-
-
-def unpool_runs(
-    collection: Collection, names: str | Iterable[str], *, by: Literal["organization", "run"] = "organization"
-) -> tuple[Collection, dict[str, str]]:
-    """Return the collection with runs or organizations unpooled, and what was unpooled per run to score."""
-    if by not in ("organization", "run"):
-        raise InputError(f"cannot take out by {by!r}", hint="organization or run")
-    members: dict[str, list[str]] = {}
-    for run, organization in zip(collection.run_ids, collection.organization.tolist(), strict=True):
-        members.setdefault(collection.organizations[organization], []).append(run)
-    home = {run: organization for organization, runs in members.items() for run in runs}
-    leaving_runs: dict[str, list[str]] = {}
-    taken: dict[str, str] = {}
-    for name in (names,) if isinstance(names, str) else names:
-        if name in home and name in members and members[name] != [name]:
-            raise InputError(
-                f"{name!r} is a run and an organization of other runs",
-                hint=f"name the runs of the organization ({some(members[name])}), or rename one of the two",
-            )
-        if name not in home and name not in members:
-            raise InputError(
-                f"{name!r} is neither a run nor an organization",
-                hint=f"{did_you_mean(name, (*home, *members))} runs: {some(collection.run_ids)}; "
-                f"organizations: {some(collection.organizations)}".lstrip(),
-            )
-        if name not in home and by == "run":
-            raise InputError(f"{name!r} is an organization", hint="by run, name runs")
-        organization = home.get(name, name)
-        unit = f"{by} {name if by == 'run' else organization}"
-        leaving_runs[unit] = [name] if by == "run" else members[organization]
-        taken |= dict.fromkeys([name] if name in home else leaving_runs[unit], unit)
-    pooled = set(collection.pooled_run_ids)
-    for unit, leaving in leaving_runs.items():
-        if not pooled.intersection(leaving):
-            raise InputError(
-                f"{unit} is not in the pool", hint="name the files of its runs as the runs to score"
-            )
-    return collection.unpool([run for leaving in leaving_runs.values() for run in leaving]), taken
 
 
 def _find_depth(collection: Collection, index: OrderArray, rule: PoolRule) -> int:

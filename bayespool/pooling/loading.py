@@ -28,7 +28,7 @@ from bayespool.collection import (
     judge_where_labeled,
     make_encoding,
 )
-from bayespool.collection.contents import some, warn_of_no_pool
+from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.files import MAX_FILE_SIZE, find_files, read_toml
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
@@ -47,6 +47,7 @@ from bayespool.errors import (
     InputError,
     OrganizationWarning,
     PartialListWarning,
+    some,
     warn_caller,
 )
 from bayespool.pooling.discovery import (

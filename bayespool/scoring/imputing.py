@@ -25,7 +25,7 @@ from bayespool.posterior import Completion, PosteriorEstimator
 from bayespool.posterior.completion import judged_by_topic
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.result import Result
-from bayespool.scoring.scoring import pool_metadata, resolve_targets
+from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
@@ -298,11 +298,11 @@ def impute(
                 f"{measure}: tools make the ideal ranking of all documents of the qrels, completed ones too",
                 hint="leave ideal='judged' out",
             )
-    whole = collection
-    collection, targets, unpooled = resolve_targets(
-        whole,
+    targets = resolve_targets(
+        collection,
         run_ids,
         parsed,
+        (estimator,),
         estimand=estimator.estimand,
         unpool=unpool,
         unpool_by=unpool_by,
@@ -311,7 +311,7 @@ def impute(
     if report is not None:
         report(f"completing: {estimator.name}")
     estimator = dataclasses.replace(estimator, joint=True)
-    completion = estimator.complete(collection, targets, parsed)
+    completion = estimator.complete(targets.collection, targets.run_ids, parsed)
     numbers = spread_draws(completion.n_draws, draws)
     return Imputations(
         completion=completion,
@@ -322,7 +322,7 @@ def impute(
         metadata={
             "bayespool": __version__,
             "estimand": estimator.estimand,
-            "runs": list(targets),
+            "runs": list(targets.run_ids),
             "measures": [str(measure) for measure in parsed],
             "estimator": describe_estimator(estimator),
             "weights": dict(completion.weights),
@@ -330,7 +330,7 @@ def impute(
             "depth": completion.unknowns.depth,
             "n_completed": len(completion.unknowns),
             "draws": list(numbers),
-            **pool_metadata(collection, whole, targets, parsed, unpooled),
+            **targets.metadata,
         },
     )
 

@@ -32,7 +32,7 @@ from bayespool.scoring.judging_influence import (
     find_influence,
     find_target,
 )
-from bayespool.scoring.scoring import pool_metadata, resolve_targets
+from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
@@ -369,32 +369,32 @@ def judge_next(
     (measure,) = with_ideal(
         [parse_sole_measure(measures)], ideal or ("own" if goal == "interval" else "shared")
     )
-    whole = collection
-    collection, targets, unpooled = resolve_targets(
-        whole,
+    targets = resolve_targets(
+        collection,
         run_ids,
         (measure,),
+        (estimator,),
         estimand=estimator.estimand,
         unpool=unpool,
         unpool_by=unpool_by,
         pool_depth=pool_depth,
     )
-    check_goal(goal, len(targets))
-    is_own = collection.is_own
+    check_goal(goal, len(targets.run_ids))
+    is_own = targets.collection.is_own
     afterwards = None
     say = report or (lambda line: None)
     say(f"completing: {estimator.name}")
 
     def complete(judged: Collection) -> tuple[Completion, Target, Influence]:
-        completion = estimator.complete(judged, targets, measure)
+        completion = estimator.complete(judged, targets.run_ids, measure)
         values = completion.evaluate(measure)[0]
         target = find_target(goal, completion.unknowns.run_ids, values, level)
         return completion, target, find_influence(completion, measure, values)
 
-    completion, target, influence = complete(collection)
+    completion, target, influence = complete(targets.collection)
     if is_own.any():
         say("completing without the judgments of your own")
-        before, then, early = complete(collection.without_judgments(is_own))
+        before, then, early = complete(targets.collection.without_judgments(is_own))
         own, n_own = is_own[before.unknowns.pair], int(is_own.sum())
         afterwards = _effect_of_own_judgments(then, early, own, n_own, target, until)
     say("choosing")
@@ -412,7 +412,7 @@ def judge_next(
             "bayespool": __version__,
             "goal": goal,
             "measure": str(measure),
-            "runs": list(targets),
+            "runs": list(targets.run_ids),
             "ci_prob": level,
             "criterion": target.criterion(until),
             "criterion_now": now,
@@ -424,7 +424,7 @@ def judge_next(
             "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
             "estimator": describe_estimator(estimator),
-            **pool_metadata(collection, whole, targets, [measure], unpooled),
+            **targets.metadata,
         },
     )
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection, Reading, set_confusion
 from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
-from bayespool.collection.own import adopt_judgments, check_own_judgments
+from bayespool.collection.own import find_targets as find_targets
 from bayespool.collection.rankings import tie_notes
 from bayespool.collection.reading_keys import parse_reading
 from bayespool.collection.sources import Organizations, Runs, gather_runs
@@ -28,7 +29,6 @@ from bayespool.measures.populations import refuse_one_topic
 from bayespool.models.confusion import parse_confusion
 from bayespool.names import By, Ideal, Scope, describe_estimator
 from bayespool.pooling import describe_pool, read_collection
-from bayespool.pooling.discovery import unpool_runs
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.estimator import shared_settings
@@ -77,101 +77,112 @@ def expect_collection(collection: object) -> None:
         raise InputError(f"a {type(collection).__name__} where a Collection is expected", hint=hint)
 
 
-class Targets(NamedTuple):
-    """Runs to score, and the collection with the pool that they are scored by.
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Resolved question to a collection: all that comes after reads this.
 
-    ``collection`` is pooled to the depth asked for, has no judgments that only the unpooled runs contributed,
-    and has one's own judgments of documents that are then unjudged. ``unpooled`` has the unpooled runs, each
-    with what left the pool because of it (`bayespool.pooling.unpool_runs`).
+    Attributes
+    ----------
+    collection : Collection
+        With the pool that runs are scored by, and the judgments that count (`find_targets`).
+    given : Collection
+        Before anything left the pool.
+    run_ids : tuple of str
+        Runs to score.
+    unpooled : dict of str to str
+        Unpooled runs, each with what left the pool because of it.
+    measures : tuple of Measure
+    estimators : tuple of Estimator
+    estimand : {"complete", "pooled"}
+    metadata : dict
+        Fingerprint, pool, unpooled runs and notes on the pool and the rankings, to quote with a result.
     """
 
     collection: Collection
+    given: Collection
     run_ids: tuple[str, ...]
     unpooled: dict[str, str]
-
-
-def find_targets(
-    collection: Collection,
-    run_ids: str | Iterable[str] | None,
-    *,
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    pool_depth: int | None = None,
-) -> Targets:
-    """Return the runs to score and the collection with its pool for scoring, with parameters as in `score`.
-
-    Raises
-    ------
-    InputError
-        Nothing to score; a name to unpool that is neither a run nor an organization, or both; a depth beyond
-        the pool's; a judgment of one's own that contradicts one of the pool.
-
-    Warns
-    -----
-    InputWarning
-        Judgments of one's own that are ignored (`bayespool.collection.check_own_judgments`).
-    """
-    expect_collection(collection)
-    check_choice("unpool_by", unpool_by, By)
-    if pool_depth is not None:
-        check_count("pool_depth", pool_depth)
-        collection = collection.truncate_pool(pool_depth)
-    unpooled: dict[str, str] = {}
-    if leaving := listed("unpool", unpool, may_be_empty=True):
-        collection, unpooled = unpool_runs(collection, leaving, by=unpool_by)
-    collection = check_own_judgments(collection)
-    if run_ids is None:
-        run_ids = collection.given_run_ids
-        targets = tuple(dict.fromkeys((*run_ids, *unpooled))) or collection.unpooled_run_ids
-    else:
-        named_runs = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
-        targets = tuple(dict.fromkeys((*named_runs, *unpooled)))
-    if not targets:
-        raise InputError("no run to score")
-    return Targets(collection, targets, unpooled)
+    measures: tuple[Measure, ...]
+    estimators: tuple[Estimator, ...]
+    estimand: Estimand
+    metadata: dict[str, Any] = field(default_factory=dict)
 
 
 def resolve_targets(
     collection: Collection,
     run_ids: str | Iterable[str] | None,
     measures: Sequence[Measure],
+    estimators: Sequence[Estimator],
     *,
     estimand: Estimand,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     pool_depth: int | None = None,
-    has_posterior: bool = True,
+    by_another: bool | None = None,
+    confusion: str | None = None,
 ) -> Targets:
-    """Find the runs to score as `find_targets` does, and warn of what does not suit the measures.
+    """Resolve what is asked of a collection, and warn of what does not suit it.
 
-    Warn of a collection without a pool if there is a posterior, of relevance that no document has, and of
-    second judges.
+    Parameters are as in `score`. ``by_another`` says whether scores by another assessor are wanted, too; None
+    leaves judgments of second assessors as they are.
     """
-    targets = find_targets(collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth)
-    if has_posterior:
-        warn_of_no_pool(collection, rel=min(measure.rel for measure in measures))
-    warn_of_unused_relevance(targets.collection, measures)
-    warn_of_judges(targets.collection, targets.run_ids, measures, estimand=estimand)
-    return targets
+    expect_collection(collection)
+    given = collection
+    if by_another is not None:
+        given = _with_assessors(collection, estimators, confusion, by_another=by_another)
+    scored, targets, unpooled = find_targets(
+        given,
+        run_ids,
+        unpool=unpool,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        common_topics=[q for e in estimators if isinstance(e, TopicsAdjustment) for q in e.common_query_ids],
+    )
+    asked = Targets(scored, given, targets, unpooled, tuple(measures), tuple(estimators), estimand)
+    for check in _CHECKS:
+        check(asked)
+    return dataclasses.replace(asked, metadata=_describe_targets(asked))
 
 
-def pool_metadata(
-    collection: Collection,
-    whole: Collection,
-    run_ids: Sequence[str],
-    measures: Sequence[Measure],
-    unpooled: Mapping[str, str],
-) -> dict[str, Any]:
-    """Return metadata on the collection that runs are scored by, and notes on its pool and their rankings."""
+def _check_pool(targets: Targets) -> None:
+    """Warn of a collection that no run was pooled for, where a posterior is asked for."""
+    if any(isinstance(e, PosteriorEstimator) for e in targets.estimators):
+        warn_of_no_pool(targets.given, rel=min(measure.rel for measure in targets.measures))
+
+
+def _check_judges(targets: Targets) -> None:
+    """Warn of second judges whose labels are of little use for the runs and measures."""
+    warn_of_judges(targets.collection, targets.run_ids, targets.measures, estimand=targets.estimand)
+
+
+def _check_common_topics(targets: Targets) -> None:
+    """Raise `InputError` for common topics that the collection does not have."""
+    for e in targets.estimators:
+        if isinstance(e, TopicsAdjustment):
+            e.is_common(targets.collection)
+
+
+_CHECKS: tuple[Callable[[Targets], None], ...] = (
+    _check_pool,
+    lambda targets: warn_of_unused_relevance(targets.collection, targets.measures),
+    _check_judges,
+    _check_common_topics,
+)
+"""What refuses, or warns of, what does not suit the collection, before anything is computed."""
+
+
+def _describe_targets(targets: Targets) -> dict[str, Any]:
+    """Return metadata on what is asked: the pool that runs are scored by, notes on it and on rankings."""
+    collection, given, measures = targets.collection, targets.given, targets.measures
     pool = describe_pool(collection)
-    notes = [*describe_pool(whole).notes, *tie_notes(whole, run_ids, (m.cutoff for m in measures))]
-    notes += clipping_notes(whole, measures)
-    sparse = [str(measure) for measure in measures if whole.is_sparse_at(measure.rel)]
-    if sparse and not whole.is_sparse:
+    notes = [*describe_pool(given).notes, *tie_notes(given, targets.run_ids, (m.cutoff for m in measures))]
+    notes += clipping_notes(given, measures)
+    sparse = [str(measure) for measure in measures if given.is_sparse_at(measure.rel)]
+    if sparse and not given.is_sparse:
         notes.append(f"{', '.join(sparse)}: {SPARSE_NOTE}")
     return {
         "fingerprint": collection.fingerprint,
-        "unpooled": unpooled,
+        "unpooled": targets.unpooled,
         "passed_over": list(collection.ignored_judgments),
         "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
         "pool_notes": notes,
@@ -298,110 +309,72 @@ def score(
     defaults: dict[str, Any] = {"estimand": estimand, "random_seed": random_seed}
     requested = with_common_topics(estimators, topics, **defaults)
     methods = parse_estimators(requested, shared_settings(posterior), by_settings=True, **defaults)
-    scoring: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
-    scoring |= {"pool_depth": pool_depth, "estimand": estimand, "ideal": ideal, "confusion": confusion}
-    scoring["scope"] = scope
-    others = {"common_topics": topics, "ci_prob": level, "random_seed": random_seed, "posterior": posterior}
-    return score_parsed(
+    asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
+    asked |= {"pool_depth": pool_depth, "estimand": estimand}
+    targets = resolve_targets(
         collection,
         run_ids,
-        parsed,
+        with_ideal(parsed, ideal),
         methods,
         by_another=scope == "another-assessor",
-        settings=described(measures=parsed, estimators=methods, **scoring, **others),
-        **scoring,
+        confusion=confusion,
+        **asked,
+    )
+    asked |= {"ideal": ideal, "confusion": confusion, "scope": scope}
+    others = {"common_topics": topics, "ci_prob": level, "random_seed": random_seed, "posterior": posterior}
+    return score_targets(
+        targets,
+        scope=scope,
         ci_prob=level,
+        settings=described(measures=parsed, estimators=methods, **asked, **others),
         report=report,
     )
 
 
-def score_parsed(
-    collection: Collection,
-    run_ids: str | Iterable[str] | None,
-    measures: tuple[Measure, ...],
-    estimators: tuple[Estimator, ...],
+def score_targets(
+    targets: Targets,
     *,
-    by_another: bool,
     settings: Mapping[str, Any],
-    unpool: str | Iterable[str] = (),
-    unpool_by: By = "organization",
-    pool_depth: int | None = None,
-    estimand: Estimand = "complete",
-    ideal: Ideal = "own",
     scope: Scope = "these-topics",
-    confusion: str | None = None,
     ci_prob: float = 0.95,
     report: Callable[[str], None] | None = None,
 ) -> Scores:
-    """Score runs as `score` does, with measures and estimators parsed.
-
-    Parameters
-    ----------
-    by_another : bool
-        Whether scores from another assessor are wanted, too.
-    settings : mapping of str to object
-        Settings as the metadata have them.
-    """
-    expect_collection(collection)
-    has_posterior = any(isinstance(e, PosteriorEstimator) for e in estimators)
-    if by_another and not has_posterior:
-        raise InputError(
-            "no posterior among the estimators, and corrections have no scores by another assessor",
-            hint="add one, such as posterior-combined",
-        )
-    whole = _with_assessors(collection, confusion, by_another=by_another)
-    parsed = with_ideal(measures, ideal)
-    collection, targets, unpooled = resolve_targets(
-        whole,
-        run_ids,
-        parsed,
-        estimand=estimand,
-        unpool=unpool,
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        has_posterior=has_posterior,
+    """Score what is asked, with settings as the metadata have them."""
+    collection, measures = targets.collection, targets.measures
+    users = collection.organization == collection.user_organization
+    runs_of_the_user = {run for run, is_own in zip(collection.run_ids, users, strict=True) if is_own}
+    bounds = tuple(
+        score_bounds(collection, targets.run_ids, measure, estimand=targets.estimand) for measure in measures
     )
-    refuse_too_many_draws(
-        estimators,
-        n_measures=len(parsed) * (1 + by_another),
-        n_runs=len(targets),
-        n_topics=len(collection.query_ids),
-    )
-    for e in estimators:
-        if isinstance(e, TopicsAdjustment):
-            e.is_common(collection)  # refuses unknown topics before others are at work
-    bounds = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
-    _warn_of_judged_runs(collection, targets, bounds)
-    if common := [q for e in estimators if isinstance(e, TopicsAdjustment) for q in e.common_query_ids]:
-        collection = adopt_judgments(collection, targets, common)
+    refuse_too_many_draws(targets.estimators, bounds, by_another=collection.second is not None)
+    _warn_of_judged_runs(targets, bounds)
     if scope == "population":
-        refuse_one_topic(len(collection.query_ids))
-    is_of_the_user = collection.organization[collection.run_index(targets)] == collection.user_organization
+        refuse_one_topic(bounds[0].low.n_topics)
     results = []
-    for e, label in zip(estimators, estimator_labels(estimators), strict=True):
+    for e, label in zip(targets.estimators, estimator_labels(targets.estimators), strict=True):
         if report is not None:
             report(f"estimating: {label}")
-        group = estimate_checked(e, collection, targets, parsed)
+        group = estimate_checked(e, collection, targets.run_ids, measures)
         results.append(tuple(dataclasses.replace(one, method=label) for one in group))
     return Scores(
-        run_ids=targets,
+        run_ids=targets.run_ids,
         query_ids=collection.query_ids,
-        measures=parsed,
+        measures=measures,
         bounds=bounds,
-        estimates=tuple(group[i] for i in range(len(parsed)) for group in results),
+        estimates=tuple(group[i] for i in range(len(measures)) for group in results),
         ci_prob=ci_prob,
         scope=scope,
         metadata={
             "bayespool": __version__,
             "settings": dict(settings),
-            "estimand": estimand,
-            "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalized)},
-            "estimators": [describe_estimator(e) for e in estimators],
+            "estimand": targets.estimand,
+            "ideals": {str(m): m.ideal for m in measures if isinstance(m, Normalized)},
+            "estimators": [describe_estimator(e) for e in targets.estimators],
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for group in results for e in group if e.weights
             },
-            "runs_of_the_user": [targets[i] for i in np.flatnonzero(is_of_the_user)],
-            **pool_metadata(collection, whole, targets, parsed, unpooled),
+            "runs_of_the_user": [run for run in targets.run_ids if run in runs_of_the_user],
+            **targets.metadata,
             "order": collection.order,
             "query_ids": list(collection.query_ids),
             **({} if collection.second is None else {"assessors": describe_assessors(collection)}),
@@ -410,7 +383,9 @@ def score_parsed(
     )
 
 
-def _with_assessors(collection: Collection, confusion: str | None, *, by_another: bool) -> Collection:
+def _with_assessors(
+    collection: Collection, estimators: Sequence[Estimator], confusion: str | None, *, by_another: bool
+) -> Collection:
     """Return the collection with second assessors if another assessor is asked for, else without them."""
     if not by_another:
         if confusion is not None and parse_confusion(confusion):
@@ -418,6 +393,11 @@ def _with_assessors(collection: Collection, confusion: str | None, *, by_another
                 "a confusion is for the scope another-assessor alone", hint="add --scope another-assessor"
             )
         return collection if collection.second is None else dataclasses.replace(collection, second=None)
+    if not any(isinstance(e, PosteriorEstimator) for e in estimators):
+        raise InputError(
+            "no posterior among the estimators, and corrections have no scores by another assessor",
+            hint="add one, such as posterior-combined",
+        )
     if confusion is not None:
         collection = set_confusion(collection, parse_confusion(confusion))
     if collection.second is None:
@@ -438,11 +418,10 @@ def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
             yield {name: None if value != value else value for name, value in checks.items()}
 
 
-def _warn_of_judged_runs(collection: Collection, targets: Sequence[str], bounds: Sequence[Bounds]) -> None:
+def _warn_of_judged_runs(targets: Targets, bounds: Sequence[Bounds]) -> None:
     """Warn about pooled runs without unjudged documents under every measure."""
-    pooled = collection.pooled[collection.run_index(targets)]
-    judged = np.all([~one.has_unjudged for one in bounds], axis=0)
-    complete = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
+    pooled, judged = set(targets.collection.pooled_run_ids), np.all([~one.has_unjudged for one in bounds], 0)
+    complete = [run for run, done in zip(targets.run_ids, judged, strict=True) if done and run in pooled]
     if complete:
         which = complete[0] if len(complete) == 1 else f"{complete[0]} and {len(complete) - 1} more"
         warn_caller(

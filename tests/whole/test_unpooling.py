@@ -19,6 +19,7 @@ from wide import note_of, wide
 
 from bayespool import load_example, score
 from bayespool.collection import Collection
+from bayespool.collection.own import unpool_runs
 from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
@@ -26,7 +27,6 @@ from bayespool.evidence.bounds import unjudged_documents
 from bayespool.experiments import leave_out
 from bayespool.experiments.design import whole_pool
 from bayespool.pooling import discover_pool
-from bayespool.pooling.discovery import unpool_runs
 
 QUICK = {"estimators": ["interpolated", "posterior-background"], "posterior": "draws=50"}
 
@@ -61,22 +61,22 @@ def test_names_that_cannot_be_taken_out(example: Collection) -> None:
     for names, by, message in (
         ("nobody", "organization", "'nobody' is neither a run nor an organization; runs: 'coast-1'"),
         ("north", "run", "'north' is an organization"),
-        ("north-1", "topic", "cannot take out by 'topic'"),
+        ("north-1", "topic", "unpool_by cannot be 'topic'"),
         ("new-a", "run", "run new-a is not in the pool"),
     ):
         with pytest.raises(InputError, match=message):
-            unpool_runs(example, names, by=by)  # type: ignore[arg-type]
+            unpool_runs(example, [names], by=by)  # type: ignore[arg-type]
 
 
 def test_a_run_with_the_name_of_another_organization(example: Collection) -> None:
     organizations = tuple("south-1" if o == "north" else o for o in example.organizations)
     with pytest.raises(InputError, match="'south-1' is a run and an organization of other runs"):
-        unpool_runs(dataclasses.replace(example, organizations=organizations), "south-1")
+        unpool_runs(dataclasses.replace(example, organizations=organizations), ["south-1"])
     # without a list each run is an organization of its name, and both are the same
     own = from_rankings(
         {"a": {"1": "xy"}, "b": {"1": "y"}}, {"1": {"x": 1, "y": 0}}, {}, pooled_run_ids=("a", "b")
     )
-    smaller, taken = unpool_runs(own, "a")
+    smaller, taken = unpool_runs(own, ["a"])
     assert (taken, smaller.pooled_run_ids) == ({"a": "organization a"}, ("b",))
 
 
