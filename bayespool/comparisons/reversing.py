@@ -20,6 +20,7 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection, rows
+from bayespool.collection.contents import expect_collection
 from bayespool.collection.rankings import ranked
 from bayespool.comparisons.outcomes import Key, Outcome, Reversals
 from bayespool.comparisons.significance import (
@@ -272,6 +273,7 @@ def count_reversals(
     measures, applied = with_ideal(rankings, "shared"), applied_control(test, control)
     testing: dict[str, Any] = {"test": test, "level": level, "control": applied}
     by_name = {e.name: e for e in sorted(methods, key=lambda e: e.name != AS_JUDGED)}
+    expect_collection(collection)
     groups, as_given = _groups(collection, run_ids), collection
     if unseen == "nonrelevant":
         collection = collection.judged_at_most(collection.judged)

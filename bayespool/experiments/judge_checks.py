@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayespool.collection import Collection, Judge
+from bayespool.collection.contents import expect_collection
 from bayespool.collection.own import check_own_judgments
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
@@ -450,8 +451,6 @@ def check_judges(
        hidden 614          63 0.87   0.52
         other 567         220 0.88   0.75
     """
-    if not collection.judges:
-        raise InputError("the collection has no judge", hint="--judge FILE, or judges= of read_collection")
     import pandas as pd
 
     check_count("random_seed", random_seed, least=0)
@@ -468,6 +467,9 @@ def check_judges(
         ci_prob=fill_ci_prob(ci_prob),
         random_seed=random_seed,
     )
+    expect_collection(collection)
+    if not collection.judges:
+        raise InputError("the collection has no judge", hint="--judge FILE, or judges= of read_collection")
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     names = [judge.name for judge in collection.judges]

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
+from bayespool.collection.contents import expect_collection
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import Design, Graded, Part, contributors, resolve_run_types, whole_pool
@@ -457,6 +458,7 @@ def vary_common_topics(
         n_topic_samples=n_topic_samples,
         plan=listed("plan", plan),
     )
+    expect_collection(collection)
     settings = replace(settings, n_common=_sizes(settings.n_common, len(collection.query_ids)))
     return _vary_pools(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)
 
