@@ -51,7 +51,7 @@ def test_intervals_have_the_default_probability_and_results_say_which() -> None:
     same = score(example, "new-a", "P@10", estimators="posterior-ratio", posterior="draws=40", ci_prob=0.5)
     assert scores.to_frame().equals(same.to_frame())
     assert scores.metadata["settings"]["ci_prob"] == scores.to_frame()["ci_prob"].item() == 0.5
-    assert "50 %\ninterval" in scores.table().read()[0].header
+    assert "50 %\ninterval" in [column.heading for column in scores.table().read()[0].columns]
 
 
 def test_tables_have_the_default_number_of_decimals() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from bayespool.scoring import Scores, StoredScores
+from bayespool.tables import TextTable
 
 _BOUNDS = ["as_judged", "bound_lower", "bound_upper", "residual", "unjudged"]
 _OF_ESTIMATOR = ["lower", "upper", "std", "distance", "new_kind"]
@@ -38,3 +39,8 @@ def widened(frame: pd.DataFrame) -> pd.DataFrame:
                 made[f"{name}_{column}"] = of_one[column]
     made["ci_prob"] = frame.groupby(keys, sort=False)["ci_prob"].max()
     return made.reset_index()
+
+
+def headings(text: TextTable) -> list[str]:
+    """Headings of a table's columns, each on one line."""
+    return [column.title for column in text.columns]

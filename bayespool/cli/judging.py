@@ -56,8 +56,8 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
     from bayespool.scoring.judging_influence import check_goal
 
     files.check_runs(keywords, "judge for")
-    if not keywords.get("unpool"):
-        check_goal(keywords.get("goal", "interval"), files.n_runs())
+    if "goal" in keywords and not keywords.get("unpool"):
+        check_goal(keywords["goal"], files.n_runs())
     result = files.compute(scoring.judge_next, keywords)
     rest = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
     outputs.write(result, n_printed=_N_PRINTED, last_line=rest if len(result) > _N_PRINTED else "")
@@ -190,7 +190,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
 
     from bayespool.pooling import STRATEGIES
     from bayespool.report.terminal import print_text_table
-    from bayespool.tables import TextTable
+    from bayespool.tables import text_table
 
     entries = STRATEGIES.values()
     if is_as_json():
@@ -203,7 +203,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
         cells = tuple(
             (e.name, s, ", ".join(e.needs), e.description) for e, s in zip(entries, settings, strict=True)
         )
-        print_text_table(Console(), TextTable("", header, cells, n_names=4))
+        print_text_table(Console(), text_table("", header, cells, n_names=4))
     context.exit()
 
 

@@ -64,7 +64,8 @@ OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "columns": own_option(
         "--columns",
         help="Comma-separated columns of tables that are read (terminal, .tex, .md, .html): all, lower, "
-        "as-judged, upper, residual, unjudged, estimates, mean, interval, distance, new-kind, or estimators.",
+        "as-judged, upper, residual, unjudged, estimates, mean, interval, lambda, distance, new-kind, or "
+        "estimators.",
     ),
     "sort": own_option("--sort", help="Sort their rows by run, or by a column, the largest first."),
 }

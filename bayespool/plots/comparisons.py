@@ -9,23 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool.errors import InputError
-from bayespool.plots.style import (
-    PALETTE,
-    POSTERIOR,
-    SMALLEST_TEXT,
-    axes_or_new,
-    count_axis,
-    draw_panels,
-    heat_map,
-    inches_per_row,
-    label_axes,
-    legend_above,
-    legend_beside,
-    measure_rows,
-    method_look,
-    row_axis,
-    rows_with,
-)
+from bayespool.plots import style
 from bayespool.tables.formatting import counted, level, literal
 
 if TYPE_CHECKING:
@@ -39,7 +23,11 @@ _SCOPES = {
     "another-assessor": "another assessor",
     "these-topics": "these topics",
 }
-_LOOKS = {"population": ("0.75", 0.5), "another-assessor": ("0.55", 0.8), "these-topics": (POSTERIOR, 1.2)}
+_LOOKS = {
+    "population": ("0.75", 0.5),
+    "another-assessor": ("0.55", 0.8),
+    "these-topics": (style.POSTERIOR, 1.2),
+}
 _AS_JUDGED = "as-judged"
 _MAX_PAIRS_DRAWN = 15
 _MAX_WIDTH_SIDE_BY_SIDE = 8.0  # inches
@@ -80,17 +68,17 @@ def plot_differences(
         The comparison has no such measure or method.
     """
     differences = comparison.to_frame("differences")
-    rope, rows = differences["rope"].max(), measure_rows(differences, measure)
+    rope, rows = differences["rope"].max(), style.measure_rows(differences, measure)
     as_judged = rows[rows["method"] == _AS_JUDGED]
     place = {pair: i for i, pair in enumerate(zip(as_judged["run_a"], as_judged["run_b"], strict=True))}
-    axes = axes_or_new(ax, width=7, height=1.5 + 0.3 * len(place))
-    size = float(np.clip(72 * inches_per_row(axes, len(place)) * 0.25, 2.5, 6))
+    axes = style.axes_or_new(ax, width=7, height=1.5 + 0.3 * len(place))
+    size = float(np.clip(72 * style.inches_per_row(axes, len(place)) * 0.25, 2.5, 6))
     if rope > 0:
         axes.axvspan(-rope, rope, color="0.94", lw=0)
     axes.axvline(0, color="0.5", lw=0.8)
     with_draws = rows[rows["lower"].notna()]
     if method is not None or len(with_draws):
-        method_rows, _ = rows_with(with_draws, "method", method, "draws of")
+        method_rows, _ = style.rows_with(with_draws, "method", method, "draws of")
         for scope, (color, width) in _LOOKS.items():
             scope_rows = method_rows[method_rows["scope"] == scope]
             y = [place[pair] for pair in zip(scope_rows["run_a"], scope_rows["run_b"], strict=True)]
@@ -104,15 +92,15 @@ def plot_differences(
                 axes.plot(scope_rows["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
     y = list(place.values())
     above = np.array(y) - 0.24  # to hide no narrow interval
-    look = method_look(_AS_JUDGED).marker
+    look = style.method_look(_AS_JUDGED).marker
     axes.plot(as_judged["difference"], above, ls="", ms=size, label="as judged", **look)
     if truth is not None:
         true = [truth.get(a, np.nan) - truth.get(b, np.nan) for a, b in place]
         axes.plot(true, y, "x", color="black", ms=size, mew=1.4, label="truth")
-    row_axis(axes, [f"{a} − {b}" for a, b in place])
+    style.row_axis(axes, [f"{a} − {b}" for a, b in place])
     if legend:
-        legend_above(axes, n_columns=2)
-    return label_axes(axes, f"difference in {rows['measure'].iloc[0]}")
+        style.legend_above(axes, n_columns=2)
+    return style.label_axes(axes, f"difference in {rows['measure'].iloc[0]}")
 
 
 def plot_rank_probabilities(
@@ -144,29 +132,31 @@ def plot_rank_probabilities(
     InputError
         The comparison has no such measure, method or scope.
     """
-    name = measure_rows(comparison.to_frame("differences"), measure)["measure"].iloc[0]
+    name = style.measure_rows(comparison.to_frame("differences"), measure)["measure"].iloc[0]
     rows, method_label, scope_ = _rows_of_draws(comparison, name, method, scope)
     rows = rows.sort_values("expected_rank", kind="stable")
     run_ids, expected = list(rows["run_id"]), rows["expected_rank"].to_numpy()
     chances = rows.filter(regex="^prob_rank_").to_numpy()
     n = len(run_ids)
     width, height = _size_of_ranks(n)
-    axes = axes_or_new(ax, width=width, height=height)
-    bar = heat_map(axes, chances, bar={"pad": 0.02}, extent=(0.5, n + 0.5, n - 0.5, -0.5))
+    axes = style.axes_or_new(ax, width=width, height=height)
+    bar = style.heat_map(axes, chances, bar={"pad": 0.02}, extent=(0.5, n + 0.5, n - 0.5, -0.5))
     bar.set_label("chance", fontsize="small")
-    axes.plot(expected, np.arange(n), "D", color=PALETTE[3], ms=3.5 if n <= _MAX_RUNS_WITH_TEXT else 2, mew=0)
+    axes.plot(
+        expected, np.arange(n), "D", color=style.PALETTE[3], ms=3.5 if n <= _MAX_RUNS_WITH_TEXT else 2, mew=0
+    )
     if n <= _MAX_RUNS_WITH_TEXT:
         for (row, column), chance in np.ndenumerate(chances):
             if round(100 * chance):
                 text, at = f"{round(100 * chance)}", (column + 1, row)
                 color = "white" if chance > 0.6 else "0.25"
-                style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALLEST_TEXT}
-                axes.annotate(text, at, (0, 5.5), textcoords="offset points", color=color, **style)
-    row_axis(axes, run_ids)
+                options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": style.SMALLEST_TEXT}
+                axes.annotate(text, at, (0, 5.5), textcoords="offset points", color=color, **options)
+    style.row_axis(axes, run_ids)
     axes.locator_params(axis="x", integer=True)
     if n <= _MAX_RUNS_WITH_TEXT:
         axes.set_xticks(range(1, n + 1))
-    return label_axes(axes, f"rank by {name}, {_SCOPES[scope_]}", title=method_label)
+    return style.label_axes(axes, f"rank by {name}, {_SCOPES[scope_]}", title=method_label)
 
 
 def plot_leaderboard(
@@ -205,21 +195,23 @@ def plot_leaderboard(
     rows = rows.sort_values("value", ascending=False, kind="stable")
     name, expected = rows["measure"].iloc[0], rows["expected_rank"].to_numpy()
     n = len(rows)
-    axes = axes_or_new(ax, width=6.4, height=1.4 + 0.25 * n)
-    size = float(np.clip(72 * inches_per_row(axes, n) * 0.22, 2, 6))
+    axes = style.axes_or_new(ax, width=6.4, height=1.4 + 0.25 * n)
+    size = float(np.clip(72 * style.inches_per_row(axes, n) * 0.22, 2, 6))
     place, tier = np.arange(n), rows["tier"].to_numpy()
     for row in place[tier % 2 == 0]:
         axes.axhspan(row - 0.5, row + 0.5, color="0.95", lw=0)
-    axes.hlines(place, rows["rank_lower"], rows["rank_upper"], color=POSTERIOR, alpha=0.45, lw=size)
+    axes.hlines(place, rows["rank_lower"], rows["rank_upper"], color=style.POSTERIOR, alpha=0.45, lw=size)
     best = rows["among_best"].to_numpy(dtype=bool)
-    for which, face in ((best, PALETTE[3]), (~best, "white")):
-        style: dict[str, Any] = {"mfc": face, "mec": PALETTE[3], "ms": size}
-        axes.plot(expected[which], place[which], "D", **style)
-    row_axis(axes, list(rows["run_id"]))
+    for which, face in ((best, style.PALETTE[3]), (~best, "white")):
+        options: dict[str, Any] = {"mfc": face, "mec": style.PALETTE[3], "ms": size}
+        axes.plot(expected[which], place[which], "D", **options)
+    style.row_axis(axes, list(rows["run_id"]))
     axes.set_xlim(0.5, n + 0.5)
     axes.locator_params(axis="x", integer=True)
     prob = level(rows["ci_prob"].iloc[0])
-    return label_axes(axes, f"ranks by {name}, {_SCOPES[scope_]}; all at once {prob}", title=method_label)
+    return style.label_axes(
+        axes, f"ranks by {name}, {_SCOPES[scope_]}; all at once {prob}", title=method_label
+    )
 
 
 def _rows_of_draws(
@@ -229,8 +221,8 @@ def _rows_of_draws(
     frame = comparison.to_frame("runs").dropna(subset="value")
     if frame.empty:
         raise InputError("the result has no draws of")
-    rows, method_label = rows_with(measure_rows(frame, measure), "method", method, "draws of")
-    rows, scope_ = rows_with(rows, "scope", scope, "scope")
+    rows, method_label = style.rows_with(style.measure_rows(frame, measure), "method", method, "draws of")
+    rows, scope_ = style.rows_with(rows, "scope", scope, "scope")
     return rows, method_label, scope_
 
 
@@ -238,7 +230,7 @@ def draw_leaderboard(comparison: Any) -> Figure:
     """Draw a panel of `plot_leaderboard` for each measure."""
     rows = comparison.to_frame("runs").dropna(subset="value")
     plots = [partial(plot_leaderboard, comparison, measure) for measure in rows["measure"].unique()]
-    return draw_panels(plots, width=6.4, height=1.4 + 0.25 * rows["run_id"].nunique(), n_columns=2)
+    return style.draw_panels(plots, width=6.4, height=1.4 + 0.25 * rows["run_id"].nunique(), n_columns=2)
 
 
 def _size_of_ranks(n_runs: int) -> tuple[float, float]:
@@ -269,11 +261,11 @@ def draw_comparison(comparison: Any) -> Figure:
         partial(plot_rank_probabilities if measure in by_rank else plot_differences, comparison, measure)
         for measure in measures
     ]
-    return draw_panels(plots, width=each, height=height, n_columns=n_columns)
+    return style.draw_panels(plots, width=each, height=height, n_columns=n_columns)
 
 
 _FLOOR = 1e-6
-_TAKEN_BACK, _GAINED = PALETTE[3], PALETTE[4]
+_TAKEN_BACK, _GAINED = style.PALETTE[3], style.PALETTE[4]
 
 
 def plot_p_values(
@@ -311,14 +303,14 @@ def plot_p_values(
     InputError
         The result has no such judgment set, group or method.
     """
-    rates = measure_rows(reversals.to_frame("rates"), measure)
-    rates, group = rows_with(rates, "group", group, "pairs of runs")
-    values = measure_rows(reversals.to_frame("p_values"), rates["measure"].iloc[0])
-    values, method = rows_with(values[values["group"] == group], "method", method, "p-values of")
-    values, n = rows_with(values, "judgments", n_judgments, "smaller judgment set")
+    rates = style.measure_rows(reversals.to_frame("rates"), measure)
+    rates, group = style.rows_with(rates, "group", group, "pairs of runs")
+    values = style.measure_rows(reversals.to_frame("p_values"), rates["measure"].iloc[0])
+    values, method = style.rows_with(values[values["group"] == group], "method", method, "p-values of")
+    values, n = style.rows_with(values, "judgments", n_judgments, "smaller judgment set")
     rates = rates[(rates["method"] == method) & (rates["judgments"] == n)]
     (rate,) = rates[rates["against"] == "same method"].to_dict("records")
-    axes, level = axes_or_new(ax, width=4.6, height=4.4), reversals.metadata["level"]
+    axes, level = style.axes_or_new(ax, width=4.6, height=4.4), reversals.metadata["level"]
     n_all = reversals.metadata["judgments"][-1]
     limits = (0.7 * _FLOOR, 1.4)
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
@@ -327,20 +319,20 @@ def plot_p_values(
     axes.axvline(level, color="0.6", lw=0.8)
     axes.axhline(level, color="0.6", lw=0.8)
     few, full = (np.maximum(values[name], _FLOOR) for name in ("p_value", "p_value_all"))
-    axes.scatter(few, full, s=9, color=PALETTE[0], alpha=0.6, lw=0)
+    axes.scatter(few, full, s=9, color=style.PALETTE[0], alpha=0.6, lw=0)
     n_pairs = {
         name: round(rate["n_pairs"] * rate[name]) for name in ("kept", "swapped", "reversed", "gained")
     }
     kept_text = f"kept {n_pairs['kept']:,}"
     if n_pairs["swapped"]:
         kept_text += f", swapped {n_pairs['swapped']:,}"
-    style: dict[str, Any] = {"fontsize": "small", "transform": axes.transAxes}
-    style["bbox"] = {"fc": "white", "alpha": 0.7, "lw": 0, "pad": 1}
-    axes.text(0.02, 0.98, f"taken back {n_pairs['reversed']:,}", va="top", **style)
-    axes.text(0.02, 0.02, kept_text, **style)
-    axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **style)
+    options: dict[str, Any] = {"fontsize": "small", "transform": axes.transAxes}
+    options["bbox"] = {"fc": "white", "alpha": 0.7, "lw": 0, "pad": 1}
+    axes.text(0.02, 0.98, f"taken back {n_pairs['reversed']:,}", va="top", **options)
+    axes.text(0.02, 0.02, kept_text, **options)
+    axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **options)
     title = f"{method}, {counted(rate['n_pairs'], 'pair')} of {group} runs"
-    return label_axes(axes, f"p with {n:,} judgments", f"p with all {n_all:,}", title)
+    return style.label_axes(axes, f"p with {n:,} judgments", f"p with all {n_all:,}", title)
 
 
 def plot_separability(
@@ -366,21 +358,21 @@ def plot_separability(
     legend : bool
     ax : matplotlib.axes.Axes, optional
     """
-    rates = measure_rows(reversals.to_frame("rates"), measure)
-    rates, group = rows_with(rates, "group", group, "pairs of runs")
+    rates = style.measure_rows(reversals.to_frame("rates"), measure)
+    rates, group = style.rows_with(rates, "group", group, "pairs of runs")
     name = rates["measure"].iloc[0]
-    trends = measure_rows(reversals.to_frame("trends"), name)
-    axes = axes_or_new(ax, width=6.5, height=4)
+    trends = style.measure_rows(reversals.to_frame("trends"), name)
+    axes = style.axes_or_new(ax, width=6.5, height=4)
     for method in trends["method"].unique():
         rows = trends[(trends["group"] == group) & (trends["method"] == method)]
-        look = method_look(method, list(trends["method"].unique())).marker
+        look = style.method_look(method, list(trends["method"].unique())).marker
         axes.plot(rows["judgments"], rows["separability"], label=literal(method), ms=4, lw=1.2, **look)
     axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
-    count_axis(axes, reversals.metadata["judgments"], base=10)
+    style.count_axis(axes, reversals.metadata["judgments"], base=10)
     if legend:
-        legend_beside(axes)
+        style.legend_beside(axes)
     share = f"share of pairs, {name}, p < {reversals.metadata['level']:g}"
-    return label_axes(axes, "documents judged", share, f"{group} runs")
+    return style.label_axes(axes, "documents judged", share, f"{group} runs")
 
 
 def plot_reversal_calibration(
@@ -422,13 +414,13 @@ def plot_reversal_calibration(
     table = reversals.to_frame("calibration") if n_bins == 10 else reversals.calibration(n_bins=n_bins)
     if table.empty:
         raise InputError("the result has no announced chances of")
-    rates = measure_rows(reversals.to_frame("rates"), measure)
-    rates, group = rows_with(rates, "group", group, "pairs of runs")
-    table = measure_rows(table, rates["measure"].iloc[0])
-    rows, method = rows_with(table, "method", method, "announced chances of")
-    rows, statement_ = rows_with(rows, "statement", statement, "statement")
+    rates = style.measure_rows(reversals.to_frame("rates"), measure)
+    rates, group = style.rows_with(rates, "group", group, "pairs of runs")
+    table = style.measure_rows(table, rates["measure"].iloc[0])
+    rows, method = style.rows_with(table, "method", method, "announced chances of")
+    rows, statement_ = style.rows_with(rows, "statement", statement, "statement")
     rows = rows[rows["group"] == group]
-    axes = axes_or_new(ax, width=4.6, height=4.2)
+    axes = style.axes_or_new(ax, width=4.6, height=4.2)
     for n in dict.fromkeys(rows["judgments"]):
         line_rows = rows[rows["judgments"] == n]
         if line_rows["n"].any():
@@ -440,7 +432,7 @@ def plot_reversal_calibration(
     else:
         axes.text(0.5, 0.5, "no pair that all judgments can grade", ha="center", fontsize="small")
     title, share = f"{method}, {group} runs", "share that is, with all judgments"
-    return label_axes(axes, f"announced chance {event}", share, title)
+    return style.label_axes(axes, f"announced chance {event}", share, title)
 
 
 def draw_reversals(reversals: Any) -> Figure:
@@ -452,7 +444,7 @@ def draw_reversals(reversals: Any) -> Figure:
         if has_chances:
             plots.append(partial(plot_reversal_calibration, reversals, "significant", **row))
         plots.append(partial(plot_separability, reversals, **row, legend=len(plots) < 3))
-    return draw_panels(plots, width=5.0, height=4.3, n_columns=2 + has_chances)
+    return style.draw_panels(plots, width=5.0, height=4.3, n_columns=2 + has_chances)
 
 
 def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes | None = None) -> Axes:
@@ -468,11 +460,11 @@ def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes 
     label : str, optional
     ax : matplotlib.axes.Axes, optional
     """
-    axes, filled = axes_or_new(ax), table[table["n"] > 0]
+    axes, filled = style.axes_or_new(ax), table[table["n"] > 0]
     if not axes.lines:
         axes.plot([0, 1], [0, 1], color="0.6", lw=0.8)
-    color = PALETTE[(len(axes.lines) - 1) % len(PALETTE)]
+    color = style.PALETTE[(len(axes.lines) - 1) % len(style.PALETTE)]
     axes.plot(filled["announced"], filled["happened"], lw=1, color=color, label=label)
     sizes = 8 + 120 * filled["n"] / filled["n"].sum()
     axes.scatter(filled["announced"], filled["happened"], s=sizes, color=color)
-    return label_axes(axes, "announced probability", "share that happened")
+    return style.label_axes(axes, "announced probability", "share that happened")

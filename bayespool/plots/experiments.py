@@ -10,25 +10,7 @@ from scipy.special import bdtrik
 
 from bayespool.defaults import fill_ci_prob
 from bayespool.measures import parse_measure
-from bayespool.plots.style import (
-    AS_JUDGED,
-    PALETTE,
-    POSTERIOR,
-    Look,
-    available_name,
-    axes_or_new,
-    count_axis,
-    draw_panels,
-    grid_behind,
-    label_axes,
-    legend_above,
-    legend_beside,
-    line_style,
-    measure_rows,
-    method_look,
-    pit_bars,
-    rows_with,
-)
+from bayespool.plots import style
 from bayespool.tables.formatting import level, literal
 from bayespool.tables.table import COLUMNS
 
@@ -53,17 +35,17 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
     ax : matplotlib.axes.Axes, optional
     """
     rows = _rows(result, measure, estimator)
-    axes = axes_or_new(ax)
+    axes = style.axes_or_new(ax)
     truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
-    all_rows = measure_rows(_reported(result), measure)  # panels share their scale
+    all_rows = style.measure_rows(_reported(result), measure)  # panels share their scale
     low = min(all_rows[name].min() for name in ("truth", "value", "as_judged", "lower"))
     high = max(all_rows[name].max() for name in ("truth", "value", "as_judged", "upper"))
     room = 0.03 * (high - low or 1)
     limits = (low - room, high + room)
     axes.plot(limits, limits, color="0.8", lw=1, zorder=0)
-    look = method_look(estimator, result.settings.labels)
+    look = style.method_look(estimator, result.settings.labels)
     if estimator != "as-judged":
-        as_judged = method_look("as-judged").marker
+        as_judged = style.method_look("as-judged").marker
         axes.plot(truth, rows["as_judged"], ls="", ms=3, label="as judged", zorder=1, **as_judged)
     if rows["lower"].notna().any():
         label = f"{level(result.settings.ci_prob)} interval"
@@ -71,7 +53,7 @@ def plot_truth(result: Any, measure: object, estimator: str, *, ax: Axes | None 
     axes.plot(truth, value, ls="", ms=4, label="estimate", **look.marker)
     axes.set(xlim=limits, ylim=limits, aspect="equal")
     axes.legend(fontsize="x-small", loc="upper left", frameon=False)
-    return label_axes(axes, f"true {parse_measure(measure)}", "estimate", estimator)
+    return style.label_axes(axes, f"true {parse_measure(measure)}", "estimate", estimator)
 
 
 def plot_pit(
@@ -92,8 +74,8 @@ def plot_pit(
     ax : matplotlib.axes.Axes, optional
     """
     pit = _rows(result, measure, estimator)["pit"].dropna().to_numpy()
-    color = method_look(estimator, result.settings.labels).color
-    axes = pit_bars(pit, parse_measure(measure), n_bins, color, estimator, ax)
+    color = style.method_look(estimator, result.settings.labels).color
+    axes = style.pit_bars(pit, parse_measure(measure), n_bins, color, estimator, ax)
     axes.legend(fontsize="x-small", frameon=False)
     return axes
 
@@ -107,7 +89,7 @@ def _dots(result: Any, errors: pd.DataFrame, measure: str, name: str, axes: Axes
     for i, label in enumerate(labels):
         [error] = errors.loc[errors["estimator"] == label, name]
         axes.hlines(i, 0, error, color="0.85", lw=1.2, zorder=1)
-        axes.plot([error], [i], ls="", ms=6, label=literal(label), **method_look(label, labels).marker)
+        axes.plot([error], [i], ls="", ms=6, label=literal(label), **style.method_look(label, labels).marker)
     axes.set_yticks(range(len(labels)), [literal(label) for label in labels])
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left=0)
@@ -131,14 +113,14 @@ def plot_mae(
     error : {"mae", "sre"}
     ax : matplotlib.axes.Axes, optional
     """
-    errors, _ = rows_with(result.errors_by_cutoff(), "family", family, "measure")
+    errors, _ = style.rows_with(result.errors_by_cutoff(), "family", family, "measure")
     names = list(dict.fromkeys(errors["measure"]))
-    axes = axes_or_new(ax)
+    axes = style.axes_or_new(ax)
     if len(names) == 1:
         return _dots(result, errors, names[0], error, axes)
     places = np.arange(len(names))
     for label in result.settings.labels:
-        look = method_look(label, result.settings.labels)
+        look = style.method_look(label, result.settings.labels)
         values = errors.loc[errors["estimator"] == label, error]
         width, line = 2.2 if label.startswith("posterior") else 1.2, "--" if look.is_hollow else "-"
         axes.plot(places, values, ms=5, lw=width, ls=line, label=literal(label), **look.marker)
@@ -146,7 +128,7 @@ def plot_mae(
     axes.set_ylim(bottom=0)
     axes.set_ylabel(_ERRORS[error])
     axes.grid(axis="y", color="0.9")
-    legend_beside(axes)
+    style.legend_beside(axes)
     return axes
 
 
@@ -158,11 +140,13 @@ def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
     are_dots = len(errors["measure"].unique()) == len(families)
     height = 1.0 + 0.28 * errors["estimator"].nunique() if are_dots else 4.5
     legend = None if are_dots else {"place": "outside right center", "fontsize": "small"}
-    return draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height, legend=legend)
+    return style.draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height, legend=legend)
 
 
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
-    return rows_with(measure_rows(_reported(result), measure), "estimator", estimator, "estimator")[0]
+    return style.rows_with(
+        style.measure_rows(_reported(result), measure), "estimator", estimator, "estimator"
+    )[0]
 
 
 def _reported(result: Any) -> pd.DataFrame:
@@ -171,10 +155,10 @@ def _reported(result: Any) -> pd.DataFrame:
 
 
 _SCORES = {
-    "unadjusted": method_look("as-judged"),
-    "mixed": Look(PALETTE[0], "s"),
-    "adjusted": method_look("topics-adjustment"),
-    "common-only": Look(PALETTE[2], "^"),
+    "unadjusted": style.method_look("as-judged"),
+    "mixed": style.Look(style.PALETTE[0], "s"),
+    "adjusted": style.method_look("topics-adjustment"),
+    "common-only": style.Look(style.PALETTE[2], "^"),
 }
 
 
@@ -189,18 +173,23 @@ def plot_pool_width(result: Any, measure: object, *, ax: Axes | None = None) -> 
     measure : measure
     ax : matplotlib.axes.Axes, optional
     """
-    rows = measure_rows(result.to_frame("summary"), measure)
-    axes = axes_or_new(ax)
+    rows = style.measure_rows(result.to_frame("summary"), measure)
+    axes = style.axes_or_new(ax)
     axes.axhline(0, color="0.8", lw=1, zorder=0)
     for i, label in enumerate(result.settings.labels):
         group = rows[rows["estimator"] == label]
         shift = 1.05 ** (i - (len(result.settings.labels) - 1) / 2)
-        places, look = group["pool_width"].to_numpy() * shift, method_look(label, result.settings.labels)
+        places, look = (
+            group["pool_width"].to_numpy() * shift,
+            style.method_look(label, result.settings.labels),
+        )
         axes.vlines(places, group["quartile_1"], group["quartile_3"], color=look.color, lw=3, alpha=0.3)
         axes.plot(places, group["bias"], ms=5, lw=1.4, label=literal(label), **look.marker)
-    count_axis(axes, result.settings.widths)
-    legend_beside(axes)
-    return label_axes(axes, f"pool width, {result.settings.by}s", f"estimate − true {parse_measure(measure)}")
+    style.count_axis(axes, result.settings.widths)
+    style.legend_beside(axes)
+    return style.label_axes(
+        axes, f"pool width, {result.settings.by}s", f"estimate − true {parse_measure(measure)}"
+    )
 
 
 def plot_common_topics(
@@ -221,21 +210,21 @@ def plot_common_topics(
         A pool width of the result's.
     ax : matplotlib.axes.Axes, optional
     """
-    rows = measure_rows(result.to_frame("summary"), measure)
-    rows, _ = rows_with(rows, "estimator", estimator, "estimator")
-    rows, _ = rows_with(rows, "pool_width", width, "pools of width")
-    axes = axes_or_new(ax)
+    rows = style.measure_rows(result.to_frame("summary"), measure)
+    rows, _ = style.rows_with(rows, "estimator", estimator, "estimator")
+    rows, _ = style.rows_with(rows, "pool_width", width, "pools of width")
+    axes = style.axes_or_new(ax)
     for score, look in _SCORES.items():
         group = rows[rows["score"] == score]
         n_common = group["n_common"].to_numpy()
         axes.plot(n_common, group["mae"], ms=4, lw=1.2, label=score, **look.marker)
         if group["mae_law"].notna().any():
             axes.plot(n_common, group["mae_law"], color=look.color, ls="--", lw=1, alpha=0.7)
-    count_axis(axes, result.settings.n_common)
+    style.count_axis(axes, result.settings.n_common)
     axes.set_ylim(0, 1.3 * float(rows["mae"].max()) or 1)
     axes.legend(fontsize="x-small", frameon=False, loc="upper right", ncols=2)
     x, y = f"common topics, of {len(result.query_ids)}", f"mean absolute error of {parse_measure(measure)}"
-    return label_axes(axes, x, y, f"{estimator}, pools of {width} {result.settings.by}s")
+    return style.label_axes(axes, x, y, f"{estimator}, pools of {width} {result.settings.by}s")
 
 
 _BIAS = {name: COLUMNS[name].label for name in ("mae", "sre", "sre_star")}
@@ -256,13 +245,13 @@ def plot_budgets(result: Any, measure: object, bias_measure: str = "mae", *, ax:
     InputError
         The result has no such measure; no such bias measure.
     """
-    available_name(bias_measure, list(_BIAS), "bias measure")
-    rows, axes = measure_rows(result.to_frame("summary"), measure), axes_or_new(ax)
+    style.available_name(bias_measure, list(_BIAS), "bias measure")
+    rows, axes = style.measure_rows(result.to_frame("summary"), measure), style.axes_or_new(ax)
     for i, label in enumerate(result.settings.labels):
         group = rows[rows["strategy"] == label]
-        axes.plot(group["budget"] / 1000, group[bias_measure], label=literal(label), **line_style(i))
+        axes.plot(group["budget"] / 1000, group[bias_measure], label=literal(label), **style.line_style(i))
     axes.set_ylim(bottom=0)
-    return label_axes(
+    return style.label_axes(
         axes, "documents judged, thousands", f"{_BIAS[bias_measure]} of {parse_measure(measure)}"
     )
 
@@ -273,7 +262,7 @@ def draw_budgets(result: Any) -> Figure:
     plots = [partial(plot_budgets, result, measure, name) for name in _BIAS for measure in measures]
     legend = {"place": "outside right upper", "fontsize": "small"}
     width = 3.6 + 1.6 / len(measures)  # with room for the legend
-    return draw_panels(plots, width=width, height=2.8, n_columns=len(measures), legend=legend)
+    return style.draw_panels(plots, width=width, height=2.8, n_columns=len(measures), legend=legend)
 
 
 def plot_predictive(
@@ -293,17 +282,17 @@ def plot_predictive(
         Whether to label rows with the runs' names.
     ax : matplotlib.axes.Axes, optional
     """
-    axes = axes_or_new(ax)
+    axes = style.axes_or_new(ax)
     ci_prob = fill_ci_prob(ci_prob)
     whole, half = (prediction.to_frame(prob).sort_values("value", kind="stable") for prob in (ci_prob, 0.5))
     rows = np.arange(len(whole))
     for frame, width, prob in ((whole, 1.6, ci_prob), (half, 4.5, 0.5)):
         label = f"held out, {level(prob)}"
-        axes.hlines(rows, frame["lower"], frame["upper"], color=POSTERIOR, lw=width, label=label)
+        axes.hlines(rows, frame["lower"], frame["upper"], color=style.POSTERIOR, lw=width, label=label)
     axes.plot(whole["value"], rows, "o", color="black", ms=3.2, label="observed")
     axes.set_yticks(rows, whole["run_id"].map(literal).tolist() if label_runs else [], fontsize=6.5)
     axes.set_ylim(-0.7, len(whole) - 0.3)
-    return label_axes(axes, str(prediction.measure), title=prediction.model)
+    return style.label_axes(axes, str(prediction.measure), title=prediction.model)
 
 
 def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = None) -> Axes:
@@ -318,7 +307,7 @@ def plot_held_out_pit(prediction: Any, *, n_bins: int = 10, ax: Axes | None = No
     ax : matplotlib.axes.Axes, optional
     """
     pit = prediction.pit[prediction.has_hidden]
-    axes = pit_bars(pit, prediction.measure, n_bins, POSTERIOR, prediction.model, ax)
+    axes = style.pit_bars(pit, prediction.measure, n_bins, style.POSTERIOR, prediction.model, ax)
     lower, upper = bar_limits(len(pit), n_bins)
     axes.axhline(lower, color="black", lw=0.8, ls=":", label=f"{level(0.95)} of calibrated bars")
     axes.axhline(upper, color="black", lw=0.8, ls=":")
@@ -350,19 +339,19 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
         One of the frame's.
     ax : matplotlib.axes.Axes, optional
     """
-    table, axes = measure_rows(frame, measure), axes_or_new(ax)
+    table, axes = style.measure_rows(frame, measure), style.axes_or_new(ax)
     rows = -np.arange(len(table))
     axes.axvline(0, color="0.8", lw=1, zorder=0)
-    axes.errorbar(-table["elpd_diff"], rows, xerr=table["dse"], fmt="o", color=POSTERIOR, ms=5, lw=1.6)
+    axes.errorbar(-table["elpd_diff"], rows, xerr=table["dse"], fmt="o", color=style.POSTERIOR, ms=5, lw=1.6)
     axes.set_yticks(rows, table["model"].map(literal))
-    return label_axes(axes, "elpd less the best one's", title=table["measure"].iloc[0])
+    return style.label_axes(axes, "elpd less the best one's", title=table["measure"].iloc[0])
 
 
 def draw_elpd(checks: Any) -> Figure:
     """Draw a panel of `plot_elpd` for each measure in `bayespool.ModelChecks`."""
     frame = checks.to_frame("elpd")
     plots = [partial(plot_elpd, frame, measure) for measure in dict.fromkeys(frame["measure"])]
-    return draw_panels(plots, width=4.4, height=2.6)
+    return style.draw_panels(plots, width=4.4, height=2.6)
 
 
 def draw_predictive(checks: Any, measure: object) -> Figure:
@@ -370,13 +359,13 @@ def draw_predictive(checks: Any, measure: object) -> Figure:
     predictions = _under(checks, measure)
     height = 1.0 + 0.16 * max(8, int(predictions[0].has_hidden.sum()))
     plots = [partial(plot_predictive, p, label_runs=i % 3 == 0) for i, p in enumerate(predictions)]
-    return draw_panels(plots, height=height, shared="x", legend={"ncols": 4})
+    return style.draw_panels(plots, height=height, shared="x", legend={"ncols": 4})
 
 
 def draw_pit(checks: Any, measure: object) -> Figure:
     """Draw a panel of `plot_held_out_pit` for each model under a measure in `bayespool.ModelChecks`."""
     plots = [partial(plot_held_out_pit, p) for p in _under(checks, measure)]
-    return draw_panels(plots, height=2.4, shared="y", legend={"ncols": 2, "fontsize": "small"})
+    return style.draw_panels(plots, height=2.4, shared="y", legend={"ncols": 2, "fontsize": "small"})
 
 
 def _under(checks: Any, measure: object) -> list[Any]:
@@ -384,7 +373,7 @@ def _under(checks: Any, measure: object) -> list[Any]:
     return [p for p in checks.predictions if str(p.measure) == str(measure)]
 
 
-_KINDS = (("other", "s", PALETTE[1]), ("hidden", "o", POSTERIOR))
+_KINDS = (("other", "s", style.PALETTE[1]), ("hidden", "o", style.POSTERIOR))
 
 
 def plot_labels(
@@ -416,12 +405,12 @@ def plot_labels(
     InputError
         The check has no such measure, judge or level.
     """
-    rows = measure_rows(check.to_frame("calibration"), measure)
-    rows, judge_name = rows_with(rows, "judge", judge, "judge")
+    rows = style.measure_rows(check.to_frame("calibration"), measure)
+    rows, judge_name = style.rows_with(rows, "judge", judge, "judge")
     n_levels = rows["relevant_from"].nunique()
-    rows, rel = rows_with(rows, "relevant_from", relevant_from, "level of relevance")
+    rows, rel = style.rows_with(rows, "relevant_from", relevant_from, "level of relevance")
     labels = list(dict.fromkeys(rows["label"]))
-    axes = axes_or_new(ax, width=4.8, height=3.6)
+    axes = style.axes_or_new(ax, width=4.8, height=3.6)
     prob = level(rows["ci_prob"].iloc[0])
     for k, (kind, mark, color) in enumerate(_KINDS):
         kind_rows = rows[(rows["documents"] == kind) & (rows["n"] > 0)]
@@ -430,18 +419,18 @@ def plot_labels(
         axes.plot(place, kind_rows["share"], mark, color=color, ms=6, label=f"{kind} documents, {prob}")
     axes.set_xticks(range(len(labels)), [literal(label) for label in labels])
     axes.set(xlim=(-0.6, len(labels) - 0.4), ylim=(-0.03, 1.03))
-    grid_behind(axes, "y")
-    legend_above(axes)
+    style.grid_behind(axes, "y")
+    style.legend_above(axes)
     share = "share relevant" if n_levels == 1 else f"share of relevance {rel} or more"
-    return label_axes(axes, f"label of {literal(judge_name)}", share)
+    return style.label_axes(axes, f"label of {literal(judge_name)}", share)
 
 
 def draw_judges(check: Any) -> Figure:
     """Draw a panel of `plot_labels` for each judge and relevance level of the first measure."""
-    rows = measure_rows(check.to_frame("calibration"))
+    rows = style.measure_rows(check.to_frame("calibration"))
     shown = dict.fromkeys(zip(rows["judge"], rows["relevant_from"], strict=True))
     plots = [partial(plot_labels, check, judge=judge, relevant_from=rel) for judge, rel in shown]
-    return draw_panels(plots, width=4.8, height=3.6)
+    return style.draw_panels(plots, width=4.8, height=3.6)
 
 
 def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
@@ -455,22 +444,24 @@ def plot_audit(audit: Any, *, ax: Axes | None = None) -> Axes:
     """
     steps = audit.steps_frame()
     steps = steps[steps["is_judged"]]
-    axes = axes_or_new(ax, width=5.6, height=3.6)
+    axes = style.axes_or_new(ax, width=5.6, height=3.6)
     n = [0, *steps["step"]]
     lower, upper = [audit.urn.least, *steps["lower"]], [audit.urn.most, *steps["upper"]]
     guaranteed = f"guaranteed at {level(audit.interval_ci_prob)}"
-    axes.fill_between(n, lower, upper, color=AS_JUDGED, alpha=0.3, lw=0, label=guaranteed)
-    axes.plot(steps["step"], steps["posterior_lower"], ":", color=POSTERIOR, label="posterior's interval")
-    axes.plot(steps["step"], steps["posterior_upper"], ":", color=POSTERIOR)
+    axes.fill_between(n, lower, upper, color=style.AS_JUDGED, alpha=0.3, lw=0, label=guaranteed)
+    axes.plot(
+        steps["step"], steps["posterior_lower"], ":", color=style.POSTERIOR, label="posterior's interval"
+    )
+    axes.plot(steps["step"], steps["posterior_upper"], ":", color=style.POSTERIOR)
     axes.plot(steps["step"], steps["estimate"], "-", color="black", label="estimate")
     axes.locator_params(axis="x", integer=True)
-    grid_behind(axes)
-    legend_above(axes, n_columns=3)
-    return label_axes(axes, "judgments", f"{audit.measure} of {audit.name}")
+    style.grid_behind(axes)
+    style.legend_above(axes, n_columns=3)
+    return style.label_axes(axes, "judgments", f"{audit.measure} of {audit.name}")
 
 
 def draw_audits(audit: Any) -> Figure:
     """Draw a panel of `plot_audit` for each difference in an audit, closest first, with one legend."""
     closest_first = sorted(audit.differences, key=lambda each: each.interval[0])
     plots = [partial(plot_audit, each) for each in closest_first]
-    return draw_panels(plots, height=3.0, legend={"ncols": 3, "fontsize": "small"})
+    return style.draw_panels(plots, height=3.0, legend={"ncols": 3, "fontsize": "small"})

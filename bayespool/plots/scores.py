@@ -12,22 +12,7 @@ import numpy as np
 
 from bayespool.errors import InputError
 from bayespool.names import HIERARCHICAL_FORMS
-from bayespool.plots.style import (
-    POSTERIOR,
-    available_name,
-    axes_or_new,
-    draw_panels,
-    grid_behind,
-    heat_map,
-    inches_per_row,
-    label_axes,
-    legend_above,
-    measure_rows,
-    method_look,
-    row_axis,
-    rows_with,
-    short_name,
-)
+from bayespool.plots import style
 from bayespool.tables.formatting import counted, level, literal
 from bayespool.tables.table import extra_interval_scopes
 
@@ -59,7 +44,7 @@ class _Rows:
         }
         drawn = [name for name, rows in estimates.items() if rows["ci_prob"].notna().any()]
         drawn.sort(key=lambda name: not name.startswith("posterior"))
-        main = available_name(method, drawn, "draws of") if method is not None or drawn else None
+        main = style.available_name(method, drawn, "draws of") if method is not None or drawn else None
         return cls(frame.drop_duplicates(key).set_index(key, drop=False), estimates, main)
 
     @property
@@ -142,11 +127,11 @@ def plot_forest(
     >>> [label.get_text() for label in axes.get_yticklabels()], axes.get_xlabel()
     (['new-a', 'new-b'], 'P@10, mean over 20 topics')
     """
-    frame = measure_rows(scores.to_frame("scores"), measure)
+    frame = style.measure_rows(scores.to_frame("scores"), measure)
     rows = _Rows.of(frame, "run_id", method).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
     n_topics = len(scores.metadata["query_ids"])
-    return label_axes(axes, f"{frame['measure'].iloc[0]}, mean over {counted(n_topics, 'topic')}")
+    return style.label_axes(axes, f"{frame['measure'].iloc[0]}, mean over {counted(n_topics, 'topic')}")
 
 
 def plot_topics(
@@ -178,10 +163,12 @@ def plot_topics(
     InputError
         The scores have no such measure, method, run or topic.
     """
-    frame, run = rows_with(measure_rows(scores.to_frame("topics"), measure), "run_id", run_id, "run")
+    frame, run = style.rows_with(
+        style.measure_rows(scores.to_frame("topics"), measure), "run_id", run_id, "run"
+    )
     rows = _Rows.of(frame, "query_id", method).ordered(order)
     axes = _draw(rows, corrections, truth, legend=legend, ax=ax)
-    return label_axes(axes, f"{frame['measure'].iloc[0]} of {literal(run)}", "topic")
+    return style.label_axes(axes, f"{frame['measure'].iloc[0]} of {literal(run)}", "topic")
 
 
 def draw_forest(
@@ -202,7 +189,7 @@ def draw_forest(
     """
     frame = scores.to_frame("scores")
     names = list(map(str, frame["measure"].unique()))
-    rows = [_Rows.of(measure_rows(frame, name), "run_id", None) for name in names]
+    rows = [_Rows.of(style.measure_rows(frame, name), "run_id", None) for name in names]
     order = rows[0].ordered("estimate").names
     mark_names = corrections if isinstance(corrections, bool) else list(corrections)
     n_marks = max(len(dataclasses.replace(each, main=None).marked(mark_names)) for each in rows)
@@ -220,12 +207,12 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
     measure : measure, optional
         Default: the first.
     """
-    frame = measure_rows(scores.to_frame("topics"), measure)
+    frame = style.measure_rows(scores.to_frame("topics"), measure)
     run_ids = list(frame["run_id"].unique())
     plots = [partial(plot_topics, scores, run, measure) for run in run_ids]
     figure = _draw_rows(plots, _height(frame["query_id"].nunique(), 0))
     for run, panel in zip(run_ids, figure.axes, strict=True):
-        label_axes(panel, frame["measure"].iloc[0], panel.get_ylabel(), run)
+        style.label_axes(panel, frame["measure"].iloc[0], panel.get_ylabel(), run)
     return figure
 
 
@@ -254,24 +241,24 @@ def plot_distance(
     """
     from bayespool.posterior.distance import FAR, PoolDistance
 
-    rows_with_distance = measure_rows(scores.to_frame("scores"), measure)
+    rows_with_distance = style.measure_rows(scores.to_frame("scores"), measure)
     rows_with_distance = rows_with_distance[rows_with_distance["distance"].notna()]
-    method_rows, _ = rows_with(rows_with_distance, "estimator", method, "distance from the pool")
+    method_rows, _ = style.rows_with(rows_with_distance, "estimator", method, "distance from the pool")
     run_ids = list(method_rows["run_id"])
     distance, new_kind = (method_rows[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
     order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
-    axes = axes_or_new(ax, width=6, height=1.3 + 0.25 * len(order))
+    axes = style.axes_or_new(ax, width=6, height=1.3 + 0.25 * len(order))
     rows = np.arange(len(order))
     far = PoolDistance(distance, new_kind).is_far[order]
     axes.axvline(FAR, color="0.6", lw=1, ls="--", label="unlike the pool from here on")
     axes.hlines(rows, 0, distance[order], color="0.85", lw=1.2, zorder=1)
     for which, mark, color, label in (
-        (~far, "o", POSTERIOR, "like the pool"),
+        (~far, "o", style.POSTERIOR, "like the pool"),
         (far, "D", _FAR, "unlike the pool"),
     ):
         if which.any():
             axes.plot(distance[order][which], rows[which], mark, color=color, ms=5, label=label)
-    row_axis(axes, [run_ids[i] for i in order])
+    style.row_axis(axes, [run_ids[i] for i in order])
     axes.set_xlim(0, 1.05 * max(float(np.nanmax(distance)), FAR))
     beside = axes.secondary_yaxis("right")
     size = axes.get_yticklabels()[0].get_fontsize()
@@ -280,8 +267,8 @@ def plot_distance(
     beside.set_yticks(shown, chances, fontsize=size)
     beside.tick_params(length=0)
     beside.set_ylabel("chance of\na new kind", fontsize="small")
-    legend_above(axes)
-    return label_axes(axes, "distance from the pool, in standard deviations between its organizations")
+    style.legend_above(axes)
+    return style.label_axes(axes, "distance from the pool, in standard deviations between its organizations")
 
 
 def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = None) -> Axes:
@@ -299,16 +286,16 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     InputError
         No measure has this cutoff.
     """
-    rows, _ = rows_with(scores.to_frame("unjudged"), "cutoff", cutoff, "cutoff")
+    rows, _ = style.rows_with(scores.to_frame("unjudged"), "cutoff", cutoff, "cutoff")
     run_ids, query_ids = rows["run_id"].unique(), rows["query_id"].unique()
     each = 0.16 if len(run_ids) <= _MAX_HIGH_ROWS else 0.09
-    axes = axes_or_new(ax, width=7.2, height=1.3 + each * len(run_ids))
+    axes = style.axes_or_new(ax, width=7.2, height=1.3 + each * len(run_ids))
     shares = rows["unjudged"].to_numpy().reshape(len(run_ids), len(query_ids))
     place: dict[str, Any] = {"location": "top", "shrink": 0.4, "aspect": 30, "anchor": (0, 0)}
-    bar = heat_map(axes, shares, bar={**place, "ticks": [0, 0.5, 1]})
-    row_axis(axes, list(run_ids))
+    bar = style.heat_map(axes, shares, bar={**place, "ticks": [0, 0.5, 1]})
+    style.row_axis(axes, list(run_ids))
     axes.set_xticks([])
-    first, last = (short_name(str(query_id), 10) for query_id in query_ids[[0, -1]])
+    first, last = (style.short_name(str(query_id), 10) for query_id in query_ids[[0, -1]])
     axes.set_xlabel(literal(f"{len(query_ids):,} topics, {first} to {last}"), fontsize="small")
     axes.spines[:].set_visible(False)
     bar.ax.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
@@ -331,8 +318,8 @@ def _draw(
     ax: Axes | None,
 ) -> Axes:
     names, bounds, mark_names = rows.names, rows.bounds, rows.marked(corrections)
-    axes = axes_or_new(ax, width=7, height=_height(len(names), len(mark_names)))
-    inches = inches_per_row(axes, len(names))
+    axes = style.axes_or_new(ax, width=7, height=_height(len(names), len(mark_names)))
+    inches = style.inches_per_row(axes, len(names))
     is_stacked = inches >= 0.25 + 0.1 * len(mark_names)  # a line for each mark
     center, above = _offsets(len(mark_names), is_stacked=is_stacked)
     size = float(np.clip(72 * inches * 0.22, 2.5, 6))
@@ -346,11 +333,11 @@ def _draw(
     for end in ("bound_lower", "bound_upper"):
         axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)
     if not np.array_equal(bounds["as_judged"], bounds["bound_lower"]):
-        look = method_look("as-judged").marker
+        look = style.method_look("as-judged").marker
         axes.plot(bounds["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look)
     if rows.main is not None:
         main = rows.estimates[rows.main]
-        color = method_look(rows.main, [rows.main]).color
+        color = style.method_look(rows.main, [rows.main]).color
         bar: dict[str, Any] = {"color": color, "alpha": 0.45, "lw": 1.1 * size, "capstyle": "butt"}
         label = f"{rows.main}, {level(main['ci_prob'].max())}"
         axes.hlines(place, main["lower"], main["upper"], label=label, **bar)
@@ -359,7 +346,7 @@ def _draw(
         estimates = rows.estimates[name]
         if estimates["value"].isna().all():
             continue
-        look = method_look(name, [rows.main, *mark_names] if rows.main else mark_names).marker
+        look = style.method_look(name, [rows.main, *mark_names] if rows.main else mark_names).marker
         y = np.arange(len(names)) + off
         if estimates["lower"].notna().any():
             axes.hlines(y, estimates["lower"], estimates["upper"], color=look["color"], lw=1.2)
@@ -367,12 +354,12 @@ def _draw(
     if truth is not None:
         true = [truth.get(name, np.nan) for name in names]
         axes.plot(true, place, "x", color="black", ms=1.1 * size, mew=1.4, label="truth", zorder=4)
-    row_axis(axes, names)
-    grid_behind(axes, "x")
+    style.row_axis(axes, names)
+    style.grid_behind(axes, "x")
     for row in np.arange(len(names) - 1) + 0.5 if mark_names and is_stacked else ():
         axes.axhline(row, color="0.92", lw=0.8)
     if legend:
-        legend_above(axes)
+        style.legend_above(axes)
     return axes
 
 
@@ -392,7 +379,7 @@ def _draw_rows(plots: Sequence[Callable[..., Any]], height: float) -> Figure:
     n_columns = -(-len(plots) // -(-len(plots) // 3))  # as in `figure_grid`
     legend: dict[str, Any] = {"place": "outside upper left", "fontsize": "small", "columnspacing": 1.2}
     legend["ncols"] = max(2, int(width * n_columns / 2.2))
-    figure = draw_panels(plots, width=width, height=height, legend=legend)
+    figure = style.draw_panels(plots, width=width, height=height, legend=legend)
     for panel in figure.axes:
         place = panel.get_subplotspec()
         if place is not None and not place.is_first_col():

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#882255")
+PALETTE: tuple[str, ...] = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#882255")
 """Color-blind safe colors (Okabe and Ito 2008), with Tol's wine instead of yellow. Yellow is too light for
 lines on white. The first one is the posterior's. Where there are more lines than colors, marks and styles of
 lines differ.
 """
-POSTERIOR = PALETTE[0]
+POSTERIOR: str = PALETTE[0]
 """Color for the first posterior estimator in a figure."""
 AS_JUDGED = "0.45"
 """Color for scores as judged, with unjudged documents nonrelevant."""

@@ -50,11 +50,6 @@ def check_output(path: Path, formats: Sequence[str] = FORMATS, verb: str = "writ
         raise OutputError(
             f"{path}: cannot {verb} {path.suffix or 'a file without ending'}; use {known_endings}"
         )
-    check_place(path)
-
-
-def check_place(path: Path) -> None:
-    """Raise `OutputError` if no file can be written to a path."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; name a file")
     _check_writable(path, path.parent)

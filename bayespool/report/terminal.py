@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from bayespool.tables.formatting import printable
-from bayespool.tables.markup import Arrangement, TextTable, broken_heading
+from bayespool.tables.markup import Arrangement, TextColumn, TextTable, broken_heading
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,34 +77,31 @@ def _first_notes(notes: Sequence[str], room: int) -> list[str]:
 def print_text_table(console: Console, text: TextTable) -> list[str]:
     """Print a table and return the headings of columns that did not fit."""
     room = available_columns(console)
-    for n_spared in range(len(text.spare) + 1):
-        fewer = text.without(text.spare[:n_spared])
+    spare = [column for name in text.spare for column in text.columns if column.name == name]
+    for n_spared in range(len(spare) + 1):
+        fewer = text.without(spare[:n_spared])
         table = _rich_table(fewer)
         if room is None or table_width(table, console) <= room:
             _print_full_width(console, table)
-            return [text.headings()[i] for i in text.spare[:n_spared]]
+            return [column.title for column in spare[:n_spared]]
     for block in _blocks(fewer, console, room or 0):
         _print_full_width(console, _rich_table(block))
-    return [text.headings()[i] for i in text.spare]
+    return [column.title for column in spare]
 
 
 def _blocks(text: TextTable, console: Console, room: int) -> list[TextTable]:
     """Return the table split into parts that fit, each with the row names."""
-    numbers = list(range(text.n_names, len(text.header)))
-
-    def only(places: Sequence[int]) -> TextTable:
-        return text.without([i for i in numbers if i not in places])
-
-    names_width = width = table_width(_rich_table(only([])), console)
-    blocks: list[list[int]] = [[]]
-    for i in numbers:
-        more = table_width(_rich_table(only([i])), console) - names_width
+    names, columns = text.columns[: text.n_names], text.columns[text.n_names :]
+    names_width = width = table_width(_rich_table(replace(text, columns=names)), console)
+    blocks: list[list[TextColumn]] = [[]]
+    for column in columns:
+        more = table_width(_rich_table(replace(text, columns=(*names, column))), console) - names_width
         if blocks[-1] and width + more > room:
             blocks.append([])
             width = names_width
-        blocks[-1].append(i)
+        blocks[-1].append(column)
         width += more
-    return [only(block) for block in blocks]
+    return [replace(text, columns=(*names, *block)) for block in blocks]
 
 
 def _rich_table(text: TextTable) -> Table:
@@ -113,14 +111,11 @@ def _rich_table(text: TextTable) -> Table:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    firsts, place = {}, text.n_names
-    for name, n_columns in text.groups:
-        firsts[place] = name
-        place += n_columns
-    for i, name in enumerate(text.header):
-        heading = f"{firsts.get(i, '')}\n{name}" if text.groups else name
+    firsts = {first: name for name, first, _ in text.spans}
+    for place, column in enumerate(text.columns, 1):
+        heading = f"{firsts.get(place, '')}\n{column.heading}" if firsts else column.heading
         shown = Text(printable(broken_heading(heading.strip("\n"))))
-        justify: Literal["left", "right"] = "left" if text.is_text(i) else "right"
+        justify: Literal["left", "right"] = "left" if column.is_text else "right"
         table.add_column(shown, justify=justify, no_wrap=True, vertical="bottom")
     for row in text.rows:
         table.add_row(*(Text(printable(cell, one_line=True)) for cell in row))

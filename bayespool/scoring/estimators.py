@@ -242,19 +242,34 @@ def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
     --------
     >>> estimator_labels([parse_estimator("interpolated"), parse_estimator("interpolated(fit='pool')")])
     ('interpolated', "interpolated(fit='pool')")
+    >>> texts = ["topics-adjustment", "topics-adjustment(base='condensed-list')"]
+    >>> estimator_labels([parse_estimator(text, common_query_ids=("1", "2")) for text in texts])
+    ('topics-adjustment', "topics-adjustment(base='condensed-list')")
     """
     labels = []
     for e in estimators:
         alike = [other for other in estimators if other.name == e.name and type(other) is type(e)]
-        fields = getattr(e, "__dataclass_fields__", {}) if len(alike) > 1 else {}
-        settings = {
-            name: getattr(e, name)
-            for name, f in fields.items()
-            if getattr(e, name) != f.default and any(getattr(o, name) != getattr(e, name) for o in alike)
-        }
-        text = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-        labels.append(f"{e.name}({text})" if text else e.name)
+        settings = [
+            f"{name}={_setting_text(getattr(e, name))}"
+            for name in (_own_settings(e) if len(alike) > 1 else ())
+            if any(getattr(other, name) != getattr(e, name) for other in alike)
+        ]
+        labels.append(f"{e.name}({', '.join(settings)})" if settings else e.name)
     return tuple(labels)
+
+
+def _own_settings(estimator: Any) -> list[str]:
+    """Return the names of settings that are not the defaults."""
+    fields = getattr(estimator, "__dataclass_fields__", {})
+    return [name for name, field in fields.items() if getattr(estimator, name) != field.default]
+
+
+def _setting_text(value: Any) -> str:
+    """Return a setting as users type it: of an estimator, its name with settings in parentheses."""
+    if isinstance(value, Estimator) and not isinstance(value, type):
+        settings = [f"{name}={_setting_text(getattr(value, name))}" for name in _own_settings(value)]
+        return repr(f"{value.name}({', '.join(settings)})" if settings else value.name)
+    return repr(value)
 
 
 def with_common_topics(

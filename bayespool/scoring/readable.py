@@ -26,7 +26,7 @@ from bayespool.scoring.score_tables import (
 from bayespool.tables.files import variable_name
 from bayespool.tables.formatting import counted, interval, level, number, percent
 from bayespool.tables.markup import Arrangement, TextTable
-from bayespool.tables.table import Column, Pivot, Table, View, extra_interval_scopes
+from bayespool.tables.table import Pivot, Table, View, extra_interval_scopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,24 +158,17 @@ def _corrected(row: Row, condition: str = "") -> str:
 _MAX_RUNS_PER_FOREST = 36  # that fit on a printed page
 _MAX_RUNS_WITH_MARKS, _MAX_RUNS_WITH_TOPICS, _MAX_TOPICS_DRAWN = 12, 3, 60
 _MAX_RUNS_IN_COLUMNS = 8
-_CUTOFF = Column("cutoff", "count", "Ranks that a measure looks at.")
-_CHECKS = {
-    "verdict": Column("verdict", "text", "What failed, or that the checks passed."),
-    "engine": Column("engine", "text", "What made the draws."),
-    "max_r_hat": Column(
-        "max R-hat", "coefficient", "Largest R-hat over all parameters; should be under 1.01.", 4
-    ),
-    "min_ess_bulk": Column("min ESS bulk", "size", "Smallest effective sample size; should be over 400.", 0),
-    "min_ess_tail": Column("min ESS tail", "size", "The same in the tails.", 0),
-    "n_divergences": Column("divergences", "count", "Divergent transitions after tuning; should be 0."),
-    "max_end_error": Column(
-        "max end error", "coefficient", "Largest error of an interval's ends, as a share of its width.", 4
-    ),
-    "held_out": Column(
-        "pool held", "share", "Share of the pool's organizations in 95 % intervals given by the others."
-    ),
-    "n_held_out": Column("organi\xad\nzations", "count", "Organizations of which this is a share."),
-}
+_CHECKS = (
+    "verdict",
+    "engine",
+    "max_r_hat",
+    "min_ess_bulk",
+    "min_ess_tail",
+    "n_divergences",
+    "max_end_error",
+    "held_out",
+    "n_held_out",
+)
 
 
 class ReadableScores(Result):
@@ -244,7 +237,7 @@ def checks_table(metadata: Mapping[str, Any]) -> Table:
         | {name: check[name] for name in _CHECKS if name in check}
         for check in metadata.get("diagnostics", ())
     ]
-    return Table("checks", "Checks of the draws", pd.DataFrame(rows).dropna(axis=1, how="all"), _CHECKS)
+    return Table("checks", "Checks of the draws", pd.DataFrame(rows).dropna(axis=1, how="all"))
 
 
 def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
@@ -305,7 +298,7 @@ def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds:
         for cutoff in share_of
     )
     few = len(run_ids) <= _MAX_RUNS_IN_COLUMNS
-    return Table("unjudged", "Unjudged shares", frame, {"cutoff": _CUTOFF}, views if few else ())
+    return Table("unjudged", "Unjudged shares", frame, views=views if few else ())
 
 
 def _most_unjudged(rows: pd.DataFrame) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +28,7 @@ BOUNDS: dict[str, str] = {
     "unjudged": "unjudged",
 }
 """Columns of score frames by the names that users type, for columns without an estimator."""
-SCORE_COLUMNS = (*BOUNDS, "estimates", "mean", "interval", "distance", "new-kind")
+SCORE_COLUMNS = (*BOUNDS, "estimates", "mean", "interval", "lambda", "distance", "new-kind")
 """Column names that users may type, besides estimator names. ``estimates`` are all point corrections,
 ``mean`` and ``interval`` those of each posterior.
 """
@@ -37,25 +37,6 @@ _IDEALS = {
     "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
     "judged": "the judged documents alone, as trec_eval has it",
 }
-SCOPE_COLUMNS = {
-    "population_lower": Column("population from", "score", "Lower end of the interval on topics like these."),
-    "population_upper": Column("population to", "score", "Upper end of the interval on topics like these."),
-    "unjudged_variance": Column(
-        "due to\nunjudged", "share", "Share of the variance in that scope due to unjudged documents."
-    ),
-    "population_by": Column(
-        "population by",
-        "text",
-        "draws: topics and unjudged documents are uncertain; bootstrap: over topics alone.",
-    ),
-    "another_value": Column("another's", "score", "Mean of what another assessor would have given."),
-    "another_lower": Column("another's from", "score", "Lower end of the interval of another assessor's."),
-    "another_upper": Column("another's to", "score", "Upper end of the interval of another assessor's."),
-    "assessor_variance": Column(
-        "due to\nassessor", "share", "Share of the variance of another assessor's due to the assessor."
-    ),
-}
-"""Columns with intervals on topics like these, or with scores expected from another assessor."""
 _BY_ANOTHER = IntervalColumn("another_lower", "another_upper", "by another\nassessor")
 _THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")
 _MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
@@ -177,7 +158,8 @@ def readable(
         sort = f"-{f'{group[0]} ' if are_together else ''}{drawn[0]}" if drawn else ""
         if in_rows:
             bounds = tuple(part for part in parts if isinstance(part, str))
-            parts, sort = (*bounds, "value", *_intervals(frame)), "run_id" * best_first
+            parts = (*bounds, "value", *_lambda(frame), *_intervals(frame))
+            sort = "run_id" * best_first
         view = View(
             title=f"{' and '.join(group)}, {scope}{_some(order, rows_of[group[0]], keys)}",
             names=(*keys, *["estimator"] * in_rows),
@@ -240,6 +222,11 @@ def _intervals(frame: pd.DataFrame) -> tuple[str | IntervalColumn, ...]:
     return (IntervalColumn(),)
 
 
+def _lambda(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Return the column of λ, of the anti-precision correction, if there is one."""
+    return ("lambda",) if "lambda" in frame else ()
+
+
 def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     """Return the columns of a view, given names from `SCORE_COLUMNS`, estimators or ``all``."""
     values = frame[frame["value"].notna()] if frame["value"].notna().any() else frame
@@ -247,7 +234,8 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
     drawn = tuple(name for name, has_interval in estimators.items() if has_interval)
     ends = _intervals(frame)
-    of_points: tuple[str | IntervalColumn, ...] = ("value", *[_THERE] * ("population_by" in frame))
+    there = [_THERE] * ("population_by" in frame)
+    of_points: tuple[str | IntervalColumn, ...] = ("value", *_lambda(frame), *there)
     parts: list[Part] = []
     for name in names:
         if name == "all":
@@ -262,7 +250,7 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
         elif name == "interval":
             prob = frame["ci_prob"].max()
             parts += [] if "mean" in names else [_spread(ends, drawn, f"{level(prob)}\ninterval")]
-        elif name in ("distance", "new-kind"):
+        elif name in ("lambda", "distance", "new-kind"):
             column = name.replace("-", "_")
             rows_with_value = frame[frame[column].notna()] if column in frame else frame[:0]
             parts.append(_spread((column,), tuple(estimators_in(rows_with_value)), COLUMNS[column].label))
@@ -274,11 +262,15 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
 def _spread(
     columns: tuple[str | IntervalColumn, ...], estimators: tuple[str, ...], label: str = "{}"
 ) -> Pivot:
-    labels = {
-        name: ESTIMATORS[name].label if name in ESTIMATORS else name.replace("posterior-", "posterior\n")
-        for name in estimators
-    }
+    labels = {name: _heading(name) for name in estimators}
     return Pivot(columns, "estimator", labels, label, values=estimators)
+
+
+def _heading(estimator: str) -> str:
+    """Return the heading of an estimator's column, with the settings of a variant on a line of their own."""
+    name, _, settings = estimator.partition("(")
+    label = ESTIMATORS[name].label if name in ESTIMATORS else name.replace("posterior-", "posterior\n")
+    return f"{label}\n({settings}" if settings else label
 
 
 def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[Part, ...]:
@@ -333,47 +325,45 @@ def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
         for name, has in has_interval.items()
         if not has and HIERARCHICAL_FORMS.get(name) not in has_interval
     ]
-    return ("residual", "bound_upper", *(points if any(has_interval.values()) else []))
+    lambdas = [f"{name} lambda" for name in has_interval] if "lambda" in frame else []
+    return ("residual", "bound_upper", *lambdas, *(points if any(has_interval.values()) else []))
 
 
 def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str:
     """Return sentences that explain the columns of a table."""
-    sentences, below = [], _as_judged(frame)
-    if "as_judged" in parts:
-        is_theirs = not by_rank and all(map(is_trec_eval_measure, frame["measure"].unique()))
-        sentences.append(
-            f"As judged: unjudged documents are nonrelevant{', as trec_eval has it' if is_theirs else ''}."
-        )
-    if "bound_lower" in parts and below:
-        sentences.append("Lower and upper: no judgments of the run's own unjudged documents go beyond them.")
-    elif "bound_lower" in parts:
-        sentences.append("Lower: unjudged documents are nonrelevant.")
-    if "unjudged" in parts:
-        sentences.append("Unjudged: share of the ranks that the measure looks at.")
-    shown = _shown(parts)
+    shown, has_bounds = _shown(parts), "bound_lower" in parts
     drawn = [name for name, has in estimators_in(frame).items() if has and name in shown]
     posteriors, others = _posteriors_and_others(drawn)
-    if posteriors:
-        sentences.append(
-            f"Means and intervals ({', '.join(posteriors)}) are over what the unjudged documents may be."
-        )
-    if others:
-        sentences.append(
-            f"Intervals of corrections ({', '.join(others)}) are over which topics or documents were judged."
-        )
-    if len(drawn) < len(shown) and "population_by" in frame:
-        sentences.append("On topics like these, intervals of corrections are a bootstrap over topics alone.")
-    if posteriors and "population_by" in frame:
-        sentences.append(
-            "Topics like these: the topics are a sample, too; due to unjudged: the share of that variance "
-            "which judging all documents would take away."
-        )
-    if posteriors and "another_value" in frame:
-        sentences.append(
-            "Another's: what another assessor of the same kind would have given, mean and interval, judged "
-            "documents included; due to unjudged and assessor: shares of that variance."
-        )
-    return " ".join(sentences)
+    is_theirs = not by_rank and all(map(is_trec_eval_measure, frame["measure"].unique()))
+    sentences = {
+        f"As judged: unjudged documents are nonrelevant{', as trec_eval has it' if is_theirs else ''}.": (
+            "as_judged" in parts
+        ),
+        "Lower and upper: no judgments of the run's own unjudged documents go beyond them.": (
+            has_bounds and _as_judged(frame)
+        ),
+        "Lower: unjudged documents are nonrelevant.": has_bounds and not _as_judged(frame),
+        "Unjudged: share of the ranks that the measure looks at.": "unjudged" in parts,
+        "λ: the indicator of pool bias, above 0 where anti-precision corrects.": (
+            "lambda" in frame and frame.loc[frame["estimator"].isin(shown), "lambda"].notna().any()
+        ),
+        f"Means and intervals ({', '.join(posteriors)}) are over what the unjudged documents may be.": (
+            posteriors
+        ),
+        f"Intervals of corrections ({', '.join(others)}) are over which topics or documents were judged.": (
+            others
+        ),
+        "On topics like these, intervals of corrections are a bootstrap over topics alone.": (
+            len(drawn) < len(shown) and "population_by" in frame
+        ),
+        "Topics like these: the topics are a sample, too; due to unjudged: the share of that variance "
+        "which judging all documents would take away.": posteriors and "population_by" in frame,
+        "Another's: what another assessor of the same kind would have given, mean and interval, judged "
+        "documents included; due to unjudged and assessor: shares of that variance.": (
+            posteriors and "another_value" in frame
+        ),
+    }
+    return " ".join(sentence for sentence, is_needed in sentences.items() if is_needed)
 
 
 def _shown(parts: Sequence[Part]) -> set[Any]:
@@ -402,26 +392,21 @@ def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _grouped(pairs: Iterable[tuple[Any, str]]) -> dict[Any, tuple[str, ...]]:
-    """Return the distinct values for each key, in order of appearance."""
-    values: dict[Any, dict[str, None]] = {}
-    for key, value in pairs:
-        values.setdefault(key, {})[value] = None
-    return {key: tuple(each) for key, each in values.items()}
-
-
 def note_lines(
     statements: Mapping[tuple[str, Any], Sequence[str]], run_ids: Sequence[str], measures: Sequence[object]
 ) -> list[str]:
     """Return notes on runs, each once with its runs and measures, those on most runs first."""
-    gather_runs = _grouped(
-        ((str(measure), text), run) for (run, measure), texts in statements.items() for text in texts
-    )
-    measures_of = _grouped(((runs, text), measure) for (measure, text), runs in gather_runs.items())
-    together = _grouped(((runs, measures), text) for (runs, text), measures in measures_of.items())
+    import pandas as pd
+
+    names = ["run", "measure", "text"]
+    rows = [(run, str(measure), text) for (run, measure), texts in statements.items() for text in texts]
+    notes = pd.DataFrame(rows, columns=names).drop_duplicates()
+    for name in names:  # together: runs of a note, then measures of these, then notes of both
+        others = [other for other in names if other != name]
+        notes = notes.groupby(others, sort=False)[name].agg(tuple).reset_index()
     lines = []
-    for (noted_runs, noted_measures), texts in sorted(together.items(), key=lambda item: -len(item[0][0])):
-        who = "all runs" if 1 < len(noted_runs) == len(run_ids) else some_of(noted_runs)
-        where = "" if len(noted_measures) == len(measures) else f" ({', '.join(noted_measures)})"
-        lines.append(f"{who}: {'; '.join(texts)}{where}")
+    for note in sorted(notes.to_dict("records"), key=lambda note: -len(note["run"])):
+        who = "all runs" if 1 < len(note["run"]) == len(run_ids) else some_of(note["run"])
+        where = "" if len(note["measure"]) == len(measures) else f" ({', '.join(note['measure'])})"
+        lines.append(f"{who}: {'; '.join(note['text'])}{where}")
     return lines

@@ -27,7 +27,6 @@ from bayespool.scoring.readable import (
 )
 from bayespool.scoring.score_tables import (
     BOUNDS,
-    SCOPE_COLUMNS,
     collection_notes,
     distance_views,
     judged_twice_table,
@@ -373,7 +372,7 @@ class Scores(ReadableScores):
     @cached_property
     def _scores(self) -> Table:
         frame = self._frame(per_topic=False)
-        plain = Table("scores", "Scores of runs", frame, SCOPE_COLUMNS)
+        plain = Table("scores", "Scores of runs", frame)
         table = readable(plain, self.metadata, best_first=True)
         return replace(table, views=(*table.views, *distance_views(frame)))
 

@@ -8,11 +8,13 @@ from .files import (
     read_parquet as read_parquet,
 )
 from .markup import (
+    TextColumn as TextColumn,
     TextTable as TextTable,
     html_repr as html_repr,
     html_table as html_table,
     latex_tables as latex_tables,
     markdown_tables as markdown_tables,
+    text_table as text_table,
 )
 from .table import (
     COLUMNS as COLUMNS,

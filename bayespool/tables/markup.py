@@ -51,6 +51,44 @@ class Arrangement:
 
 
 @dataclass(frozen=True)
+class TextColumn:
+    """Column of a text table.
+
+    Parameters
+    ----------
+    heading : str
+        A line end in it marks where it may be broken, after a soft hyphen within a word.
+    cells : tuple of str
+    is_text : bool
+        Whether it is aligned left and sorted as text; if not, it has numbers, with equal decimals.
+    values : tuple of (float or None)
+        Number to sort each cell by, None for text; default: none.
+    name : str
+        By which readers choose it.
+    group : str
+        Heading over this column and its neighbors of the same group.
+    """
+
+    heading: str
+    cells: tuple[str, ...]
+    is_text: bool = True
+    values: tuple[float | None, ...] = ()
+    name: str = ""
+    group: str = ""
+
+    @property
+    def title(self) -> str:
+        """Heading on one line, after that of the group, with hyphenated words joined."""
+        lines = f"{self.group} {self.heading}".strip()
+        return lines.replace("\xad\n", "").replace("-\n", "-").replace("\n", " ")
+
+    def take(self, order: Sequence[int]) -> TextColumn:
+        """Return the column with the rows at the given places."""
+        values = tuple(self.values[i] for i in order) if self.values else ()
+        return replace(self, cells=tuple(self.cells[i] for i in order), values=values)
+
+
+@dataclass(frozen=True)
 class TextTable:
     """Table whose cells are text.
 
@@ -58,25 +96,15 @@ class TextTable:
     ----------
     caption : str
         Caption of the table.
-    header : tuple of str
-        Name of each column; a line end in it marks where it may be broken.
-    rows : tuple of tuples of str
-        One cell per column.
+    columns : tuple of TextColumn
     n_names : int, default 1
-        Number of first columns that hold names, aligned left; the others hold numbers, aligned right, with
-        equal decimals within a column, but for `texts`.
-    texts : tuple of int
-        Places of columns of text after the names, aligned left and sorted as text.
-    groups : tuple of (str, int)
-        Headings over the columns after the names: text and number of columns, covering all or none.
+        Number of first columns that name a row.
     label : str
         Label of the LaTeX table, after ``tab:``.
     notes : tuple of str
         Notes, in sentences.
-    values : tuple of tuples of (float or None)
-        Number to sort each cell by; None for text.
-    spare : tuple of int
-        Places of columns that a narrow terminal does without, the first ones first.
+    spare : tuple of str
+        Names of columns that a narrow terminal does without, the first ones first.
     medium : {"", "terminal", "paper"}
         Where it is read: everywhere, or in the terminal or in papers and notebooks alone.
     is_compact : bool
@@ -84,76 +112,77 @@ class TextTable:
     """
 
     caption: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: tuple[TextColumn, ...]
     n_names: int = 1
-    texts: tuple[int, ...] = ()
-    groups: tuple[tuple[str, int], ...] = ()
     label: str = ""
     notes: tuple[str, ...] = ()
-    values: tuple[tuple[float | None, ...], ...] = ()
-    spare: tuple[int, ...] = ()
+    spare: tuple[str, ...] = ()
     medium: str = ""
     is_compact: bool = False
 
-    def is_text(self, place: int) -> bool:
-        """Return whether a column is left-aligned and sorted as text, not as numbers."""
-        return place < self.n_names or place in self.texts
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """Cells by row."""
+        return tuple(zip(*(column.cells for column in self.columns), strict=True))
 
-    def group_names(self) -> list[str]:
-        """Return the group heading above each column, empty for name columns and without groups."""
-        over = [name for name, width in self.groups for _ in range(width)]
-        return [*([""] * (len(self.header) - len(over))), *over]
+    @property
+    def spans(self) -> tuple[tuple[str, int, int], ...]:
+        """Group headings with their first and last column, from 1; none without groups.
 
-    def headings(self) -> list[str]:
-        """Return each column's heading on one line, preceded by its group heading."""
-        both = zip(self.group_names(), self.header, strict=True)
-        return [_joined(f"{above} {name}".strip()) for above, name in both]
+        Examples
+        --------
+        >>> columns = [TextColumn(name, ("1",), group=group) for name, group in zip("abc", "xxy")]
+        >>> TextTable("", tuple(columns), n_names=0).spans
+        (('x', 1, 2), ('y', 3, 3))
+        """
+        spans, place = [], self.n_names
+        for name, same in groupby(self.columns[self.n_names :], lambda column: column.group):
+            spans.append((name, place + 1, place := place + len(list(same))))
+        return tuple(spans) if any(name for name, *_ in spans) else ()
 
-    def without(self, places: Sequence[int]) -> TextTable:
-        """Return the table without the columns at the given indices."""
-        kept_places = [i for i in range(len(self.header)) if i not in places]
-        names = self.group_names()
-        return replace(
-            self,
-            header=tuple(self.header[i] for i in kept_places),
-            rows=tuple(tuple(row[i] for i in kept_places) for row in self.rows),
-            texts=tuple(place for place, i in enumerate(kept_places) if i in self.texts),
-            groups=heading_groups([names[i] for i in kept_places if i >= self.n_names])
-            if self.groups
-            else (),
-        )
+    def without(self, columns: Collection[TextColumn]) -> TextTable:
+        """Return the table without some of its columns."""
+        return replace(self, columns=tuple(column for column in self.columns if column not in columns))
 
     def marked(self, names: Collection[str], mark: str, note: str) -> TextTable:
         """Return the table with a mark after some row names, and a note that explains the mark."""
-
-        def mark_row(row: tuple[str, ...]) -> tuple[str, ...]:
-            first = (f"{name}\xa0{mark}" if name in names else name for name in row[: self.n_names])
-            return (*first, *row[self.n_names :])
-
-        rows = tuple(map(mark_row, self.rows))
-        return self if rows == self.rows else replace(self, rows=rows, notes=(*self.notes, note))
+        first = self.columns[: self.n_names]
+        marked = tuple(
+            replace(column, cells=tuple(f"{c}\xa0{mark}" if c in names else c for c in column.cells))
+            for column in first
+        )
+        if marked == first:
+            return self
+        return replace(self, columns=(*marked, *self.columns[self.n_names :]), notes=(*self.notes, note))
 
     def first_rows(self, n: int = 10) -> TextTable:
         """Return the table's first rows, without notes."""
-        n_more = len(self.rows) - n
-        more = f" The first {n} of {len(self.rows)} rows." if n_more > 0 else ""
-        return replace(self, rows=self.rows[:n], caption=self.caption + more, notes=())
+        n_rows = len(self.rows)
+        more = f" The first {n} of {n_rows} rows." if n_rows > n else ""
+        columns = tuple(column.take(range(min(n, n_rows))) for column in self.columns)
+        return replace(self, columns=columns, caption=self.caption + more, notes=())
 
 
-def heading_groups(names: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Return consecutive equal names with the length of each run.
+def text_table(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int = 1, **more: Any
+) -> TextTable:
+    """Return a table of rows of text, whose columns after the first ``n_names`` hold numbers.
 
     Examples
     --------
-    >>> heading_groups(["P@10", "P@10", "AP"])
-    (('P@10', 2), ('AP', 1))
+    >>> text_table("Two runs", ("run", "P@10"), (("a", "0.5000"), ("b", "0.2500"))).columns[1].cells
+    ('0.5000', '0.2500')
     """
-    return tuple((name, len(list(same))) for name, same in groupby(names))
+    columns = tuple(
+        TextColumn(heading, tuple(row[i] for row in rows), is_text=i < n_names)
+        for i, heading in enumerate(header)
+    )
+    return TextTable(caption, columns, n_names, **more)
 
 
 SUPERSCRIPTS = dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 """Unicode superscripts for lower-case letters (all but q)."""
+_GREEK = {"Δ": "Delta", "κ": "kappa", "λ": "lambda", "ρ": "rho", "τ": "tau", "Φ": "Phi"}
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -178,8 +207,7 @@ _TEX = {
     "−": "$-$",
     "±": r"$\pm$",
     "…": r"\ldots{}",
-    "ρ": r"$\rho$",
-    "Φ": r"$\Phi$",
+    **{letter: rf"$\{name}$" for letter, name in _GREEK.items()},
     "²": r"\textsuperscript{2}",
     "→": r"$\to$",
     "†": r"$\dagger$",
@@ -190,9 +218,8 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]#|~!$])")
 
 
 def _tex(text: str) -> str:
-    escaped = "".join(
-        _TEX.get(char, char) for char in _line(text).replace("--", "-\0-").replace("--", "-\0-")
-    )
+    """Return text escaped for LaTeX."""
+    escaped = "".join(_TEX.get(c, c) for c in _line(text).replace("--", "-\0-").replace("--", "-\0-"))
     return escaped.replace("\0", "{}")
 
 
@@ -220,13 +247,13 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), note
     Parameters
     ----------
     tables : sequence of TextTable
-        Their notes are part of the captions.
+        Their notes stand below them.
     comments, notes : sequence of str
         Lines of comment above the first table and below the last one.
 
     Examples
     --------
-    >>> table = TextTable("Two runs", ("run", "P@10"), (("a_1", "0.5000"), ("b", "0.2500")), label="two")
+    >>> table = text_table("Two runs", ("run", "P@10"), (("a_1", "0.5000"), ("b", "0.2500")), label="two")
     >>> print(latex_tables([table]))
     % needs \usepackage{booktabs}
     \begin{table}
@@ -244,42 +271,12 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = (), note
     \end{table}
     <BLANKLINE>
     """
-    lines = [r"% needs \usepackage{booktabs}", *(f"% {_line(comment)}" for comment in comments)]
-    labels: list[str] = []
-    for table in tables:
-        n = table.n_names
-        caption = f"{table.caption}. {' '.join(table.notes)}" if table.notes else table.caption
-        lines += [r"\begin{table}", r"  \centering", rf"  \caption{{{_tex(caption)}}}"]
-        if table.label:
-            labels.append(_label(table.label))
-            times = labels.count(labels[-1])
-            lines.append(rf"  \label{{tab:{labels[-1]}{f'-{times}' if times > 1 else ''}}}")
-        if table.is_compact:
-            lines += [r"  \footnotesize", r"  \setlength{\tabcolsep}{2.5pt}"]
-        sides = ["l" if table.is_text(i) else "r" for i in range(len(table.header))]
-        columns = "".join(sides)
-        lines += [rf"  \begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"    \toprule"]
-        if table.groups:
-            place, cells, rules = n + 1, [" & " * (n - 1)], []
-            for name, width in table.groups:
-                cells.append(rf"\multicolumn{{{width}}}{{c}}{{{_tex(name)}}}")
-                rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
-                place += width
-            lines += [f"    {' & '.join(cells).strip()} \\\\", f"    {' '.join(rules)}"]
-        header = [_tex_heading(name, side) for name, side in zip(table.header, sides, strict=True)]
-        lines += [f"    {' & '.join(header)} \\\\", r"    \midrule"]
-        for row in table.rows:
-            cells = [(_tex if table.is_text(i) else _tex_number)(cell) for i, cell in enumerate(row)]
-            lines.append(f"    {' & '.join(cells)} \\\\")
-        lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
-    return "\n".join([*lines, *(f"% note: {_line(note)}" for note in notes)]) + "\n"
-
-
-def _tex_heading(name: str, side: str) -> str:
-    if "\n" not in name:
-        return _tex(name)
-    broken = r"\\".join(_tex(part) for part in broken_heading(name).split("\n"))
-    return rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{broken}\end{{tabular}}"
+    labels = [_label(table.label) for table in tables]
+    names = [
+        f"{label}-{n}" if (n := labels[: i + 1].count(label)) > 1 else label for i, label in enumerate(labels)
+    ]
+    values = {"tables": list(zip(tables, names, strict=True)), "comments": comments, "notes": notes}
+    return _rendered("tables.tex", **values) + "\n"
 
 
 def _label(text: str) -> str:
@@ -292,7 +289,7 @@ def markdown_tables(tables: Sequence[TextTable]) -> str:
 
     Examples
     --------
-    >>> table = TextTable("Two runs", ("run", "P@10"), (("a_1", "0.5000"), ("b|c", "0.2500")))
+    >>> table = text_table("Two runs", ("run", "P@10"), (("a_1", "0.5000"), ("b|c", "0.2500")))
     >>> print(markdown_tables([table]))
     **Two runs**
     <BLANKLINE>
@@ -304,8 +301,7 @@ def markdown_tables(tables: Sequence[TextTable]) -> str:
     """
     texts = []
     for table in tables:
-        by_column = enumerate(zip(table.headings(), *table.rows, strict=True))
-        columns = [_markdown_column(cells, is_text=table.is_text(i)) for i, cells in by_column]
+        columns = list(map(_markdown_column, table.columns))
         lines = [f"**{_markdown(table.caption)}**", ""]
         lines += [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
         lines += [line for note in table.notes for line in ("", f"Note: {_markdown(note)}")]
@@ -313,12 +309,12 @@ def markdown_tables(tables: Sequence[TextTable]) -> str:
     return "\n".join(texts)
 
 
-def _markdown_column(cells: Sequence[str], *, is_text: bool) -> list[str]:
+def _markdown_column(column: TextColumn) -> list[str]:
     """Return a heading, its rule and the cells below it, padded to one width."""
-    escaped = list(map(_markdown, cells))
+    escaped = list(map(_markdown, (column.title, *column.cells)))
     width = max(3, *map(len, escaped))
-    escaped.insert(1, ":".ljust(width, "-") if is_text else ":".rjust(width, "-"))
-    return [cell.ljust(width) if is_text else cell.rjust(width) for cell in escaped]
+    escaped.insert(1, ":".ljust(width, "-") if column.is_text else ":".rjust(width, "-"))
+    return [cell.ljust(width) if column.is_text else cell.rjust(width) for cell in escaped]
 
 
 def html_table(table: TextTable) -> str:
@@ -326,7 +322,7 @@ def html_table(table: TextTable) -> str:
 
     Examples
     --------
-    >>> "&lt;img&gt;</td>" in html_table(TextTable("One", ("run",), (("<img>",),)))
+    >>> "&lt;img&gt;</td>" in html_table(text_table("One", ("run",), (("<img>",),)))
     True
     """
     return _rendered("table.html", table=table)
@@ -348,7 +344,8 @@ def templates(package: str) -> Any:
     from markupsafe import Markup
 
     environment = Environment(loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined)
-    environment.filters["text"] = lambda text: Markup(_html(text))  # nosec B704 # of `_html`, which escapes
+    for name, escape in (("text", _html), ("tex", _tex), ("tex_number", _tex_number), ("line", _line)):
+        environment.filters[name] = lambda text, escape=escape: Markup(escape(text))  # nosec B704 # of functions that escape
     environment.filters["breakable"] = lambda text: Markup(  # nosec B704 # escaped before breaks are allowed
         re.sub(r"(?<=[_/])(?=\w)", "<wbr>", html.escape(text))
     )
@@ -359,11 +356,6 @@ def templates(package: str) -> Any:
 def broken_heading(name: str) -> str:
     """Return a heading with its line breaks, turning a soft hyphen at a line end into a hyphen."""
     return name.replace("\xad\n", "-\n")
-
-
-def _joined(name: str) -> str:
-    """Return a heading on one line, with hyphenated words joined."""
-    return name.replace("\xad\n", "").replace("-\n", "-").replace("\n", " ")
 
 
 _MAX_LINE_CHARACTERS = 190
@@ -400,15 +392,12 @@ def html_repr(line: str, tables: tuple[TextTable, ...] = (), sentences: Sequence
 def first_rows(frame: pd.DataFrame) -> TextTable:
     """Return the first rows and columns of a data frame as a text table."""
     shown = frame.iloc[:_MAX_ROWS, :_MAX_COLUMNS]
-    rows = shown.itertuples(index=False, name=None)
     whole = shown.shape == frame.shape
     n, k = frame.shape
-    return TextTable(
-        caption=f"{n} rows" if whole else f"{len(shown)} of {n} rows, {shown.shape[1]} of {k} columns",
-        header=tuple(map(str, shown.columns)),
-        rows=tuple(tuple(map(_cell, row)) for row in rows),
-        n_names=next((i for i, kind in enumerate(shown.dtypes) if kind.kind in "iuf"), shown.shape[1]),
-    )
+    caption = f"{n} rows" if whole else f"{len(shown)} of {n} rows, {shown.shape[1]} of {k} columns"
+    n_names = next((i for i, kind in enumerate(shown.dtypes) if kind.kind in "iuf"), shown.shape[1])
+    cells = [tuple(map(_cell, row)) for row in shown.itertuples(index=False, name=None)]
+    return text_table(caption, tuple(map(str, shown.columns)), cells, n_names)
 
 
 def _cell(value: Any) -> str:

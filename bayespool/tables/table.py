@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+import tomllib
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayespool.defaults import rcParams
 from bayespool.errors import InputError, known_names, renamed_attributes
-from bayespool.tables.files import records
+from bayespool.tables.files import read_back
 from bayespool.tables.formatting import difference, interval, level, number, p_value, percent
-from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, heading_groups
+from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextColumn, TextTable, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,83 +93,13 @@ class Column:
         return KINDS[self.kind].json_type in ("number", "integer")
 
 
-COLUMNS: dict[str, Column] = {
-    # what a row is about
-    "run_id": Column("run", "run", "The run."),
-    "query_id": Column("topic", "topic", "The topic."),
-    "doc_id": Column("document", "document", "The document."),
-    "organization": Column("organization", "organization", "Who submitted the run."),
-    "measure": Column("measure", "measure", "The measure, in the words of ir_measures."),
-    "estimator": Column("estimator", "method", "The estimator, under its label."),
-    "method": Column("method", "method", "The estimator."),
-    "model": Column("model", "method", "The model."),
-    "note": Column("note", "text", "What to know before quoting the row; empty if there is nothing."),
-    # scores
-    "value": Column("estimate", "score", "The estimate."),
-    "lower": Column("from", "score", "Lower end of the interval."),
-    "upper": Column("to", "score", "Upper end of the interval."),
-    "ci_prob": Column("level", "level", "Probability of the interval."),
-    "std": Column(
-        "s. d.", "score", "Posterior standard deviation, or standard error of a correction that has one."
-    ),
-    "as_judged": Column(
-        "as\njudged",
-        "score",
-        "The score with unjudged documents nonrelevant, as evaluation tools count them.",
-    ),
-    "bound_lower": Column("lower", "score", "No relevance of the run's own unjudged documents gives less."),
-    "bound_upper": Column("upper", "score", "No relevance of the run's own unjudged documents gives more."),
-    "residual": Column("resid\xad\nual", "score", "Δ: how much the score can rise."),
-    "unjudged": Column("un\xad\njudged", "share", "Share of the measure's ranks with an unjudged document."),
-    "distance": Column(
-        "distance", "size", "Distance of the run from the pool, in standard deviations between organizations."
-    ),
-    "new_kind": Column("new\nkind", "size", "Chance that the run is of a kind that the pool does not have."),
-    # the anti-precision correction
-    "delta_precision": Column(
-        "ΔP", "difference", "Mean change of pooled runs' precision if composed with it."
-    ),
-    "delta_anti_precision": Column("ΔP̄", "difference", "Mean change of their anti-precision."),
-    "delta_k_bar": Column("Δk̄", "difference", "Mean change of their unjudged share: −ΔP − ΔP̄."),
-    "k_bar": Column("k̄", "score", "Unjudged share of the run itself."),
-    "lambda": Column("λ", "difference", "k̄·(ΔP·s̄ − ΔP̄·s), the indicator of pool bias.", 5),
-    "triggered": Column("trig\xad\ngered", "size", "Whether the run is corrected: 1 or 0.", 0),
-    # constants fitted to the pool
-    "constant_c": Column("C", "coefficient", "The constant C of the correction, fitted to the pool."),
-    "constant_e": Column("E", "coefficient", "The constant E of the correction, fitted to the pool."),
-    "adjustment": Column("a", "difference", "The adjustment of the run, before it is cut to the bounds."),
-    # errors of experiments, whose truth is known
-    "truth": Column("truth", "score", "The true score, with the judgments that were concealed."),
-    "error": Column("error", "difference", "Estimate − truth."),
-    "reported": Column("reported", "flag", "Whether the run is among the best, which summaries are over."),
-    "n_runs": Column("runs", "count", "Number of runs that the row is over."),
-    "n_pool_runs": Column("pool\nruns", "size", "Number of runs in the pool."),
-    "n_unjudged": Column("un\xad\njudged", "count", "Unjudged documents in the top n, over all topics."),
-    "n_unknown": Column("unknown", "count", "Documents in the top n that are unjudged in truth, too."),
-    "n_open": Column("open\nruns", "count", "Number of runs with anything unjudged."),
-    "mae": Column("MAE", "score", "Mean absolute error."),
-    "rmse": Column("RMSE", "score", "Root mean squared error."),
-    "bias": Column("bias", "difference", "Mean of estimate − truth."),
-    "topic_rmse": Column("RMSE\nper topic", "score", "Root mean squared error over topics."),
-    "sre": Column("SRE", "size", "Places by which estimates miss their runs' true ranks, summed.", 0),
-    "sre_star": Column("SRE*", "size", "SRE of runs that differ significantly in truth.", 0),
-    "kendall_tau_b": Column("τ_b", "coefficient", "Kendall's rank correlation of estimates and truth.", 4),
-    # calibration of intervals and posteriors
-    "covered_50": Column("in 50 %", "flag", "Whether the 50 % interval holds the truth, ends included."),
-    "covered_80": Column("in 80 %", "flag", "Whether the 80 % interval holds the truth, ends included."),
-    "covered_95": Column("in 95 %", "flag", "Whether the 95 % interval holds the truth, ends included."),
-    "pit": Column("PIT", "chance", "Randomized PIT: place of the truth in the posterior, from 0 to 1."),
-    "pit_lower": Column("PIT from", "chance", "Lower end of the range that PIT is drawn from."),
-    "pit_upper": Column("PIT to", "chance", "Upper end of the range that PIT is drawn from."),
-    "crps": Column("CRPS", "score", "Continuous ranked probability score, comparable with MAE."),
-    "coverage_50": Column("truth in\n50 %", "chance", "Share of 50 % intervals that hold the truth."),
-    "coverage_80": Column("truth in\n80 %", "chance", "Share of 80 % intervals that hold the truth."),
-    "coverage_95": Column("truth in\n95 %", "chance", "Share of 95 % intervals that hold the truth."),
-    "pit_50": Column("PIT in\n50 %", "chance", "Share of randomized PIT values in the central 50 %."),
-    "pit_80": Column("PIT in\n80 %", "chance", "Share of randomized PIT values in the central 80 %."),
-    "pit_95": Column("PIT in\n95 %", "chance", "Share of randomized PIT values in the central 95 %."),
-    "width": Column("width of\ninterval", "score", "Mean width of the intervals."),
-}
+def _common_columns() -> dict[str, Column]:
+    """Return the columns described in ``columns.toml``."""
+    entries = tomllib.loads(read_back(Path(__file__).with_name("columns.toml")) or "")
+    return {name: Column(**entry) for name, entry in entries.items()}
+
+
+COLUMNS: dict[str, Column] = _common_columns()
 """Columns common to several results, keyed by name, to which tables add their own."""
 
 
@@ -187,7 +119,7 @@ def extra_interval_scopes(columns: Container[str]) -> dict[str, str]:
 
 
 _MAX_ROWS, _MAX_COLUMNS = 600, 12  # of a table that has no view
-_COMPACT_DIGITS = 3  # decimals of scores in a column of a paper
+_MAX_DIGITS, _COMPACT_DIGITS = 9, 3  # decimals of scores, and those in a column of a paper
 
 
 @dataclass(frozen=True)
@@ -309,8 +241,8 @@ class Table:
     >>> frame = pd.DataFrame({"run_id": ["a", "b"], **values})
     >>> view = View(title="Two runs", names=("run_id",), columns=("value", IntervalColumn(label="interval")))
     >>> text = Table("scores", "Scores", frame, views=(view,)).read()[0]
-    >>> text.header, text.rows[0]
-    (('run', 'estimate', 'interval'), ('a', '0.5000', '0.4000–0.6000'))
+    >>> [column.heading for column in text.columns], text.rows[0]
+    (['run', 'estimate', 'interval'], ('a', '0.5000', '0.4000–0.6000'))
     """
 
     name: str
@@ -343,8 +275,8 @@ class Table:
         if len(self.frame) > _MAX_ROWS:
             n = f"{len(self.frame):,}"
             note = f"The table has {n} rows, too many for a page; the result's own file has them."
-            header = tuple(self.column(name).label for name in names)
-            return TextTable(self.caption, header, (), n_names, notes=(note,))
+            header = [self.column(name).label for name in names]
+            return text_table(self.caption, header, (), n_names, notes=(note,))
         n_more = len(self.frame.columns) - len(names)
         view = View(
             title=self.caption,
@@ -352,7 +284,7 @@ class Table:
             columns=tuple(names[n_names or 1 :]),
             note=f"The file has {n_more} more columns." if n_more else "",
         )
-        return _text(self, view, [[row] for row in records(self.frame)])
+        return _text(self, view, self.frame.assign(**{_ROW: range(len(self.frame))}))
 
     def description(self) -> dict[str, Any]:
         """Return caption, columns and views as JSON-compatible values."""
@@ -360,7 +292,7 @@ class Table:
             name: {key: value for key, value in vars(self.column(name)).items() if value is not None}
             for name in map(str, self.frame)
         }
-        return {"caption": self.caption, "columns": columns, "views": list(map(_part_as_json, self.views))}
+        return {"caption": self.caption, "columns": columns, "views": list(map(asdict, self.views))}
 
 
 def table_from_json(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
@@ -377,47 +309,24 @@ def table_from_json(name: str, frame: pd.DataFrame, described: Mapping[str, Any]
         )
         for column, each in described["columns"].items()
     }
-    views = tuple(map(_part_from_json, described["views"]))
+    views = tuple(View(**{**view, "columns": _parts(view["columns"])}) for view in described["views"])
     return Table(name, str(described["caption"]), frame, columns, views)
 
 
-_PARTS = {"ends": IntervalColumn, "marked": WithSuperscripts, "spread": Pivot, "view": View}
+def _parts(described: Iterable[Any]) -> tuple[Part, ...]:
+    """Return the parts of a view from names of columns, and fields of parts by name."""
+    parts: list[Part] = []
+    for part in described:
+        if isinstance(part, str):
+            parts.append(part)
+        elif "across" in part:
+            parts.append(Pivot(**{**part, "columns": _parts(part["columns"])}))
+        else:
+            parts.append(WithSuperscripts(**part) if "letters" in part else IntervalColumn(**part))
+    return tuple(parts)
 
 
-def _part_as_json(part: Part | View) -> Any:
-    """Return a part of a view as JSON-compatible values."""
-    if isinstance(part, str):
-        return part
-    values = {each.name: getattr(part, each.name) for each in fields(part)}
-    if "columns" in values:
-        values["columns"] = [_part_as_json(column) for column in values["columns"]]
-    return {next(kind for kind, cls in _PARTS.items() if isinstance(part, cls)): values}
-
-
-def _part_from_json(plain: Any) -> Any:
-    """Return the part of a view that `_part_as_json` encoded."""
-    if isinstance(plain, str):
-        return plain
-    ((kind, values),) = plain.items()
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    if "columns" in values:
-        values["columns"] = tuple(map(_part_from_json, values["columns"]))
-    return _PARTS[kind](**values)
-
-
-@dataclass(frozen=True)
-class _Cells:
-    """Text column with its name, heading, group, cells and sort values (None for text)."""
-
-    name: str
-    heading: str
-    group: str
-    texts: tuple[str, ...]
-    values: tuple[float | None, ...]
-    is_text: bool = False
-
-
-_Group = list[dict[str, Any]]  # rows of the frame that have one name, and are one row of the text
+_ROW = "row of the text"  # column of a frame: the place of the row that people read
 
 
 def _read(table: Table, view: View, arrangement: Arrangement | None) -> TextTable | None:
@@ -430,138 +339,130 @@ def _read(table: Table, view: View, arrangement: Arrangement | None) -> TextTabl
     column = view.sort.removeprefix("-")
     if column in rows:
         rows = rows.sort_values(column, ascending=column == view.sort, kind="stable")
-    by_name: dict[tuple[Any, ...], _Group] = {}
-    for row in records(rows):
-        by_name.setdefault(tuple(row[name] for name in view.names), []).append(row)
-    return _text(table, view, list(by_name.values())[: view.top], arrangement)
+    rows = rows.assign(**{_ROW: rows.groupby(list(view.names), sort=False, dropna=False).ngroup()})
+    return _text(table, view, rows if view.top is None else rows[rows[_ROW] < view.top], arrangement)
 
 
-def _text(table: Table, view: View, rows: list[_Group], arrangement: Arrangement | None = None) -> TextTable:
+def _text(table: Table, view: View, rows: pd.DataFrame, arrangement: Arrangement | None = None) -> TextTable:
     is_compact = arrangement is not None and arrangement.width == "column"
-    names = list(_cells(table, view.names, rows))
-    made = list(_cells(table, view.columns, rows))
+    digits = _COMPACT_DIGITS if is_compact else _MAX_DIGITS
+    order = list(range(rows[_ROW].nunique()))
+    named = _text_columns(table, view.names, rows, len(order), _MAX_DIGITS)
+    names = [replace(column, is_text=True) for column in named]
+    columns = list(_text_columns(table, view.columns, rows, len(order), digits))
     if is_compact:
-        made = [_compact(cells) for cells in _cells(table, view.columns, rows, digits=_COMPACT_DIGITS)]
+        columns = list(map(_compact, columns))
     if not view.keep_empty:
-        made = [c for c in made if set(c.texts) - {"–", ""}] or made
-    order = list(range(len(rows)))
-    for key in made:  # such as that of an estimator
-        if view.sort == f"-{key.name}":
-            order = _from_the_highest(order, key)
+        columns = [c for c in columns if set(c.cells) - {"–", ""}] or columns
+    for column in columns:  # such as that of an estimator
+        if view.sort == f"-{column.name}":
+            order = _from_the_highest(order, column)
     if arrangement is not None:
-        made, order = _arranged(made, names, order, arrangement)
-    all_cells = [*names, *made]
-    is_grouped = any(c.group for c in made)
+        columns, order = _arranged(columns, names, order, arrangement)
     return TextTable(
         caption=view.title,
-        header=tuple(c.heading for c in all_cells),
-        rows=tuple(tuple(c.texts[i] for c in all_cells) for i in order),
+        columns=tuple(column.take(order) for column in (*names, *columns)),
         n_names=len(names),
-        texts=tuple(i for i, c in enumerate(all_cells) if c.is_text and i >= len(names)),
-        groups=heading_groups([c.group for c in made]) if is_grouped else (),
         label=" ".join([table.name, *map(str, view.where.values())]),
         notes=(view.note,) if view.note else (),
-        values=tuple(tuple(c.values[i] for c in all_cells) for i in order),
-        spare=tuple(i for name in view.spare for i, c in enumerate(all_cells) if c.name == name),
+        spare=tuple(view.spare),
         medium=view.medium,
         is_compact=is_compact,
     )
 
 
-def _compact(cells: _Cells) -> _Cells:
+def _compact(column: TextColumn) -> TextColumn:
     """Return a numeric column without the zero before the decimal point."""
-    if cells.is_text:
-        return cells
-    return replace(cells, texts=tuple(re.sub(r"(?<![\d.])0(?=\.\d)", "", text) for text in cells.texts))
+    if column.is_text:
+        return column
+    return replace(column, cells=tuple(re.sub(r"(?<![\d.])0(?=\.\d)", "", cell) for cell in column.cells))
 
 
 def _arranged(
-    made: list[_Cells], names: list[_Cells], order: list[int], arrangement: Arrangement
-) -> tuple[list[_Cells], list[int]]:
-    """Return columns and rows selected by an arrangement, with hyphens allowed for underscores."""
-    cells_by_key = {c.name.replace("_", "-"): c for c in [*names, *made]}
+    columns: list[TextColumn], names: list[TextColumn], order: list[int], arrangement: Arrangement
+) -> tuple[list[TextColumn], list[int]]:
+    """Return columns and row order selected by an arrangement, with hyphens allowed for underscores."""
+    by_key = {column.name.replace("_", "-"): column for column in (*names, *columns)}
 
-    def named(name: str, what: str) -> _Cells:
+    def named(name: str, what: str) -> TextColumn:
         key = name.replace("_", "-")
-        if key not in cells_by_key:
-            raise InputError(
-                f"{what} {name!r}", hint=known_names(key, list(cells_by_key), before="there are ")
-            )
-        return cells_by_key[key]
+        if key not in by_key:
+            raise InputError(f"{what} {name!r}", hint=known_names(key, list(by_key), before="there are "))
+        return by_key[key]
 
     if arrangement.sort is not None:
         key = named(arrangement.sort, "cannot sort by")
-        if any(v is not None for v in key.values):
+        if any(value is not None for value in key.values):
             order = _from_the_highest(order, key)
         else:
-            order = sorted(order, key=lambda i: key.texts[i])
+            order = sorted(order, key=lambda i: key.cells[i])
     if arrangement.columns is not None:
-        made = [named(name, "no column") for name in arrangement.columns]
-    return made, order[: arrangement.top]
+        columns = [named(name, "no column") for name in arrangement.columns]
+    return columns, order[: arrangement.top]
 
 
-def _from_the_highest(order: list[int], key: _Cells) -> list[int]:
+def _from_the_highest(order: list[int], key: TextColumn) -> list[int]:
     """Return row indices sorted from the highest value in a numeric column, missing values last."""
     return sorted(order, key=lambda i: float("inf") if (v := key.values[i]) is None else -v)
 
 
-def _cells(
-    table: Table, parts: Iterable[Part], groups: Sequence[_Group], *, digits: int = 9
-) -> Iterator[_Cells]:
+def _text_columns(
+    table: Table, parts: Iterable[Part], rows: pd.DataFrame, n_rows: int, digits: int
+) -> Iterator[TextColumn]:
     """Yield text columns for the parts of a view, with at most ``digits`` decimals."""
-    rows = [group[0] if group else {} for group in groups]
+    firsts = rows.drop_duplicates(_ROW).set_index(_ROW)
+
+    def values_of(name: str) -> list[Any]:
+        if name not in firsts:
+            return [None] * n_rows
+        values = firsts[name].astype(object).reindex(range(n_rows))
+        return [
+            None if is_missing else value for value, is_missing in zip(values, values.isna(), strict=True)
+        ]
+
     for part in parts:
         if isinstance(part, Pivot):
-            yield from _spread(table, part, groups, digits)
+            yield from _pivoted(table, part, rows, n_rows, digits)
         elif isinstance(part, WithSuperscripts):
-            (cells,) = _cells(table, [part.value], groups, digits=digits)
-            letters = [str(row.get(part.letters) or "") for row in rows]
-            raised = ["".join(SUPERSCRIPTS.get(letter, letter) for letter in each) for each in letters]
-            texts = tuple(text + above for text, above in zip(cells.texts, raised, strict=True))
-            yield replace(cells, texts=texts)
+            (column,) = _text_columns(table, [part.value], rows, n_rows, digits)
+            raised = str.maketrans(SUPERSCRIPTS)
+            letters = [str(each or "").translate(raised) for each in values_of(part.letters)]
+            yield replace(column, cells=tuple(map(str.__add__, column.cells, letters)))
         elif isinstance(part, IntervalColumn):
-            column = table.column(part.lower)
-            n_decimals = min(digits, column.shown_decimals if part.decimals is None else part.decimals)
-            ends = [(row.get(part.lower), row.get(part.upper)) for row in rows]
-            shown = [
+            decimals = table.column(part.lower).shown_decimals if part.decimals is None else part.decimals
+            lower, upper = values_of(part.lower), values_of(part.upper)
+            cells = tuple(
                 "–"
-                if low is None or low != low or high is None
-                else interval(low, high, n_decimals, signed=part.signed)
-                for low, high in ends
-            ]
-            prob = next(
-                (row["ci_prob"] for row in rows if row.get("ci_prob", float("nan")) == row.get("ci_prob")),
-                rcParams["ci_prob"],
+                if low is None or high is None
+                else interval(low, high, min(digits, decimals), signed=part.signed)
+                for low, high in zip(lower, upper, strict=True)
             )
-            heading = part.label.format(level=level(prob))
+            probs = [prob for prob in values_of("ci_prob") if prob is not None]
+            heading = part.label.format(level=level(probs[0] if probs else rcParams["ci_prob"]))
             name = "interval" if part.lower == "lower" else part.lower
-            yield _Cells(name, heading, "", tuple(shown), tuple(_number(low) for low, _ in ends))
+            yield TextColumn(heading, cells, is_text=False, values=_numbers(lower), name=name)
         else:
-            column = table.column(part)
-            values = [row.get(part) for row in rows]
-            numbers = tuple(_number(v) if column.is_number else None for v in values)
-            if column.kind in ("score", "difference"):
-                column = replace(column, decimals=min(digits, column.shown_decimals))
-            texts = tuple(map(column.text, values))
-            yield _Cells(part, column.label, "", texts, numbers, not column.is_number)
+            described, values = table.column(part), values_of(part)
+            numbers = _numbers(values if described.is_number else [None] * n_rows)
+            if described.kind in ("score", "difference"):
+                described = replace(described, decimals=min(digits, described.shown_decimals))
+            cells = tuple(map(described.text, values))
+            yield TextColumn(described.label, cells, not described.is_number, numbers, name=part)
 
 
-def _spread(table: Table, part: Pivot, groups: Sequence[_Group], digits: int) -> Iterator[_Cells]:
-    column = table.column(part.across)
-    known_values = dict.fromkeys(row[part.across] for group in groups for row in group)
-    for value in (
-        known_values if part.values is None else [value for value in part.values if value in known_values]
-    ):
+def _pivoted(table: Table, part: Pivot, rows: pd.DataFrame, n_rows: int, digits: int) -> Iterator[TextColumn]:
+    column, known_values = table.column(part.across), rows[part.across].drop_duplicates().tolist()
+    values = known_values if part.values is None else [v for v in part.values if v in known_values]
+    for value in values:
         text = part.labels.get(str(value), column.text(value))
-        inner = [[row for row in group if row[part.across] == value] for group in groups]
-        for i, cells in enumerate(_cells(table, part.columns, inner, digits=digits)):
-            name = str(value) if i == 0 else f"{value} {cells.name}"
+        inner = _text_columns(table, part.columns, rows[rows[part.across] == value], n_rows, digits)
+        for i, made in enumerate(inner):
+            name = str(value) if i == 0 else f"{value} {made.name}"
             if part.grouped:
-                yield replace(cells, name=name, group=text)
+                yield replace(made, name=name, group=text)
             else:
-                heading = part.label.format(text) if i == 0 else cells.heading
-                yield replace(cells, name=name, heading=heading)
+                yield replace(made, name=name, heading=part.label.format(text) if i == 0 else made.heading)
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None or value != value else float(value)
+def _numbers(values: Iterable[Any]) -> tuple[float | None, ...]:
+    return tuple(None if value is None else float(value) for value in values)

@@ -189,7 +189,7 @@ def test_what_is_no_result_is_an_error_in_one_line(
         ("nowhere.json", "nowhere.json: there is no such file or folder"),
         ("qrels.txt", "cannot read a result from .txt"),
         ("pool", "pool: holds no results"),
-        ("qrels.txt -o report.pdf", "report.pdf: a report is an .html file"),
+        ("qrels.txt -o report.pdf", "report.pdf: cannot write a report into .pdf; use .html, .htm"),
     ]:
         done = run("report", *words.split())
         assert (done.status, said in done.err, done.err.count("\n")) == (1, True, 1), words

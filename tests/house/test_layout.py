@@ -19,7 +19,6 @@ TESTED_IN = {
     "__main__": "cli/test_messages",
     "arrays": "whole/test_typing",
     "auditing/differences": "auditing/test_auditing auditing/test_urns",
-    "auditing/sequences": "auditing/test_urns",
     "auditing/starting": "auditing/test_auditing",
     "cli/commands": "cli/test_parameters",
     "cli/files": "cli/test_refusals cli/test_parameters",

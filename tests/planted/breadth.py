@@ -58,8 +58,8 @@ FAULTS = (
     Fault(
         "first of repeated judgments",
         "collection/lines.py",
-        "order = np.lexsort((-place, codes))",
-        "order = np.lexsort((place, codes))",
+        'if layout.real == "score" else [-place]',
+        'if layout.real == "score" else [place]',
         "collection/test_lines.py",
         "a lenient reading keeps the judgment that a later line corrects",
     ),
@@ -106,8 +106,8 @@ FAULTS = (
     Fault(
         "rule over another column",
         "tables/markup.py",
-        "place, cells, rules = n + 1,",
-        "place, cells, rules = n,",
+        "spans.append((name, place + 1, place",
+        "spans.append((name, place, place",
         "tables/test_markup.py",
         "the lines below headings of groups in LaTeX are a column too far to the left",
     ),

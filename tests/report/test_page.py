@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import platform
 import re
@@ -21,7 +22,7 @@ from bayespool import __version__, score
 from bayespool.errors import InputError, OutputError
 from bayespool.names import describe_estimator
 from bayespool.report import versions, write_report
-from bayespool.report.page import Section, _making, _methods
+from bayespool.report.page import _making, page_html
 from bayespool.report.provenance import MADE_BY, command_line, made_by, with_provenance
 from bayespool.report.result import Result
 from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATORS
@@ -33,13 +34,11 @@ def test_command_versions_seed_and_fingerprint_are_there() -> None:
     made_by = {"command": "bayespool score a.run", "versions": {"bayespool": "1", "numpy": "2"}}
     estimators = [{"name": "x", "random_seed": 7, "draws": 250}]
     settings = {"estimators": estimators, "measures": [f"P@{i}" for i in range(20)]}
-    section = _making(
-        {"fingerprint": "ab", "settings": settings, "estimators": estimators, "made_by": made_by}
-    )
-    assert section.command == "bayespool score a.run"
-    for said in ("bayespool 1, numpy 2", "ab", "Random seed: 7."):
-        assert said in " ".join(section.sentences)
-    rows = dict(section.tables[0].rows)
+    metadata = {"fingerprint": "ab", "settings": settings, "estimators": estimators, "made_by": made_by}
+    made, page = _making(metadata), page_html(Bare(metadata))
+    for said in ("<code>bayespool score a.run<", "bayespool 1, numpy 2", " ab. ", "Random seed: 7."):
+        assert said in page
+    rows = dict(made["settings"].rows)
     assert rows.pop("settings: measures").endswith("P@11 and 8 more")
     assert rows == {"fingerprint": "ab", "estimators: x: random_seed": "7", "estimators: x: draws": "250"}
 
@@ -54,27 +53,26 @@ class Bare(Result):
         return ()
 
 
-def methods(metadata: Mapping[str, Any]) -> Section:
-    section = _methods(Bare(metadata))
-    assert section is not None
-    return section
+def methods(metadata: Mapping[str, Any]) -> str:
+    """The section on methods, without its headings and list of estimators."""
+    page = page_html(Bare(metadata))
+    section = page.partition('<section id="methods"')[2].partition("</h2>")[2].partition("<ul>")[0]
+    return html.unescape(re.sub(r"<[^>]*>", "", section.partition("</section>")[0])).strip()
 
 
-def to_cite(section: Section) -> list[str]:
-    """Keys of the citations of a section's last sentence, which has nothing else."""
-    word, *texts = re.split(r"To cite: | · ", section.sentences[-1])
+def to_cite(section: str) -> list[str]:
+    """Keys of the citations at the end of a section."""
     by_text = {citation.text: key for key, citation in CITATIONS.items()}
-    assert word == ""
-    return [by_text[text] for text in texts]
+    return [by_text[text] for text in section.rpartition("To cite: ")[2].split(" · ")]
 
 
 def test_a_posterior_says_how_it_was_approximated_and_its_engine_is_cited() -> None:
     described = describe_estimator(ESTIMATORS["posterior-combined"](draws=250))
-    said = " ".join(methods({"estimators": {"label": described}}).sentences)
+    said = methods({"estimators": {"label": described}})
     assert "1,000 independent draws" in said
     assert "not of other topics" in said
     section = methods({"estimators": [described | {"engine": "nuts"}]})
-    assert "4 chains of 250 draws after 1000" in " ".join(section.sentences)
+    assert "4 chains of 250 draws after 1000" in section
     assert to_cite(section) == ["abril-pla-etal-2023", "bayespool", "hoffman-gelman-2014", "webber-park-2009"]
     by_default = [describe_estimator(ESTIMATORS[name]()) for name in DEFAULT_ESTIMATORS]
     assert to_cite(methods({"estimators": by_default})) == [
@@ -103,7 +101,7 @@ print("posterior-combined: ratio and rankings" in page_html(read_result({str(pat
 def test_what_cannot_be_written_is_told_before_the_work(tmp_path: Path) -> None:
     assert bayespool.write_report is write_report
     scores = score(small(), "new-a", "P@10", estimators="background")
-    with pytest.raises(OutputError, match=r"an \.html file"):
+    with pytest.raises(OutputError, match=r"cannot write a report into \.pdf; use \.html"):
         write_report(scores, tmp_path / "report.pdf")
     with pytest.raises(OutputError, match="no folder"):
         write_report(scores, tmp_path / "nowhere" / "report.html")

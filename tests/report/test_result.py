@@ -123,7 +123,7 @@ def test_a_notebook_and_a_report_show_it(tmp_path: Path) -> None:
         assert "b<i>" not in html
     assert "b&lt;i&gt;" in shown
     assert {citation.key for citation in TOY.citations()} == {"bayespool", "ravana-moffat-2010"}
-    with pytest.raises(OutputError, match=r"a report is an \.html file"):
+    with pytest.raises(OutputError, match=r"cannot write a report into \.\w+; use \.html"):
         TOY.write_report(tmp_path / "page.pdf")
 
 

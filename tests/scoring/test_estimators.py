@@ -11,7 +11,7 @@ import pytest
 from fits import TARGETS
 from known_scores import MEASURES, example_scores
 from toys import toy_collection
-from wide import wide
+from wide import headings, wide
 
 from bayespool.comparisons import compare, count_reversals
 from bayespool.corrections import Background, CondensedList, Interpolated, SystemsAdjustment, TopicsAdjustment
@@ -181,11 +181,11 @@ def test_pairs_have_a_row_per_estimator_and_others_a_column() -> None:
     scores = score(load_example(), measures="P@10", estimators=asked, posterior="draws=50")
     (columns,) = scores.read()
     assert [row[0] for row in columns.rows] == ["new-a", "new-b"]
-    assert "smooth\xad\ned" in columns.header
+    assert "smooth\xad\ned" in [column.heading for column in columns.columns]
     pairs = tuple(e for e in scores.estimates if e.method in asked[:2])
     (rows,) = dataclasses.replace(scores, estimates=pairs).read()
     assert [row[:2] for row in rows.rows] == [(run, name) for run in ("new-a", "new-b") for name in asked[:2]]
-    assert rows.headings()[-2:] == ["estimate", "95 % interval"]
+    assert headings(rows)[-2:] == ["estimate", "95 % interval"]
     assert "pairs" not in [table.name for table in scores.tables()]
 
 
@@ -309,6 +309,6 @@ def test_estimators_of_one_name_are_told_apart_by_their_settings() -> None:
     assert [e.method for e in scores.estimates] == [*texts[:3], "posterior-background(draws=50)"]
     plain = [score(load_example(), "new-b", "P@10", estimators=text, posterior="draws=50") for text in texts]
     assert [e.value.tolist() for e in scores.estimates] == [one.estimates[0].value.tolist() for one in plain]
-    (table,) = [t for t in scores.read() if "background(e=0.5)" in t.headings()]
-    assert "background" in table.headings()
+    (table,) = [t for t in scores.read() if "background (e=0.5)" in headings(t)]
+    assert "background" in headings(table)
     assert set(scores.citations()) == {c for one in plain for c in one.citations()}

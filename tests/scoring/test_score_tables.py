@@ -15,7 +15,7 @@ from corrected import write_sample
 from known_scores import POINT, with_posterior
 from rich.console import Console
 from toys import toy_collection
-from wide import wide
+from wide import headings, wide
 
 from bayespool import load_example, read_scores
 from bayespool.collection import Collection, qrels_from_frame
@@ -69,17 +69,17 @@ def test_runs_without_a_value_come_last_and_columns_without_any_are_left_out() -
     assert rows(without, sort="smoothed") == ["s2", "u"]
     assert rows(without, sort="smoothed", top=1) == ["s2"]
     (table,) = with_smoothed(scores_of("P@3"), np.nan, np.nan).read()
-    assert "smoothed" not in table.headings()
-    assert "background" in table.headings()
+    assert "smoothed" not in headings(table)
+    assert "background" in headings(table)
 
 
 def test_an_estimator_stands_with_its_interval_and_all_is_the_wide_table() -> None:
     scores = scores_of("P@3")
     (one,) = scores.read(Arrangement(["posterior-known"]))
-    assert one.headings() == ["run", "posterior known", "90 % interval"]
+    assert headings(one) == ["run", "posterior known", "90 % interval"]
     (alone,) = scores.read(Arrangement(["interval"]))
-    assert alone.headings() == ["run", "90 % interval"]
-    assert scores.read(Arrangement(["all"]))[0].headings()[:7] == [
+    assert headings(alone) == ["run", "90 % interval"]
+    assert headings(scores.read(Arrangement(["all"]))[0])[:7] == [
         *("run", "lower", "upper", "residual", "unjudged", "background", "smoothed")
     ]
     with pytest.raises(InputError, match="no column 'none'"):
@@ -116,8 +116,7 @@ def width_in_inches(table: TextTable) -> float:
             float(TextPath((0, 0), line, prop=font).get_extents().width) if line else 0 for line in lines
         )
 
-    cells = [table.header, *table.rows]
-    columns = [max(of(row[i]) for row in cells) for i in range(len(table.header))]
+    columns = [max(map(of, (column.heading, *column.cells))) for column in table.columns]
     return (sum(columns) + 5 * (len(columns) - 1)) / 72
 
 
@@ -126,8 +125,9 @@ def test_tables_fit_in_one_column_of_a_paper() -> None:
     column = Arrangement(width="column")
     two = scored()
     (text,) = two.read(dataclasses.replace(column, columns=["as-judged", "mean", "interval"]))
-    scores = dataclasses.replace(text, rows=tuple(("bm25-rm3-monoT5", *row[1:]) for row in text.rows))
-    assert [name for name, _ in scores.groups] == ["P@10", "nDCG@10"]
+    first = dataclasses.replace(text.columns[0], cells=("bm25-rm3-monoT5",) * len(text.rows))
+    scores = dataclasses.replace(text, columns=(first, *text.columns[1:]))
+    assert [name for name, *_ in scores.spans] == ["P@10", "nDCG@10"]
     assert scores.rows[0][1] == ".595"
     compared_runs = [
         text for text in compared("new-a", "new-b", "north-1").read(column) if text.medium == "paper"
@@ -166,11 +166,11 @@ def printed(
 WIDE = """\
 P@3, mean over 3 topics
 
-                      resid-     un-      as   back-   inter-  smooth-  systems   anti-    con-
- run   lower   upper     ual  judged  judged  ground  polated       ed  adjust.   prec.  densed
- ──────────────────────────────────────────────────────────────────────────────────────────────
- u    0.3333  0.8889  0.5556  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
- s2   0.1111  0.1111  0.0000   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
+                      resid-     un-      as   back-   inter-  smooth-  systems   anti-              con-
+ run   lower   upper     ual  judged  judged  ground  polated       ed  adjust.   prec.         λ  densed
+ ────────────────────────────────────────────────────────────────────────────────────────────────────────
+ u    0.3333  0.8889  0.5556  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  +0.00514  0.4444
+ s2   0.1111  0.1111  0.0000   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  +0.00000  0.1111
 
 """
 
@@ -189,6 +189,7 @@ LEGEND = (
     "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower: unjudged documents are "
     "nonrelevant. Unjudged: share of the ranks that the measure looks at."
 )
+LAMBDA = "λ: the indicator of pool bias, above 0 where anti-precision corrects."
 TIES = "note: ranks of equal scores, which document ids order, descending: top 3: u 2 of 8"
 NOTE = "note: s2: 1 of 3 topics missing from the run; nothing unjudged"
 
@@ -224,9 +225,10 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
 def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipe is as wide as it has to be, or as the variable says; a terminal as wide as it is."""
     scores = toy_scores()
-    assert below(WIDE, printed(scores)) == f"{LEGEND} {TIES} {NOTE} {' '.join(scores.sentences())}"
+    assert below(WIDE, printed(scores)) == f"{LEGEND} {LAMBDA} {TIES} {NOTE} {' '.join(scores.sentences())}"
     assert NOTE in below(WIDE, printed(scores, width=120, terminal=True))
-    narrow = f"{LEGEND} note: too narrow for residual, upper; the result's files have them {TIES} {NOTE}"
+    missing = "note: too narrow for residual, upper, λ; the result's files have them"
+    narrow = f"{LEGEND} {LAMBDA} {missing} {TIES} {NOTE}"
     assert below(NARROW, printed(scores, width=80, terminal=True)).startswith(narrow)
     monkeypatch.setenv("COLUMNS", "80")
     assert NOTE in below(NARROW, printed(scores))
@@ -254,7 +256,10 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
     many: dict[str, Any] = {"run_ids": ids, "notes": noted, "std": None, "indicators": {}}
     estimates = tuple(
         dataclasses.replace(
-            e, value=np.repeat(e.value, 129), per_topic=np.repeat(e.per_topic, 129, axis=0), **many
+            e,
+            value=np.repeat(e.value, 129),
+            per_topic=np.repeat(e.per_topic, 129, axis=0),
+            **many,
         )
         for e in one.estimates
     )
@@ -354,7 +359,7 @@ def test_distance_and_checks_have_tables_and_figures_where_they_are_known() -> N
     names = ["forest-P_10", "topics-P_10", "unjudged-10", "distance"]
     assert [figure.name for figure in made.figures()] == names
     (_, distances) = texts(made, "scores")
-    assert [row[1] for row in distances.values] == made.to_frame()["distance"].tolist()
+    assert list(distances.columns[1].values) == made.to_frame()["distance"].tolist()
 
 
 def condition(collection: Collection) -> str:
@@ -398,7 +403,7 @@ def test_the_frame_has_both_intervals_and_says_what_the_second_is_over(over_topi
 
 def test_both_intervals_are_in_one_row_of_each_estimator(over_topics: Scores) -> None:
     table = over_topics.read()[0]
-    assert table.headings()[:2] == ["run", "estimator"]
+    assert headings(table)[:2] == ["run", "estimator"]
     assert [row[1] for row in table.rows] == ["background", "posterior-known"] * 2
     assert [row[-3] for row in table.rows][::2] == ["–", "–"]  # a correction has no interval but this one:
     assert all("–" in row[-2] and row[-2] != "–" for row in table.rows)

@@ -13,7 +13,7 @@ import pytest
 
 from bayespool import compare, load_example, score
 from bayespool.errors import BayespoolWarning
-from bayespool.tables import TextTable, html_table, latex_tables, markdown_tables
+from bayespool.tables import TextColumn, TextTable, html_table, latex_tables, markdown_tables, text_table
 from bayespool.tables.markup import html_page
 
 WICKED = "<img src=x onerror=alert(1)>"
@@ -29,7 +29,7 @@ NAMES = (
     "esc\x1b[31m",
     "naïve Übung − ± ρ Φ ² → …",
 )
-TABLE = TextTable(
+TABLE = text_table(
     "Runs & more",
     ("Run", "Lower", "95 %\ninterval"),
     tuple((name, "-0.1000", "0.1000–0.2000") for name in NAMES),
@@ -55,13 +55,14 @@ WRITTEN = {
 
 
 def test_latex_of_a_name_is_the_name() -> None:
-    rows = body_of(latex_tables([TextTable("t", ("Run", "x"), tuple((name, "1") for name in WRITTEN))]))
+    rows = body_of(latex_tables([text_table("t", ("Run", "x"), [(name, "1") for name in WRITTEN])]))
     assert rows == [rf"    {written} & 1 \\" for written in WRITTEN.values()]
 
 
 def test_latex_is_balanced_and_groups_have_their_rules() -> None:
-    groups = (("P@10", 2), ("nDCG_10", 1))
-    grouped = TextTable("t", ("Run", "a", "b", "c"), (("x", "1", "2", "3"),), groups=groups)
+    groups = {"Run": "", "a": "P@10", "b": "P@10", "c": "nDCG_10"}
+    columns = [TextColumn(name, ("1",), is_text=not group, group=group) for name, group in groups.items()]
+    grouped = TextTable("t", tuple(columns))
     lines = [line.strip() for line in latex_tables([grouped]).splitlines()]
     assert r"& \multicolumn{2}{c}{P@10} & \multicolumn{1}{c}{nDCG\_10} \\" in lines
     assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}" in lines
