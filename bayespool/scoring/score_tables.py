@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -267,10 +268,17 @@ def _spread(
 
 
 def _heading(estimator: str) -> str:
-    """Return the heading of an estimator's column, with the settings of a variant on a line of their own."""
+    r"""Return the heading of an estimator's column, with the settings of a variant on a line of their own.
+
+    Examples
+    --------
+    >>> _heading("topics-adjustment(base='condensed-list', n_draws=100)")
+    'topics\nadjust.\n(condensed-list, n_draws=100)'
+    """
     name, _, settings = estimator.partition("(")
     label = ESTIMATORS[name].label if name in ESTIMATORS else name.replace("posterior-", "posterior\n")
-    return f"{label}\n({settings}" if settings else label
+    values = re.sub(r"\w+='([^']*)'", r"\1", settings)  # a text says enough without its name
+    return f"{label}\n({values}" if values else label
 
 
 def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[Part, ...]:
