@@ -1,9 +1,9 @@
 from .auditing import Audit as Audit
-from .differences import foretell as foretell
-from .sequences import (
+from .differences import (
     Walk as Walk,
     capital as capital,
     confidence_sequence as confidence_sequence,
+    foretell as foretell,
     walk as walk,
 )
 from .starting import audit as audit, read_audit as read_audit

@@ -7,9 +7,10 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from bayespool import __version__
@@ -35,9 +36,6 @@ from bayespool.tables.formatting import counted, interval, level, number, p_valu
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import IntervalColumn, Table, View
 from bayespool.validation import check_count, check_number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _DEFAULT_BUDGET = 50  # documents of the first round
 _N_SHOWN = 20  # steps
@@ -175,29 +173,26 @@ class Audit(Guarantees, ListForAssessors):
         codes, _ = relevance_codes(qrels.relevance, "listed")
         lines = zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), codes.tolist(), strict=True)
         for query_id, doc_id, code in lines:
-            i, fault, hint = places.get((query_id, doc_id)), "", ""
+            i = places.get((query_id, doc_id))
             if code < 0 or i is None:
                 n_others += code >= 0
                 continue
+            about = f"topic {query_id}: document {doc_id} has relevance {code}, and"
             if relevance[i] not in (-1, code):
-                fault = f"{relevance[i]} before"
                 hint = "an audit keeps its judgments; to correct one go on from the certificate before it"
-            elif code > highest and len(set(self.urn.worth)) > 2:
-                fault = f"the audit was planned for at most {highest}"
-            if fault:
-                reason = f"topic {query_id}: document {doc_id} has relevance {code}, and {fault}"
-                raise InputError(reason, path=qrels.path, hint=hint)
+                raise InputError(f"{about} {relevance[i]} before", path=qrels.path, hint=hint)
+            if code > highest and len(set(self.urn.worth)) > 2:
+                raise InputError(f"{about} the audit was planned for at most {highest}", path=qrels.path)
             relevance[i] = code
-        text = ""
+        where = f"{qrels.path or 'judgments'}: "
         if n_others:
-            text = (
-                f"{counted(n_others, 'judgment')} passed over, of documents that this audit has not drawn; "
+            where += f"{counted(n_others, 'judgment')} passed over, of documents that this audit has not "
+            warn_caller(
+                f"{where}drawn; each list goes with the certificate that was written with it", InputWarning
             )
-            text += "each list goes with the certificate that was written with it"
         elif (relevance[documents] < 0).any() and np.array_equal(relevance, self.relevance):
             text = "no judgment is new; replace each −1 by the assessor's answer, from the top"
-        if text:
-            warn_caller(f"{qrels.path or 'judgments'}: {text}", InputWarning)
+            warn_caller(f"{where}{text}", InputWarning)
         return relevance
 
     def draw_documents(self, budget: int) -> Audit:
@@ -307,7 +302,7 @@ class Audit(Guarantees, ListForAssessors):
             title=f"{self._about}: documents to judge, in this order",
             names=names,
             columns=("probability",),
-            where={"is_judged": False, **self._other},
+            where={"is_judged": False} | self._other,
             top=_N_SHOWN,
         )
         now = View(
@@ -317,29 +312,26 @@ class Audit(Guarantees, ListForAssessors):
             columns=("difference", guaranteed, "posterior", "p_better", "p_worse", "leader_is"),
             spare=("posterior",),
         )
-        n, leads = self.n_judged, self._has_leader
-        views = (*[judged] * (n > 0 and not leads), *[pending] * (n < len(self) and not self.is_done))
+        views = (*[judged] * (not self._has_leader), *[pending] * (not self.is_done))
         steps, documents = self._stacked(Audit.steps_frame), self._stacked(Audit.documents_frame)
         tables = (
             Table("steps", "Documents drawn, and what each judgment proves", steps, COLUMNS, views),
             Table("documents", "Documents that are drawn from", documents, COLUMNS),
         )
-        if not leads:
+        if not self._has_leader:
             return tables
         differences = self._stacked(Audit.difference_frame)
         return Table("differences", "What is guaranteed now", differences, DIFFERENCES, (now,)), *tables
+
+    def _stacked(self, make_frame: Callable[[Audit], pd.DataFrame]) -> pd.DataFrame:
+        """Return the frames of all differences, one below the other."""
+        frames = [make_frame(each).assign(**each._other) for each in self.differences]
+        return pd.concat(frames, ignore_index=True)
 
     @property
     def _other(self) -> dict[str, str]:
         """Column of a leader's tables: the run of the difference beside the leader."""
         return {"other": self.compared[1]} if self._has_leader else {}
-
-    def _stacked(self, make_frame: Callable[[Audit], pd.DataFrame]) -> pd.DataFrame:
-        """Return the frames of all differences, one below the other."""
-        import pandas as pd
-
-        frames = [make_frame(each).assign(**each._other) for each in self.differences]
-        return pd.concat(frames, ignore_index=True)
 
     def qrels(self) -> Qrels:
         """Return sampled documents as qrels in sampling order, with relevance −1 if unjudged."""
@@ -443,10 +435,9 @@ class Audit(Guarantees, ListForAssessors):
 
     def draw(self) -> Any:
         """Draw the audit's figure."""
-        from bayespool.plots import plot_audit
         from bayespool.plots.experiments import draw_audits
 
-        return draw_audits(self) if self._has_leader else plot_audit(self).figure
+        return draw_audits(self)
 
     def citations(self) -> tuple[Citation, ...]:
         """Return citations for the interval method, the posterior and bayespool itself."""

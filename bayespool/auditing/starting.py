@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayespool.auditing.auditing import Audit
 from bayespool.auditing.differences import URN_COLUMNS, URN_NUMBERS
@@ -23,10 +24,6 @@ from bayespool.report.saving import StoredResult, read_result
 from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.files import PathLike
 from bayespool.validation import check_count, check_number
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
 _TOLERANCE = 1e-9  # of a certificate's numbers
@@ -209,10 +206,10 @@ def _stored_audit(stored: StoredResult) -> Audit:
     """Return the audit rebuilt from a certificate's seed, documents and judgments."""
     numbers: dict[str, Any] = dict(stored.metadata)
     steps, documents = stored.to_frame("steps"), stored.to_frame("documents")
-    frames = [documents]
+    frames, of_urns = [documents], numbers.get("urns") or [numbers["urn"]]
     if "urns" in numbers:
         frames = [documents[documents["other"] == run] for run in numbers["runs"][1:]]
-    urns = tuple(map(_stored_urn, frames, numbers.get("urns") or [numbers["urn"]]))
+    urns = tuple(map(_stored_urn, frames, of_urns))
     known = np.array(steps.get("known", []), dtype=np.int64)[: len(steps) // len(urns)]
     return Audit(
         urns=urns,

@@ -165,7 +165,7 @@ def _table(listed: str, **former: str) -> dict[str, Any]:
     "pool_strategy reading table columns sort",
     own={
         **_table(
-            "differences runs across_measures system_scores system_variance significance reliability",
+            "differences runs across_measures variance significance reliability",
             pairs="differences",
             leaderboard="runs",
             ranks="runs",

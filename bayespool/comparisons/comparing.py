@@ -18,7 +18,7 @@ from bayespool.comparisons.draws import (
     is_compared_across,
 )
 from bayespool.comparisons.frames import ComparisonFrames, TestKey, compared_pairs
-from bayespool.comparisons.sentences import comparison_sentences, pair_sentences
+from bayespool.comparisons.sentences import comparison_sentence, comparison_sentences
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
     SignificantDraws,
@@ -29,7 +29,7 @@ from bayespool.comparisons.significance import (
 )
 from bayespool.comparisons.tables import citations_with_tests, comparison_tables
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import InputError, known_names
+from bayespool.errors import InputError, known_names, renamed_attributes
 from bayespool.measures import Estimator, Measure
 from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_measures
@@ -52,6 +52,7 @@ from bayespool.validation import check_choice, check_count, check_number, check_
 _RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 
 
+@renamed_attributes(system_scores="variance", system_variance="variance")
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ComparisonFrames, Result):
     """Comparison of pairs of runs, created by `bayespool.compare`.
@@ -125,7 +126,10 @@ class Comparison(ComparisonFrames, Result):
         """
         if pair and len(pair) != 2:
             raise InputError(f"a pair is two runs, not {len(pair)}")
-        return tuple(pair_sentences(self, *pair) if pair else comparison_sentences(self))
+        if pair:
+            run_a, run_b = pair
+            return tuple(comparison_sentence(self, run_a, run_b, measure) for measure in self.measures)
+        return tuple(comparison_sentences(self))
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of differences or rank probabilities, and a leaderboard for three or more runs."""

@@ -320,15 +320,14 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
     if not values or len({group.shape for group in values}) != 1:
         raise InputError("statements across measures need as many draws of the same runs of each measure")
     n_draws, n_runs = values[0].shape
-    n_greater, n_disagree = (np.zeros((n_runs, n_runs), dtype=np.int64) for _ in range(2))
+    n_greater, n_disagree = np.zeros((2, n_runs, n_runs), dtype=np.int64)
     for a, b, differences in _differences(values, _MAX_CELLS_OF_AGREEMENT):
-        is_above = is_below = np.ones((n_draws, len(a)), dtype=bool)
-        once_above = once_below = np.zeros((n_draws, len(a)), dtype=bool)
+        lowest = highest = np.sign(next(differences))
         for difference in differences:
-            is_above, is_below = is_above & (difference > 0), is_below & (difference < 0)
-            once_above, once_below = once_above | (difference > 0), once_below | (difference < 0)
-        n_greater[a, b], n_greater[b, a] = is_above.sum(axis=0), is_below.sum(axis=0)
-        n_disagree[a, b] = n_disagree[b, a] = (once_above & once_below).sum(axis=0)
+            lowest = np.minimum(lowest, np.sign(difference))
+            highest = np.maximum(highest, np.sign(difference))
+        n_greater[a, b], n_greater[b, a] = (lowest > 0).sum(axis=0), (highest < 0).sum(axis=0)
+        n_disagree[a, b] = n_disagree[b, a] = (lowest * highest < 0).sum(axis=0)
     return Agreement(n_draws, n_greater, n_disagree)
 
 
@@ -363,27 +362,18 @@ def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estima
 
     A measure without uncertainty is in every group; one of the judgments, or that falls (AntiP), in none.
     """
-    comparable = [e for e in estimates if e.draws is not None and is_compared_across(e.measure)]
-    fixed = [e for e in comparable if _is_fixed(e)]
-    groups_by_fits: dict[frozenset[tuple[object, int]], list[Estimates]] = {}
-    for e in comparable:
-        if e.fits:  # the very same fits, not equal ones
-            groups_by_fits.setdefault(frozenset((name, id(fit)) for name, fit in e.fits.items()), []).append(
-                e
-            )
-    groups = list(groups_by_fits.values()) or [[]]
-    order = {id(e): place for place, e in enumerate(estimates)}
-    wider = [sorted([*group, *fixed], key=lambda e: order[id(e)]) for group in groups]
-    same_length = [group for group in wider if len({len(e.draws.amount) for e in group if e.draws}) == 1]
-    return [group for group in same_length if len(group) > 1]
+    drawn = {e.measure: e.draws.amount for e in estimates if e.draws is not None}
+    comparable = [e for e in estimates if e.measure in drawn and is_compared_across(e.measure)]
+    # the very same fits, not equal ones
+    fits = {id(e): frozenset((name, id(fit)) for name, fit in e.fits.items()) for e in comparable}
+    fixed = [e for e in comparable if not e.fits and (drawn[e.measure] == drawn[e.measure][:1]).all()]
+    groups = [
+        [e for e in comparable if e in fixed or fits[id(e)] == of_group]
+        for of_group in dict.fromkeys(each for each in fits.values() if each) or [None]
+    ]
+    return [g for g in groups if len(g) > 1 and len({len(drawn[e.measure]) for e in g}) == 1]
 
 
 def is_compared_across(measure: Measure) -> bool:
     """Return whether the measure evaluates rankings and higher scores are better."""
     return not measure.falls and not measure.describes_judgments
-
-
-def _is_fixed(e: Estimates) -> bool:
-    """Return whether scores are equal in all draws because everything is judged."""
-    assert e.draws is not None
-    return not e.fits and bool((e.draws.amount == e.draws.amount[:1]).all())

@@ -21,11 +21,9 @@ from bayespool.comparisons.draws import (
     groups_with_shared_draws,
 )
 from bayespool.comparisons.reliability import (
-    SystemScoresByKey,
     all_system_scores,
     dependability,
     generalizability,
-    system_frame,
     variance_frame,
 )
 from bayespool.comparisons.significance import Pairs, SignificantDraws, effect_sizes
@@ -212,14 +210,10 @@ class ComparisonFrames:
         rows, method = self.differences(), self.shown_method(measure)
         rows = rows[(rows["measure"] == str(measure)) & (rows["method"] == method)]
         rows = rows[rows["scope"] == "these-topics"]
-        keys: dict[str, Any] = {
-            "p": rows["p"],
-            "risk": -rows["risk"],
-            "difference": -rows["difference"].abs(),
-        }
-        keys |= {"chance": -np.maximum(rows["prob_greater"], rows["prob_less"])}
+        size, chance = rows["difference"].abs(), rows[["prob_greater", "prob_less"]].max(axis=1)
         if key := arrangement.sort or ("difference" if arrangement.top else ""):
-            rows = rows.iloc[np.argsort(np.asarray(keys[key]), kind="stable")]
+            keys = rows.assign(difference=size, chance=chance)[key]
+            rows = rows.loc[keys.sort_values(ascending=key == "p", kind="stable").index]
         return rows[["measure", "run_a", "run_b"]].head(arrangement.top or len(rows))
 
     def shown_method(self, measure: Measure) -> str:
@@ -264,39 +258,25 @@ class ComparisonFrames:
         names += ["prob_all_less", "prob_disagree", "prob_tied"]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
-    def system_scores(self) -> pd.DataFrame:
-        """Return scores for systems, averaged over their replicate runs.
+    def variance(self) -> pd.DataFrame:
+        """Return scores for systems, averaged over their replicate runs, and what their variance is due to.
 
         Returns
         -------
         pandas.DataFrame
             One row per measure, method with draws, scope and system of the runs compared, the highest first:
             ``measure``, ``method``, ``scope``, ``system``, ``n_runs``, ``value``, ``lower``, ``upper``,
-            ``ci_prob``, and shares of the variance on topics and runs like these: ``topics_variance``,
-            ``replicates_variance`` (0 where no system has two runs) and ``unjudged_variance``. On these
-            topics the interval is over unjudged documents alone, and shares are NaN; by another assessor,
-            ``unjudged_variance`` and ``assessor_variance`` sum to 1. Empty without systems.
+            ``ci_prob``, and for topics and runs like these, and by another assessor, ``variance`` (of the
+            score) and its shares: ``topics_variance``, ``replicates_variance`` (0 where no system has two
+            runs) and ``unjudged_variance``; by another assessor ``unjudged_variance`` and
+            ``assessor_variance``. On these topics the interval is over unjudged documents alone, and shares
+            are NaN. A last row, ``any system``, has the variance of a run of any system, with
+            ``systems_variance``, and topics and later ones as means over systems. Empty without systems.
         """
-        return system_frame(self._system_scores, self.draws, self.ci_prob)
-
-    def system_variance(self) -> pd.DataFrame:
-        """Return variance components of scores due to system, replicate, topics and unjudged documents.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per measure, method with draws and component: ``measure``, ``method``, ``component``
-            (``system``, ``replicate``, ``topic``, ``unjudged``), ``variance`` and ``share`` of their sum;
-            from ``topic`` on of systems' means, averaged over systems. With the scope ``another-assessor``
-            they are of scores by another assessor, with the component ``assessor``. Empty without systems.
-        """
-        return variance_frame(self._system_scores)
-
-    @cached_property
-    def _system_scores(self) -> SystemScoresByKey:
-        return all_system_scores(
+        systems = all_system_scores(
             self.systems, self.scores.estimates, random_seed=self.metadata["random_seed"]
         )
+        return variance_frame(systems, self.draws, self.ci_prob)
 
     def significance(self) -> pd.DataFrame:
         """Return significance tests for the pairs of runs, with their probabilities over completed judgments.

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bayespool.arrays import BoolArray
-from bayespool.comparisons.frames import count_pairs, pair_frame
-from bayespool.comparisons.significance import SignificantDraws
+from bayespool.arrays import BoolArray, FloatArray
+from bayespool.comparisons.frames import count_pairs
 from bayespool.comparisons.tables import (
     COMPARISON_COLUMNS,
     PAIR,
@@ -24,7 +23,6 @@ from bayespool.comparisons.tables import (
 from bayespool.corrections import Constants
 from bayespool.errors import InputError
 from bayespool.measures import Measure
-from bayespool.measures.errors import root_mean_squared_error
 from bayespool.names import AS_JUDGED, PairControl, SignificanceTest
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
@@ -84,7 +82,7 @@ _CAPTIONS = {
 
 def _reversal_tables(result: Reversals) -> tuple[Table, ...]:
     frames = {name: getattr(result, name)() for name in _CAPTIONS}
-    views = {"rates": _rate_views(result, frames["rates"]), "trends": _trend_views(result)}
+    views = {"rates": tuple(_rate_views(result, frames["rates"])), "trends": _trend_views(result)}
     if not frames["grades"].empty:
         names = ("measure", *_GRADES_VIEW.names) if len(result.measures) > 1 else _GRADES_VIEW.names
         views["grades"] = (replace(_GRADES_VIEW, names=names),)
@@ -109,28 +107,23 @@ def _constants_table(result: Reversals) -> Table:
     return Table("constants", "Fitted constants", pd.DataFrame(rows), _COLUMNS, (view,))
 
 
-def _rate_views(result: Reversals, rates: pd.DataFrame) -> tuple[View, ...]:
-    """Return a view for each group and number of judgments, merged if both standards agree."""
+def _rate_views(result: Reversals, rates: pd.DataFrame) -> Iterator[View]:
+    """Yield a view for each group and number of judgments, merged if both standards agree."""
     shares = ("separability", "separability_all", "kept", "reversed", "swapped", "gained")
-    views = []
-    for measure, group in product(map(str, result.measures), result.groups):
-        for n in result.n_judgments[:-1]:
-            some = f"{n:,} of {result.n_judgments[-1]:,} judgments (pool depth {result.pool_depth[n]})"
-            control = control_name(result.control, result.test, count_pairs(result.groups[group]))
-            test = f"{TEST_NAMES[result.test]}, level {result.level:g}, {control}"
-            ways = {
-                "same method": f"{some}; {test}",
-                "as-judged": f"{some} against the scores as judged by all of them",
-            }
-            rows = rates.query("measure == @measure and group == @group and judgments == @n")
-            same, other = (rows[rows["against"] == a][["method", *shares]].to_numpy() for a in ways)
-            if np.array_equal(same, other):
-                del ways["as-judged"]
-            for against, more in ways.items():
-                where = {"measure": measure, "group": group, "judgments": n, "against": against}
-                title = f"{_pairs_text(result, measure, group)}: {more}"
-                views.append(View(title=title, names=("method",), columns=shares, where=where))
-    return tuple(views)
+    sets = rates[["measure", "group", "judgments"]].drop_duplicates()
+    for measure, group, n in sets.itertuples(index=False):
+        rows = rates.query("measure == @measure and group == @group and judgments == @n")
+        some = f"{n:,} of {result.n_judgments[-1]:,} judgments (pool depth {result.pool_depth[n]})"
+        control = control_name(result.control, result.test, rows["n_pairs"].iloc[0])
+        test = f"{TEST_NAMES[result.test]}, level {result.level:g}, {control}"
+        ways = {"same method": f"; {test}", AS_JUDGED: " against the scores as judged by all of them"}
+        same, other = (rows[rows["against"] == way][["method", *shares]].to_numpy() for way in ways)
+        if np.array_equal(same, other):
+            del ways[AS_JUDGED]
+        for against, more in ways.items():
+            where = {"measure": measure, "group": group, "judgments": n, "against": against}
+            title = f"{_pairs_text(result, measure, group)}: {some}{more}"
+            yield View(title=title, names=("method",), columns=shares, where=where)
 
 
 def _trend_views(result: Reversals) -> tuple[View, ...]:
@@ -225,23 +218,8 @@ def _check_statements(
 MAX_SHARE_OF_HOLES = 0.01
 """Largest share of unjudged ranks in runs used to grade probabilities."""
 
-Value = TypeVar("Value")
-Key = tuple[str, str, int, str]  # measure, group, number of judgments, method
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """Scores and significance for a group of runs, given one method and judgment set.
-
-    ``value``: mean over topics, shape (run,). ``p``: adjusted p-values, shape (run, run), NaN where
-    `SignificantDraws` decide. ``better``: whether the row's run is significantly better than the column's,
-    shape (run, run). ``topic_rmse``: root mean squared error over runs and topics.
-    """
-
-    value: npt.NDArray[np.float64]
-    p: npt.NDArray[np.float64]
-    better: BoolArray
-    topic_rmse: float = float("nan")
+_KEYS = ["measure", "group", "method", "judgments"]
+_PAIR = ["measure", "group", "run_a", "run_b"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -259,16 +237,13 @@ class Reversals(Result):
         Sizes, ascending; the last one is all judgments.
     pool_depth : mapping of int to int
         Pool depth by size.
-    methods : tuple of str
-    outcomes : mapping of (measure, group, n_judgments, method) to Outcome
-        In the order of the measures.
-    draws : mapping of (measure, group, n_judgments, method) to SignificantDraws
-        For methods with draws.
-    truth : mapping of (measure, group, n_judgments) to ndarray of float, shape (run,)
-        Values under all judgments that a posterior estimates from n of them: the uncorrected scores, but for
-        measures over an ideal ranking with the documents of the estimate's.
-    residual : mapping of (measure, group, n_judgments) to float
-        Mean Δ.
+    scores : pandas.DataFrame
+        That of `trends`.
+    pairs : pandas.DataFrame
+        One row per measure, group, size, method and pair: ``measure``, ``group``, ``judgments``, ``method``,
+        ``run_a``, ``run_b``, ``p_value`` (adjusted; NaN where draws decide), ``sign`` (1 where run a is
+        significantly better, −1 where run b is, else 0), and for methods with draws ``prob_significant`` and
+        ``reversal_risk`` (as in `risks`).
     holes : mapping of (measure, group) to ndarray of float, shape (run,)
         The share of each run's ranks that all judgments leave unjudged.
     constants : mapping of (measure, method) to Constants
@@ -284,12 +259,9 @@ class Reversals(Result):
     groups: Mapping[str, tuple[str, ...]]
     n_judgments: tuple[int, ...]
     pool_depth: Mapping[int, int]
-    methods: tuple[str, ...]
-    outcomes: Mapping[Key, Outcome]
-    draws: Mapping[Key, SignificantDraws]
-    truth: Mapping[tuple[str, str, int], npt.NDArray[np.float64]]
-    residual: Mapping[tuple[str, str, int], float]
-    holes: Mapping[tuple[str, str], npt.NDArray[np.float64]]
+    scores: pd.DataFrame
+    pairs: pd.DataFrame
+    holes: Mapping[tuple[str, str], FloatArray]
     constants: Mapping[tuple[str, str], Constants]
     test: SignificanceTest
     level: float
@@ -298,10 +270,9 @@ class Reversals(Result):
 
     def __repr__(self) -> str:
         runs = ", ".join(f"{len(runs)} {group} runs" for group, runs in self.groups.items())
-        sizes = some_of(self.n_judgments, 4)
+        sizes, methods = some_of(self.n_judgments, 4), some_of(self.scores["method"].unique(), 3)
         return one_line(
-            "Reversals",
-            f"{some_of(self.measures, 3)} of {runs}, {sizes} judgments, by {some_of(self.methods, 3)}",
+            "Reversals", f"{some_of(self.measures, 3)} of {runs}, {sizes} judgments, by {methods}"
         )
 
     def tables(self) -> tuple[Table, ...]:
@@ -367,21 +338,11 @@ class Reversals(Result):
             One row per measure, group, size and method: ``measure``, ``group``, ``judgments``,
             ``pool_depth``, ``residual`` (mean Δ of the runs), ``method``, ``value`` (mean over runs),
             ``rmse`` (of the runs' values from their uncorrected scores under all judgments; of posteriors
-            from ``truth``),
+            from what they estimate: for measures over an ideal ranking those with the estimate's documents),
             ``topic_rmse`` (the same over runs and topics, which the paper fits its constants to),
             ``separability`` (share of pairs that are significant; figure 4).
         """
-        rows = []
-        for (measure, group, n, method), outcome in self.outcomes.items():
-            all_judged = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].value
-            has_draws = (measure, group, n, method.partition(">=")[0]) in self.draws
-            true = self.truth[measure, group, n] if has_draws else all_judged
-            rmse = root_mean_squared_error(true, outcome.value)
-            separability = outcome.better.sum() / count_pairs(outcome.better)
-            row = (measure, group, n, self.pool_depth[n], self.residual[measure, group, n], method)
-            rows.append((*row, float(outcome.value.mean()), rmse, outcome.topic_rmse, separability))
-        columns = ["measure", "group", "judgments", "pool_depth", "residual", "method", "value", "rmse"]
-        return pd.DataFrame(rows, columns=[*columns, "topic_rmse", "separability"])
+        return self.scores.copy()
 
     def rates(self) -> pd.DataFrame:
         """Return separability and reversal rates, as in table 2 of the paper.
@@ -398,29 +359,26 @@ class Reversals(Result):
             only); and ``reversed_of_significant``, the share reversed or swapped of those that are
             significant under the smaller set.
         """
-        rows = []
-        for (measure, group, n, method), few in self._results_under_fewer(self.outcomes):
-            for against, other in (("same method", method), ("as-judged", AS_JUDGED)):
-                full = self.outcomes[measure, group, self.n_judgments[-1], other]
-                n_pairs = count_pairs(few.better)
-                significant_now, significant_all = few.better | few.better.T, full.better | full.better.T
-                counts = {
-                    "separability": few.better.sum(),
-                    "separability_all": full.better.sum(),
-                    "kept": (few.better & full.better).sum(),
-                    "reversed": (few.better & ~significant_all).sum(),
-                    "swapped": (few.better & full.better.T).sum(),
-                    "gained": (full.better & ~significant_now).sum(),
-                }
-                taken_back = counts["reversed"] + counts["swapped"]
-                share = taken_back / counts["separability"] if counts["separability"] else np.nan
-                rows.append(
-                    _key_columns((measure, group, n, method))
-                    | {"all_judgments": self.n_judgments[-1], "against": against, "n_pairs": n_pairs}
-                    | {name: count / n_pairs for name, count in counts.items()}
-                    | {"reversed_of_significant": share}
-                )
-        return pd.DataFrame(rows)
+        against = {"same method": self._with_all(), AS_JUDGED: self._with_all(AS_JUDGED)}
+        rows = pd.concat([each.assign(against=name) for name, each in against.items()])
+        rows = rows.sort_index(kind="stable").assign(all_judgments=self.n_judgments[-1])
+        now, then = rows["sign"], rows["sign_all"]
+        happened = {
+            "separability": now != 0,
+            "separability_all": then != 0,
+            "kept": now * then > 0,
+            "reversed": (now != 0) & (then == 0),
+            "swapped": now * then < 0,
+            "gained": (now == 0) & (then != 0),
+        }
+        pairs = rows.assign(**happened).groupby([*_KEYS, "all_judgments", "against"], sort=False)
+        counts, n_pairs = pairs[[*happened]].sum(), pairs.size()
+        taken_back = counts["reversed"] + counts["swapped"]
+        shares = counts.div(n_pairs, axis=0).assign(
+            reversed_of_significant=taken_back / counts["separability"]
+        )
+        shares.insert(0, "n_pairs", n_pairs)
+        return shares.reset_index()
 
     def p_values(self) -> pd.DataFrame:
         """Return p-values for each pair of runs under fewer and all judgments, as in figure 5 of the paper.
@@ -431,13 +389,10 @@ class Reversals(Result):
             ``measure``, ``group``, ``method``, ``judgments``, ``run_a``, ``run_b``, ``p_value``,
             ``p_value_all``, both adjusted as requested.
         """
-        frames = []
-        for (measure, group, n, method), few in self._results_under_fewer(self.outcomes):
-            if not np.isnan(few.p).all():
-                full = self.outcomes[measure, group, self.n_judgments[-1], method]
-                matrices = {"p_value": few.p, "p_value_all": full.p}
-                frames.append(self._pairs((measure, group, n, method), matrices))
-        return pd.concat(frames, ignore_index=True)
+        rows = self._with_all()
+        has_p_values = rows.groupby(_KEYS)["p_value"].transform("count") > 0
+        columns = [*_KEYS, "run_a", "run_b", "p_value", "p_value_all"]
+        return rows.loc[has_p_values, columns].reset_index(drop=True)
 
     def risks(self) -> pd.DataFrame:
         """Return announced probabilities for each pair of runs, with the outcome under all judgments.
@@ -452,21 +407,20 @@ class Reversals(Result):
             did not; NaN and False for others), ``prob_significant`` and ``significant_all`` (on the
             uncorrected scores under all judgments), ``gradable`` (whether both runs are, see `gradable`).
         """
-        frames = []
-        for (measure, group, n, method), draws in self._results_under_fewer(self.draws):
-            significant_now = self.outcomes[measure, group, n, AS_JUDGED].better
-            significant_all = self.outcomes[measure, group, self.n_judgments[-1], AS_JUDGED].better
-            taken_back, gradable = significant_now & ~significant_all, self.gradable(measure, group)
-            matrices = {
-                "significant": significant_now | significant_now.T,
-                "reversal_risk": draws.reversal_risk(significant_now),
-                "reversed": taken_back | taken_back.T,
-                "prob_significant": draws.prob_significant,
-                "significant_all": significant_all | significant_all.T,
-                "gradable": np.logical_and.outer(gradable, gradable),
-            }
-            frames.append(self._pairs((measure, group, n, method), matrices))
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+        judged = self._with_all().query("method == @AS_JUDGED")[[*_PAIR, "judgments", "sign", "sign_all"]]
+        announced = self.pairs.dropna(subset="prob_significant").drop(columns="sign")
+        rows = announced.merge(judged, on=[*_PAIR, "judgments"])
+        now, then = rows["sign"], rows["sign_all"]
+        known = {
+            (measure, run)
+            for measure, group in self.holes
+            for run in np.array(self.groups[group])[self.gradable(measure, group)]
+        }
+        of_run = [rows.set_index(["measure", run]).index.isin(known) for run in ("run_a", "run_b")]
+        flags: dict[str, Any] = {"significant": now != 0, "reversed": (now != 0) & (now != then)}
+        flags |= {"significant_all": then != 0, "gradable": np.logical_and(*of_run)}
+        columns = [*_KEYS, "run_a", "run_b", "significant", "reversal_risk", "reversed"]
+        return rows.assign(**flags)[[*columns, "prob_significant", "significant_all", "gradable"]]
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
         """Return announced probabilities and observed frequencies in bins, as for a reliability plot.
@@ -496,43 +450,29 @@ class Reversals(Result):
         """
         rows = []
         for keys, probability, happened in self._statements():
-            share = announced = np.nan
-            if len(happened):
-                share, announced = float(happened.mean()), float(probability.mean())
-            grade = {"n": len(happened), "announced": announced, "happened": share}
+            share = float(happened.mean())
+            grade = {"n": len(happened), "announced": float(probability.mean()), "happened": share}
             brier = {"brier": brier_score(probability, happened), "brier_constant": share * (1 - share)}
             rows.append(keys | grade | brier)
         return pd.DataFrame(rows)
 
-    def _statements(self) -> list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-        """Return probabilities and outcomes for gradable pairs of runs, per kind of statement."""
-        statements: list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
-        risks, names = self.risks(), ["measure", "group", "method", "judgments"]
-        for key, pairs in () if risks.empty else risks.groupby(names, sort=False):
-            keys = dict(zip(names, key, strict=True))
-            pairs = pairs[pairs["gradable"]]
-            significant_now = pairs[pairs["significant"]]
-            for statement, part, probability, happened in (
-                ("reversed", significant_now, "reversal_risk", "reversed"),
-                ("significant", pairs, "prob_significant", "significant_all"),
-            ):
-                numbers = part[probability].to_numpy(float), part[happened].to_numpy(bool)
-                statements.append((keys | {"statement": statement}, *numbers))
-        return statements
+    def _statements(self) -> Iterator[tuple[dict[str, Any], pd.Series, pd.Series]]:
+        """Yield probabilities and outcomes for gradable pairs of runs, per kind of statement."""
+        for key, pairs in self.risks().groupby(_KEYS, sort=False):
+            keys = dict(zip(_KEYS, key, strict=True))
+            known = pairs[pairs["gradable"]]
+            now = known[known["significant"]]
+            yield keys | {"statement": "reversed"}, now["reversal_risk"], now["reversed"]
+            yield keys | {"statement": "significant"}, known["prob_significant"], known["significant_all"]
 
-    def _results_under_fewer(self, results: Mapping[Key, Value]) -> list[tuple[Key, Value]]:
-        """Return outcomes for all judgment sets but the complete one."""
-        return [(key, value) for key, value in results.items() if key[2] != self.n_judgments[-1]]
-
-    def _pairs(self, key: Key, matrices: Mapping[str, npt.NDArray[Any]]) -> pd.DataFrame:
-        """Return the frame for all pairs of runs in a group, given one method and judgment set."""
-        return pair_frame(self.groups[key[1]], _key_columns(key), matrices)
-
-
-def _key_columns(key: Key) -> dict[str, Any]:
-    """Return key columns that identify a row."""
-    measure, group, n, method = key
-    return {"measure": measure, "group": group, "method": method, "judgments": n}
+    def _with_all(self, method: str | None = None) -> pd.DataFrame:
+        """Return pairs under fewer judgments beside the same under all, by their own or by one method."""
+        is_all = self.pairs["judgments"] == self.n_judgments[-1]
+        columns, others = [*_PAIR, "method"], self.pairs[is_all]
+        if method is not None:
+            columns, others = _PAIR, others[others["method"] == method]
+        others = others[[*columns, "p_value", "sign"]]
+        return self.pairs[~is_all].merge(others, on=columns, suffixes=("", "_all"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -277,8 +277,11 @@ class _MeanSquares:
 
 # --- systems ---
 
-_SHARES = ("topics_variance", "replicates_variance", "unjudged_variance")
-_SHARES_BY_ANOTHER = ("unjudged_variance", "assessor_variance")
+_VARIANCES: dict[str, tuple[str, ...]] = {
+    "these-topics": (),
+    "population": ("topics_variance", "replicates_variance", "unjudged_variance"),
+    "another-assessor": ("unjudged_variance", "assessor_variance"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,25 +322,14 @@ class SystemScores:
     system: float
     assessor_variance: FloatArray | None = None
 
-    def shares(self, names: Sequence[str]) -> FloatArray:
-        """Return the shares of variances in each system's sum of them, shape (variance, system).
-
-        Runs have none where no system has two, and all are NaN where nothing varies.
-        """
-        parts = np.nan_to_num([getattr(self, name) for name in names])
-        with np.errstate(invalid="ignore"):
-            return np.asarray(parts / parts.sum(axis=0))
-
     @property
-    def components(self) -> dict[str, float]:
-        """Variance components by name, from system and replicate to topic and unjudged documents.
-
-        From the third on they are means over systems.
-        """
-        parts = {"topic": self.topics_variance, "unjudged": self.unjudged_variance}
-        parts |= {} if self.assessor_variance is None else {"assessor": self.assessor_variance}
-        means = {name: float(part.mean()) for name, part in parts.items()}
-        return {"system": self.system, "replicate": self.replicate} | means
+    def any_system(self) -> dict[str, Any]:
+        """Variances for a run of any system; those but of systems and runs are means over systems."""
+        means = {name: np.mean(getattr(self, name)) for name in ("topics_variance", "unjudged_variance")}
+        if self.assessor_variance is not None:
+            means["assessor_variance"] = np.mean(self.assessor_variance)
+        between = {"systems_variance": self.system, "replicates_variance": self.replicate}
+        return {"system": "any system", "n_runs": sum(self.n_runs), **between, **means}
 
     def interval(self, ci_prob: float, *, like_these: bool) -> tuple[FloatArray, FloatArray]:
         """Return interval limits for each system's score, shape (system,) each."""
@@ -450,31 +442,26 @@ def all_system_scores(
     return scores
 
 
-def system_frame(
+def variance_frame(
     system_values: SystemScoresByKey, scopes: Iterable[tuple[Measure, str, str]], ci_prob: float
 ) -> pd.DataFrame:
-    """Return the data frame for `ComparisonFrames.system_scores`."""
-    names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
+    """Return the data frame for `ComparisonFrames.variance`."""
     frames = []
     for measure, method, scope in scopes if system_values else ():
-        by_another, like_these = scope == "another-assessor", scope == "population"
-        one = system_values[measure, method, by_another]
-        lower, upper = (np.clip(end, *measure.range) for end in one.interval(ci_prob, like_these=like_these))
-        columns: dict[str, Any] = {"measure": str(measure), "method": method, "scope": scope}
-        columns |= {"system": one.names, "n_runs": one.n_runs, "value": one.value}
+        one = system_values[measure, method, scope == "another-assessor"]
+        ends = one.interval(ci_prob, like_these=scope == "population")
+        lower, upper = (np.clip(end, *measure.range) for end in ends)
+        columns: dict[str, Any] = {"system": one.names, "n_runs": one.n_runs, "value": one.value}
         columns |= {"lower": lower, "upper": upper, "ci_prob": ci_prob}
-        columns |= dict.fromkeys(_SHARES, np.nan)
-        if shares := {"population": _SHARES, "another-assessor": _SHARES_BY_ANOTHER}.get(scope):
-            columns |= dict(zip(shares, one.shares(shares), strict=True))
-        frames.append(pd.DataFrame(columns).sort_values("value", ascending=False, kind="stable"))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*names, *_SHARES])
-
-
-def variance_frame(system_values: SystemScoresByKey) -> pd.DataFrame:
-    """Return the data frame for `ComparisonFrames.system_variance`."""
-    rows, has_another = [], any(by_another for *_, by_another in system_values)
-    for (measure, method, by_another), one in system_values.items():
-        total = np.nansum(list(one.components.values())) or np.nan
-        if by_another == has_another:
-            rows += [(str(measure), method, name, v, v / total) for name, v in one.components.items()]
-    return pd.DataFrame(rows, columns=["measure", "method", "component", "variance", "share"])
+        columns |= {name: np.nan_to_num(getattr(one, name)) for name in _VARIANCES[scope]}
+        rows = pd.DataFrame(columns).sort_values("value", ascending=False, kind="stable")
+        if scope != "these-topics":
+            rows = pd.concat([rows, pd.DataFrame([one.any_system])])
+            parts = rows.filter(like="_variance")
+            rows["variance"] = parts.sum(axis=1)
+            rows[parts.columns] = parts.div(rows["variance"], axis=0)
+        frames.append(rows.assign(measure=str(measure), method=method, scope=scope))
+    names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
+    names += ["variance", "systems_variance", *_VARIANCES["population"], "assessor_variance"]
+    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return frame.reindex(columns=names)

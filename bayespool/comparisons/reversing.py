@@ -9,22 +9,23 @@ Proceedings of the 15th Australasian Document Computing Symposium.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayespool import __version__
-from bayespool.arrays import FloatArray
+from bayespool.arrays import IndexArray
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
-from bayespool.comparisons.outcomes import Key, Outcome, Reversals
+from bayespool.comparisons.frames import pair_frame
+from bayespool.comparisons.outcomes import Reversals
 from bayespool.comparisons.significance import (
     DRAW_TESTS,
-    SignificantDraws,
     adjust_p_values,
     applied_control,
     p_values,
@@ -270,8 +271,6 @@ def count_reversals(
     given |= {"test": test, "level": level, "control": control, "random_seed": random_seed}
     settings = described(measures=rankings, estimators=methods, **given, posterior=posterior)
     measures, applied = with_ideal(rankings, "shared"), applied_control(test, control)
-    testing: dict[str, Any] = {"test": test, "level": level, "control": applied}
-    by_name = {e.name: e for e in sorted(methods, key=lambda e: e.name != AS_JUDGED)}
     groups, as_given = _groups(collection, run_ids), collection
     if unseen == "nonrelevant":
         collection = collection.judged_at_most(collection.judged)
@@ -281,61 +280,39 @@ def count_reversals(
         raise InputError(
             f"no judgment set is smaller than all {n_all} judgments", hint="ask for fewer judgments"
         )
-    say = report or (lambda line: None)
-    outcome_of = partial(_outcome, test=test, level=level, control=applied, random_seed=random_seed)
+    asked = [(e.name, e, measures) for e in sorted(methods, key=lambda e: e.name != AS_JUDGED)]
     constants: dict[tuple[str, str], Constants] = {}
-    if fitted and "contributing" in groups:
-        estimators_to_fit = {name: by_name[name] for name in _FITTED if name in by_name}
-        for measure in measures:
-            fits = _fit(collection, groups["contributing"], measure, fewer, estimators_to_fit, random_seed)
-            constants |= {(str(measure), name): best for name, best in fits.items()}
+    pooled = groups.get("contributing", ()) if fitted else ()
+    for (name, estimator, _), measure in product(tuple(asked), measures):
+        if pooled and name in _FITTED:
+            best = _fit(collection, pooled, measure, fewer, estimator, random_seed)
+            constants[str(measure), name] = best
+            asked.append((f"{name} fitted", _with_constants(estimator, best), (measure,)))
+    testing: dict[str, Any] = {"test": test, "level": level, "control": applied}
+    experiment = _Experiment(collection, asked, shares, random_seed, report or (lambda line: None), **testing)
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*fewer, n_all)}
-    outcomes: dict[Key, Outcome] = {}
-    draws: dict[Key, SignificantDraws] = {}
-    holes: dict[tuple[str, str], npt.NDArray[np.float64]] = {}
-    residual, truth = {}, {}
-    for group, runs in groups.items():
-        judged = {m: score_bounds(collection, runs, m) for m in measures}
-        holes |= {(str(m), group): score_bounds(as_given, runs, m).unjudged_share for m in measures}
-        for n, subset in subsets.items():
-            true = {m: values_on_fuller(subset, collection, runs, m) for m in measures}
-            for m in measures:
-                truth[str(m), group, n] = true[m].means()
-                residual[str(m), group, n] = float(score_bounds(subset, runs, m).residual.mean())
-            for name, estimator in by_name.items():
-                say(f"{group} runs, {n} judgments: {name}")
-                for estimates in _estimate(estimator, subset, runs, measures):
-                    m = estimates.measure
-                    has_draws = estimates.draws is not None and test in DRAW_TESTS
-                    aim = (true[m] if has_draws else judged[m].low).scores()
-                    outcome = outcomes[str(m), group, n, name] = outcome_of(estimates, aim)
-                    if estimates.draws is None or not has_draws:
-                        continue
-                    significance = significant_draws(estimates.draws.on_grid(), **testing)
-                    draws[str(m), group, n, name] = significance
-                    for share in shares:
-                        announced = _announced_outcome(outcome, significance, share)
-                        outcomes[str(m), group, n, f"{name}>={share:g}"] = announced
-            for name, m in product(by_name, measures):
-                if (best := constants.get((str(m), name))) is not None:
-                    with_constants = _with_constants(by_name[name], best)
-                    (estimates,) = _estimate(with_constants, subset, runs, (m,))
-                    outcome = outcome_of(estimates, judged[m].low.scores())
-                    outcomes[str(m), group, n, f"{name} fitted"] = outcome
-    place = {str(m): i for i, m in enumerate(measures)}
-    outcomes = dict(sorted(outcomes.items(), key=lambda item: place[item[0][0]]))
-    draws = dict(sorted(draws.items(), key=lambda item: place[item[0][0]]))
+    rows = [
+        row
+        for group, runs in groups.items()
+        for n, subset in subsets.items()
+        for row in experiment.rows(group, runs, n, subset)
+    ]
+    place = {str(measure): i for i, measure in enumerate(measures)}
+    rows.sort(key=lambda row: place[row[0]["measure"]])
+    columns = ["measure", "group", "judgments", "method", "run_a", "run_b", "p_value", "sign"]
+    pairs = pd.concat([each for _, each in rows], ignore_index=True)
     return Reversals(
         measures=measures,
         groups=groups,
         n_judgments=(*fewer, n_all),
         pool_depth={n: subset.pool_depth for n, subset in subsets.items()},
-        methods=tuple(dict.fromkeys(method for *_, method in outcomes)),
-        outcomes=outcomes,
-        draws=draws,
-        truth=truth,
-        residual=residual,
-        holes=holes,
+        scores=pd.DataFrame([scores for scores, _ in rows]),
+        pairs=pairs.reindex(columns=[*columns, "prob_significant", "reversal_risk"]),
+        holes={
+            (str(m), group): score_bounds(as_given, runs, m).unjudged_share
+            for group, runs in groups.items()
+            for m in measures
+        },
         constants=constants,
         **testing,
         metadata={
@@ -345,6 +322,72 @@ def count_reversals(
             **{"unseen": unseen, "random_seed": random_seed, "settings": settings},
         },
     )
+
+
+@dataclass(frozen=True)
+class _Experiment:
+    """Methods that estimate runs under fewer judgments, and the test of their pairs.
+
+    ``methods``: name, estimator and measures of each, the scores as judged first.
+    """
+
+    collection: Collection
+    methods: Sequence[tuple[str, Estimator, Sequence[Measure]]]
+    shares: Sequence[float]
+    random_seed: int
+    say: Callable[[str], None]
+    test: SignificanceTest
+    level: float
+    control: PairControl
+
+    def rows(
+        self, group: str, runs: tuple[str, ...], n: int, subset: Collection
+    ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+        """Yield each method's row of scores and its rows of pairs, for a group under n judgments."""
+        sign_now: dict[Measure, IndexArray] = {}  # of the scores as judged
+        for name, estimator, measures in self.methods:
+            self.say(f"{group} runs, {n} judgments: {name}")
+            for estimates in _estimate(estimator, subset, runs, measures):
+                m, value = estimates.measure, estimates.value
+                truth = score_bounds(self.collection, runs, m).low
+                if estimates.draws is not None and self.test in DRAW_TESTS:
+                    truth = values_on_fuller(subset, self.collection, runs, m)
+                residual = float(score_bounds(subset, runs, m).residual.mean())
+                of_subset = {"pool_depth": subset.pool_depth, "residual": residual}
+                errors = {
+                    "value": float(value.mean()),
+                    "rmse": root_mean_squared_error(truth.means(), value),
+                    "topic_rmse": root_mean_squared_error(truth.scores(), estimates.per_topic),
+                }
+                for method, matrices in self._tests(name, estimates, sign_now.get(m)):
+                    sign_now.setdefault(m, matrices["sign"])
+                    keys: dict[str, Any] = {"measure": str(m), "group": group, "judgments": n}
+                    pairs = pair_frame(runs, keys | {"method": method}, matrices)
+                    separability = float((pairs["sign"] != 0).mean())
+                    scores = keys | of_subset | {"method": method} | errors
+                    yield scores | {"separability": separability}, pairs
+
+    def _tests(
+        self, name: str, estimates: Estimates, sign_now: IndexArray | None
+    ) -> Iterator[tuple[str, dict[str, npt.NDArray[Any]]]]:
+        """Yield a method, and for draws each share that announces, with matrices of shape (run, run)."""
+        p = p_values(estimates.per_topic, self.test, random_seed=self.random_seed)
+        p = adjust_p_values(p, self.control)
+        sign = np.sign(np.subtract.outer(estimates.value, estimates.value)).astype(np.int64)
+        tested = {"p_value": p, "sign": np.where(p <= self.level, sign, 0)}
+        if estimates.draws is None or self.test not in DRAW_TESTS or sign_now is None:
+            yield name, tested
+            return
+        drawn = significant_draws(
+            estimates.draws.on_grid(), test=self.test, level=self.level, control=self.control
+        )
+        announced = {"prob_significant": drawn.prob_significant}
+        yield name, tested | announced | {"reversal_risk": drawn.reversal_risk(sign_now > 0)}
+        way = np.sign(drawn.n_greater - drawn.n_greater.T)  # half and half is neither
+        for share in self.shares:
+            is_frequent = np.maximum(drawn.n_greater, drawn.n_greater.T) >= share * drawn.n_draws
+            sign = np.where(is_frequent, way, 0)
+            yield f"{name}>={share:g}", {"p_value": np.full(p.shape, np.nan), "sign": sign}
 
 
 def _groups(collection: Collection, run_ids: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
@@ -365,22 +408,17 @@ def _fit(
     runs: tuple[str, ...],
     measure: Measure,
     sizes: Sequence[int],
-    methods: Mapping[str, Estimator],
+    estimator: Estimator,
     random_seed: int,
-) -> dict[str, Constants]:
-    """Fit each method's constants to scores as judged under all judgments."""
-    n_all = int(collection.judged.sum())
-    fitting = {n for n in FIT_JUDGMENTS if n < n_all}
-    fit_sizes = sorted(fitting if len(fitting) == len(FIT_JUDGMENTS) else fitting | set(sizes))
-    truth = score_bounds(collection, runs, measure)
-    counts = [
-        score_bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure)
-        for n in fit_sizes
-    ]
-    return {
-        name: fit_constants(name, counts, truth, alpha=getattr(estimator, "alpha", None))  # type: ignore[arg-type]
-        for name, estimator in methods.items()
-    }
+) -> Constants:
+    """Fit a method's constants to scores as judged under all judgments."""
+    fitting = {n for n in FIT_JUDGMENTS if n < int(collection.judged.sum())}
+    if len(fitting) < len(FIT_JUDGMENTS):
+        fitting |= set(sizes)
+    subsets = (judgment_subset(collection, n, random_seed=random_seed) for n in sorted(fitting))
+    counts = [score_bounds(subset, runs, measure) for subset in subsets]
+    truth, alpha = score_bounds(collection, runs, measure), getattr(estimator, "alpha", None)
+    return fit_constants(estimator.name, counts, truth, alpha=alpha)  # type: ignore[arg-type]
 
 
 def _with_constants(estimator: Any, constants: Constants) -> Estimator:
@@ -398,26 +436,3 @@ def _estimate(
         estimator = dataclasses.replace(estimator, together=True)
         collection, runs = unpooled_copies(collection, runs)
     return estimate_checked(estimator, collection, runs, measures)
-
-
-def _outcome(
-    estimates: Estimates,
-    truth: FloatArray,
-    *,
-    test: SignificanceTest,
-    level: float,
-    control: PairControl,
-    random_seed: int,
-) -> Outcome:
-    """Return scores, errors, adjusted p-values and significantly better runs for one set of estimates."""
-    p = adjust_p_values(p_values(estimates.per_topic, test, random_seed=random_seed), control)
-    difference = np.subtract.outer(estimates.value, estimates.value)
-    topic_rmse = root_mean_squared_error(truth, estimates.per_topic)
-    return Outcome(estimates.value, p, (p <= level) & (difference > 0), topic_rmse)
-
-
-def _announced_outcome(outcome: Outcome, draws: SignificantDraws, share: float) -> Outcome:
-    """Return an outcome whose significant pairs of runs are those significant in enough draws."""
-    is_frequent = draws.n_greater >= share * draws.n_draws
-    better = is_frequent & (draws.n_greater > draws.n_greater.T)  # half and half is neither
-    return dataclasses.replace(outcome, p=np.full(better.shape, np.nan), better=better)

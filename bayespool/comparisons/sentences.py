@@ -29,37 +29,39 @@ if TYPE_CHECKING:
     from bayespool.measures import Measure
 
 _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
-_KEYS = ("measure", "method", "scope")
 
 
 def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
     """Yield sentences on baselines, on up to three pairs of runs, per measure and across measures."""
+    n_topics = len(comparison.scores.query_ids)
     for measure in comparison.measures:
-        method = comparison.shown_method(measure)
-        if comparison.n_pairs > 1 and not measure.describes_judgments:
-            for baseline in comparison.baseline:
-                yield _baseline_sentence(comparison, measure, method, baseline)
-        pairs = comparison.pairs_in_order(measure, comparison.arrangement)
-        says_nothing = method == AS_JUDGED and any(of == measure for of, _, _ in comparison.draws)
-        if len(pairs) <= _MAX_PAIRS and not measure.describes_judgments and not says_nothing:
-            for run_a, run_b in zip(pairs["run_a"], pairs["run_b"], strict=True):
-                places = comparison.run_ids.index(run_a), comparison.run_ids.index(run_b)
-                yield _pair_sentence(comparison, *places, measure, method, comparison.tests[0])
+        if not measure.describes_judgments:
+            yield from _measure_sentences(comparison, measure)
     if len(comparison.run_ids) > 2:
         runs = comparison.runs().dropna(subset="value").sort_values("value", ascending=False, kind="stable")
-        for keys in comparison.draws:
-            for_keys = [(runs[name] == str(key)) for name, key in zip(_KEYS, keys, strict=True)]
-            records = runs[np.all(for_keys, axis=0)].to_dict("records")
-            yield leaderboard_sentence(records, len(comparison.scores.query_ids))
-    for row in comparison.system_scores().to_dict("records"):
-        if row["scope"] != "these-topics":
-            yield system_sentence(row)
-    if len(comparison.measures) > 1 and comparison.n_pairs <= _MAX_PAIRS:
-        across = comparison.across_measures()
-        across = across[across["scope"] == "these-topics"]
+        groups = dict(iter(runs.groupby(["measure", "method", "scope"])))
+        for measure, method, scope in comparison.draws:
+            yield leaderboard_sentence(groups[str(measure), method, scope].to_dict("records"), n_topics)
+    systems = comparison.variance().dropna(subset="value").query("scope != 'these-topics'")
+    yield from map(system_sentence, systems.to_dict("records"))
+    if comparison.n_pairs <= _MAX_PAIRS:
+        across = comparison.across_measures().query("scope == 'these-topics'")
         for _, rows in across.groupby("measures", sort=False):
             for row in rows[rows["method"] == rows["method"].iloc[0]].to_dict("records"):
-                yield across_sentence(row, len(comparison.scores.query_ids))
+                yield across_sentence(row, n_topics)
+
+
+def _measure_sentences(comparison: ComparisonFrames, measure: Measure) -> Iterator[str]:
+    """Yield sentences on the baselines, and on up to three pairs of runs, on one measure."""
+    method = comparison.shown_method(measure)
+    if comparison.n_pairs > 1:
+        for baseline in comparison.baseline:
+            yield _baseline_sentence(comparison, measure, method, baseline)
+    says_nothing = method == AS_JUDGED and any(of == measure for of, _, _ in comparison.draws)
+    pairs = comparison.pairs_in_order(measure, comparison.arrangement)
+    if len(pairs) <= _MAX_PAIRS and not says_nothing:
+        for run_a, run_b in zip(pairs["run_a"], pairs["run_b"], strict=True):
+            yield comparison_sentence(comparison, run_a, run_b, measure)
 
 
 def _p(p: float) -> str:
@@ -88,18 +90,16 @@ def comparison_sentence(
     >>> print(comparison_sentence(two, "new-b", "new-a").split(" by ")[0])
     On these 20 topics the P@10 of new-a is higher than that of new-b
     """
-    a, b = _places(comparison, run_a, run_b)
-    chosen_measure = comparison.measures[_position([str(m) for m in comparison.measures], measure, "measure")]
+    a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
+    if comparison.baseline and (run_a in comparison.baseline) == (run_b in comparison.baseline):
+        raise InputError(
+            f"{run_a} and {run_b} are not compared", hint=f"only with {some_of(comparison.baseline)}"
+        )
+    chosen_measure = comparison.measures[_position(list(map(str, comparison.measures)), measure, "measure")]
     with_draws = [by for of, by, scope in comparison.draws if (of, scope) == (chosen_measure, "these-topics")]
     chosen_method = (with_draws or [AS_JUDGED])[_position(with_draws, method, "method with draws")]
     chosen_test = comparison.tests[_position(comparison.tests, test, "test")]
     return _pair_sentence(comparison, a, b, chosen_measure, chosen_method, chosen_test)
-
-
-def pair_sentences(comparison: ComparisonFrames, run_a: str, run_b: str) -> Iterator[str]:
-    """Yield a sentence per measure on one pair of runs."""
-    for measure in comparison.measures:
-        yield comparison_sentence(comparison, run_a, run_b, measure)
 
 
 _OTHER_SCOPES: dict[Scope, str] = {
@@ -115,9 +115,8 @@ def _baseline_sentence(comparison: ComparisonFrames, measure: Measure, method: s
     place, test = comparison.run_ids.index(baseline), comparison.tests[0]
     others = [i for i, run in enumerate(comparison.run_ids) if run not in comparison.baseline]
     better = comparison.better_as_judged(measure, test)
-    higher, lower = (
-        [comparison.run_ids[i] for i in others if is_so[i]] for is_so in (better[:, place], better[place])
-    )
+    higher = [comparison.run_ids[i] for i in others if better[i, place]]
+    lower = [comparison.run_ids[i] for i in others if better[place, i]]
     named = [f" ({some_of(names)})" if names else "" for names in (higher, lower)]
     text = (
         f"Against {baseline}, {len(higher)} of {counted(len(others), 'run')} have a significantly higher "
@@ -143,27 +142,29 @@ def _pair_sentence(
     lead = value[a] - value[b] if draws is None else draws.difference[a, b]
     if lead < 0:
         a, b, lead = b, a, -lead
-    run, other, way, is_certain = comparison.run_ids[a], comparison.run_ids[b], "higher", True
+    run, other, way = comparison.run_ids[a], comparison.run_ids[b], "higher"
     where = _on_topics(len(comparison.scores.query_ids))
     than, opening = f"than that of {other} ", where
     if comparison.baseline:
         if run in comparison.baseline:
             run, other, way = other, run, "lower"
         than, opening = "", f"Against {other}, {where[0].lower()}{where[1:]}"
-    text = f"{opening} the {measure} of {run}"
+    subject = f"{opening} the {measure} of {run}"
     if draws is not None and draws.prob_equal[a, b] == 1:
-        return f"{text} and {other} is the same, whatever the unjudged documents are ({method})."
-    is_higher = f" is {way} {than}by {_amount(lead)}"
+        return f"{subject} and {other} is the same, whatever the unjudged documents are ({method})."
+    bounds = comparison.scores.bounds[comparison.measures.index(measure)]
+    is_certain = draws is None or not bounds.has_unjudged[[a, b]].any()
+    text = f"{subject} is {way} {than}by {_amount(lead)}"
     if draws is None:
-        text += is_higher if lead else f" and {other} is the same"
+        text = text if lead else f"{subject} and {other} is the same"
         text += " as judged, with unjudged documents counted as nonrelevant."
-    elif is_certain := _is_fully_judged(comparison, measure, a, b):
-        text += f"{is_higher}: nothing of either is unjudged."
+    elif is_certain:
+        text += ": nothing of either is unjudged."
     else:
         condition = pool_condition(comparison.scores.metadata)
-        text += f"{is_higher} ({level(comparison.ci_prob)} interval {_ends(draws, a, b)} over what the "
-        text += f"unjudged documents may be, {method}{f'; {condition}' * bool(condition)}; chance that it is "
-        text += f"{way} {chance_text(draws.prob_greater[a, b])}"
+        text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)} over what the unjudged "
+        text += f"documents may be, {method}{f'; {condition}' * bool(condition)}; chance that it is {way} "
+        text += chance_text(draws.prob_greater[a, b])
         text += f", equal {chance_text(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
     for scope, sentence in _OTHER_SCOPES.items():
         if (d := comparison.draws.get((measure, method, scope))) is not None:
@@ -237,7 +238,7 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
 
 
 def system_sentence(row: Mapping[Any, Any]) -> str:
-    """Return a sentence on a system's score, given a row from `ComparisonFrames.system_scores`.
+    """Return a sentence on a system's score, given a row from `ComparisonFrames.variance`.
 
     Examples
     --------
@@ -272,12 +273,6 @@ def _on_topics(n: int) -> str:
     return f"On {'this' if n == 1 else 'these'} {counted(n, 'topic')}"
 
 
-def _is_fully_judged(comparison: ComparisonFrames, measure: Measure, a: int, b: int) -> bool:
-    """Return whether both runs and their ideal rankings are fully judged."""
-    bounds = comparison.scores.bounds[comparison.measures.index(measure)]
-    return not bounds.has_unjudged[[a, b]].any()
-
-
 def _significance_clause(
     comparison: ComparisonFrames, key: TestKey, a: int, b: int, *, is_certain: bool
 ) -> str:
@@ -302,16 +297,6 @@ def _significance_clause(
         return f"{text}; with all documents judged it would be with a chance of {chance}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
     return text + f"; the chance that judging the unjudged documents takes it back is {chance_text(risk)}."
-
-
-def _places(comparison: ComparisonFrames, run_a: str, run_b: str) -> tuple[int, int]:
-    """Return the places of two runs, or raise `InputError` unless they are compared."""
-    a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
-    if comparison.baseline and (run_a in comparison.baseline) == (run_b in comparison.baseline):
-        raise InputError(
-            f"{run_a} and {run_b} are not compared", hint=f"only with {some_of(comparison.baseline)}"
-        )
-    return a, b
 
 
 def _position(names: Sequence[str], name: object | None, kind: str) -> int:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -93,15 +92,14 @@ COMPARISON_COLUMNS = PAIR | {
     "among_best": Column("among\nthe best", "flag", "Whether no run is significantly better."),
     "prob_best": Column("chance to\nbe best", "chance", "Chance of rank 1; tied runs share it equally."),
     "expected": Column("expected\nscore", "score", "The score without the winner's curse."),
-    "system": Column("system", "text", "The system that runs are replicates of."),
+    "system": Column("system", "text", "The system that runs are replicates of; or a run of any system."),
     "n_runs": Column("runs", "count", "Number of its runs."),
+    "variance": Column("variance", "score", "Variance of the score, of which there are these shares.", 6),
+    "systems_variance": Column("due to\nsystems", "share", "Share of the variance due to the systems."),
     "topics_variance": Column("due to\ntopics", "share", "Share of the variance due to the topics."),
     "replicates_variance": Column("due to\nruns", "share", "Share of the variance due to the runs."),
     "unjudged_variance": Column("due to\nunjudged", "share", "Share due to unjudged documents."),
     "assessor_variance": Column("due to\nassessor", "share", "Share due to another assessor."),
-    "component": Column("component", "text", "Source of the variance of a score."),
-    "variance": Column("variance", "score", "Its variance.", 6),
-    "share": Column("share", "share", "Its share of the sum."),
     "effect_size": Column(
         "effect\nsize",
         "coefficient",
@@ -129,8 +127,7 @@ _CAPTIONS = {
     "differences": "Differences of pairs of runs",
     "runs": "Runs, their ranks, and the runs that each is significantly better than",
     "across_measures": "Pairs of runs on several measures at once",
-    "system_scores": "Scores of systems",
-    "system_variance": "Variance components of scores",
+    "variance": "Scores of systems, and what their variance is due to",
     "significance": "Significance tests",
     "reliability": "Reliability of the comparison",
 }
@@ -144,25 +141,7 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
     if arrangement.sort or arrangement.top:
         order = pd.concat([comparison.pairs_in_order(m, arrangement) for m in comparison.measures])
         frames |= {n: order.merge(frame) for n, frame in frames.items() if {*order} <= {*frame}}
-    n_pairs, measures = comparison.n_pairs, [str(measure) for measure in comparison.measures]
-    groups = list(dict.fromkeys(frames["across_measures"]["measures"]))
-    lists_pairs = (arrangement.top or n_pairs) <= _MAX_PAIRS_LISTED
-    views: dict[str, Iterable[View]] = {
-        "differences": [
-            *(_views_by_scope(comparison, _DIFFERENCES_VIEW, "measure", measures) if lists_pairs else ()),
-            *_pair_views(comparison, arrangement),
-        ],
-        "significance": _test_views(comparison, frames["significance"], lists_pairs),
-    }
-    across = _ACROSS_VIEW if n_pairs <= _MAX_PAIRS_LISTED else _MOST_DISAGREEING_VIEW
-    views["across_measures"] = _views_by_scope(comparison, across, "measures", groups)
-    if len(comparison.run_ids) > 2:  # the variance between two is noise
-        views["reliability"] = _views_by_measure(_RELIABILITY_VIEW, measures)
-        views["runs"] = _run_views(comparison, frames["runs"])
-    if comparison.systems:
-        views["system_scores"] = _views_by_scope(comparison, _SYSTEMS_VIEW, "measure", measures)
-        by = " by another assessor" if "another-assessor" in comparison.metadata["scopes"] else ""
-        views["system_variance"] = _views_by_measure(_VARIANCE_VIEW, measures, by=by)
+    views = {name: tuple(_table_views(comparison, arrangement, name, frames[name])) for name in _CAPTIONS}
     within = f"within\n±{comparison.rope:g}"
     rope = {"prob_equivalent": Column(within, "chance", "Chance that the difference is at most the rope.")}
     ranks = {
@@ -171,9 +150,32 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
     }
     columns = {"differences": _DIFFERENCE_COLUMNS | rope, "runs": COMPARISON_COLUMNS | ranks}
     return tuple(
-        Table(name, caption, frames[name], columns.get(name, COMPARISON_COLUMNS), tuple(views.get(name, ())))
+        Table(name, caption, frames[name], columns.get(name, COMPARISON_COLUMNS), views[name])
         for name, caption in _CAPTIONS.items()
     )
+
+
+def _table_views(
+    comparison: ComparisonFrames, arrangement: Arrangement, name: str, frame: pd.DataFrame
+) -> Iterator[View]:
+    """Yield the views of a table: one for each measure and scope, or for each measure and test."""
+    n_pairs, is_several = comparison.n_pairs, len(comparison.run_ids) > 2
+    lists_pairs = (arrangement.top or n_pairs) <= _MAX_PAIRS_LISTED
+    if name == "differences":
+        if lists_pairs:
+            yield from _views(comparison, frame, _DIFFERENCES_VIEW, "measure", "scope")
+        yield from _pair_views(comparison, arrangement)
+    elif name == "significance":
+        yield from _test_views(comparison, frame, lists_pairs)
+    elif name == "across_measures":
+        view = _ACROSS_VIEW if n_pairs <= _MAX_PAIRS_LISTED else _MOST_DISAGREEING_VIEW
+        yield from _views(comparison, frame, view, "measures", "scope")
+    elif name == "variance":
+        yield from _views(comparison, frame, _VARIANCE_VIEW, "measure", "scope")
+    elif name == "runs" and is_several:
+        yield from _run_views(comparison, frame)
+    elif name == "reliability" and is_several:  # the variance between two is noise
+        yield from _views(comparison, frame, _RELIABILITY_VIEW, "measure")
 
 
 def citations_with_tests(
@@ -195,62 +197,37 @@ def test_text(comparison: ComparisonFrames, test: str) -> str:
     return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, comparison.n_pairs)}"
 
 
-def _views_by_measure(view: View, measures: Sequence[str], **words: str) -> tuple[View, ...]:
-    """Return copies of a view for each measure."""
-    titles = {measure: view.title.format(measure=measure, **words) for measure in measures}
-    return tuple(replace(view, title=titles[name], where={"measure": name}) for name in measures)
-
-
-def _views_by_scope(
-    comparison: ComparisonFrames, view: View, column: str, measures: Iterable[str]
-) -> tuple[View, ...]:
-    """Return copies of a view for each scope and each value of ``column``."""
-    n = len(comparison.scores.query_ids)
-    return tuple(
-        replace(
-            view,
-            title=view.title.format(measure=measure, scope=words.format(n=n)),
-            where={column: measure, "scope": scope},
-        )
-        for measure in measures
-        for scope, words in _SCOPES.items()
-        if scope in comparison.metadata["scopes"]
-    )
+def _views(comparison: ComparisonFrames, frame: pd.DataFrame, view: View, *by: str) -> Iterator[View]:
+    """Yield copies of a view, one for the rows that have each combination of values in the columns ``by``."""
+    n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
+    if "scope" in by:
+        frame = frame[frame["scope"].isin(comparison.metadata["scopes"])]
+    for values in frame[list(by)].drop_duplicates().itertuples(index=False):
+        where = dict(zip(by, values, strict=True))
+        texts = where | {"about": _SCOPES[where.get("scope", "population")].format(n=n), "prob": prob}
+        title, note = (text.format(**texts) for text in (view.title, view.note))
+        yield replace(view, title=title, note=note, where=where)
 
 
 _DIFFERENCES_VIEW = View(
-    title="{measure}, {scope}",
+    title="{measure}, {about}",
     names=("run_a", "run_b", "method"),
     columns=(
-        "difference",
-        IntervalColumn(signed=True),
-        "prob_greater",
-        "prob_equal",
-        "prob_less",
-        "prob_equivalent",
+        *("difference", IntervalColumn(signed=True)),
+        *("prob_greater", "prob_equal", "prob_less", "prob_equivalent"),
     ),
     spare=("prob_equivalent", "prob_equal", "prob_less"),
     medium="terminal",
 )
-_SYSTEMS_VIEW = View(
-    title="{measure}, systems, {scope}",
+_VARIANCE_VIEW = View(
+    title="{measure}, systems, {about}",
     names=("system", "method"),
     columns=(
-        "n_runs",
-        "value",
-        IntervalColumn(),
-        "topics_variance",
-        "replicates_variance",
-        "unjudged_variance",
-        "assessor_variance",
+        *("n_runs", "value", IntervalColumn(), "variance", "systems_variance"),
+        *("topics_variance", "replicates_variance", "unjudged_variance", "assessor_variance"),
     ),
     note="A system scores the mean of its runs; for a population its runs are a sample, too.",
-)
-_VARIANCE_VIEW = View(
-    title="{measure}: variance components of a score{by}",
-    names=("component", "method"),
-    columns=("variance", "share"),
-    medium="terminal",
+    spare=("variance", "systems_variance"),
 )
 _RELIABILITY_VIEW = View(
     title="{measure}, a population of topics: reliability of the comparison",
@@ -258,17 +235,20 @@ _RELIABILITY_VIEW = View(
     columns=(Pivot(("value", IntervalColumn()), "coefficient", _COEFFICIENTS),),
     medium="terminal",
 )
-_LEADERBOARD_COLUMNS = (
-    *("value", IntervalColumn(), IntervalColumn("rank_lower", "rank_upper", "ranks")),
-    *("tier", "expected_rank", "prob_best"),
-)
-_LEADERBOARD_NOTE = (
-    "Ranks are right for all runs at once with a chance of {prob}. A tier holds runs that are not "
-    "distinguished from its first one."
+_LEADERBOARD_VIEW = View(
+    title="{measure}, leaderboard, {about} ({method})",
+    names=("run_id",),
+    columns=(
+        *("value", IntervalColumn(), IntervalColumn("rank_lower", "rank_upper", "ranks")),
+        *("tier", "expected_rank", "prob_best"),
+    ),
+    sort="-value",
+    note="Ranks are right for all runs at once with a chance of {prob}. A tier holds runs that are not "
+    "distinguished from its first one.",
 )
 _EXPECTED_NOTE = " The expected score leaves out what of a lead is due to the choice of topics."
 _TESTS_VIEW = View(
-    title="{measure}, a population of topics: significance at {level:g} ({test})",
+    title="{measure}, a population of topics: significance at ",
     names=("run_a", "run_b", "method"),
     columns=(
         *("difference", "effect_size", "p_value", "p_adjusted"),
@@ -278,7 +258,7 @@ _TESTS_VIEW = View(
     medium="terminal",
 )
 _ACROSS_VIEW = View(
-    title="{measure} at once, {scope}",
+    title="{measures} at once, {about}",
     names=("run_a", "run_b", "method"),
     columns=("prob_all_greater", "prob_all_less", "prob_disagree", "prob_tied"),
     spare=("prob_tied",),
@@ -286,7 +266,7 @@ _ACROSS_VIEW = View(
 )
 _MOST_DISAGREEING_VIEW = replace(
     _ACROSS_VIEW,
-    title=f"{{measure}} at once, {{scope}}: the {_MAX_PAIRS_IN_SHORT} pairs of most disagreement",
+    title=f"{{measures}} at once, {{about}}: the {_MAX_PAIRS_IN_SHORT} pairs of most disagreement",
     sort="-prob_disagree",
     top=_MAX_PAIRS_IN_SHORT,
 )
@@ -296,38 +276,20 @@ def _test_views(
     comparison: ComparisonFrames, significance: pd.DataFrame, lists_pairs: bool
 ) -> Iterator[View]:
     """Yield views of significance tests, limited to the riskiest run pairs if there are many."""
-    n_pairs = comparison.n_pairs
-    for measure, test in product(map(str, comparison.measures), comparison.tests):
-        title = _TESTS_VIEW.title.format(
-            measure=measure, level=comparison.level, test=test_text(comparison, test)
-        )
-        view = replace(_TESTS_VIEW, title=title, where={"measure": measure, "test": test})
+    for view in _views(comparison, significance, _TESTS_VIEW, "measure", "test"):
+        title = f"{view.title}{comparison.level:g} ({test_text(comparison, view.where['test'])})"
         if lists_pairs:
-            yield view
+            yield replace(view, title=title)
             continue
-        rows = significance.query("measure == @measure and test == @test")
+        rows = significance[(significance[list(view.where)] == view.where).all(axis=1)]
         n_significant = rows.loc[rows["method"] == AS_JUDGED, "significant"].sum()
         n_at_risk = int((rows["reversal_risk"] > 0).sum())
-        key, words = (
-            ("-reversal_risk", "largest risk of reversal") if n_at_risk else ("p_value", "least p-value")
-        )
+        key, words = "p_value", "least p-value"
+        if n_at_risk:
+            key, words = "-reversal_risk", "largest risk of reversal"
         top = min(_MAX_PAIRS_IN_SHORT, n_at_risk or len(rows))
-        counts = f"{n_significant} of {n_pairs} pairs significant as judged; the {top} with the {words}"
-        yield replace(view, title=f"{view.title}: {counts}", sort=key, top=top)
-
-
-def _leaderboard_views(comparison: ComparisonFrames) -> Iterator[View]:
-    """Yield a leaderboard view for each measure, method with draws and scope."""
-    n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
-    for measure, method, scope in comparison.draws:
-        yield View(
-            title=f"{measure}, leaderboard, {_SCOPES[scope].format(n=n)} ({method})",
-            names=("run_id",),
-            columns=_LEADERBOARD_COLUMNS + (("expected",) if scope == "population" else ()),
-            where={"measure": str(measure), "method": method, "scope": scope},
-            sort="-value",
-            note=_LEADERBOARD_NOTE.format(prob=prob) + (_EXPECTED_NOTE if scope == "population" else ""),
-        )
+        title += f": {n_significant} of {comparison.n_pairs} pairs significant as judged; "
+        yield replace(view, title=f"{title}the {top} with the {words}", sort=key, top=top)
 
 
 def _pair_views(comparison: ComparisonFrames, arrangement: Arrangement) -> Iterator[View]:
@@ -337,17 +299,16 @@ def _pair_views(comparison: ComparisonFrames, arrangement: Arrangement) -> Itera
         "interval": IntervalColumn(signed=True),
         "chance": "prob_greater",
     }
+    n_shown = min(arrangement.top or comparison.n_pairs, comparison.n_pairs)
+    by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else PAIR_COLUMNS
     for measure in comparison.measures:
         method = comparison.shown_method(measure)
-        where = {"measure": str(measure), "method": method, "scope": "these-topics"}
-        n_shown = min(arrangement.top or comparison.n_pairs, comparison.n_pairs)
-        columns_by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else PAIR_COLUMNS
-        names = tuple(arrangement.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else columns_by_width))
+        names = tuple(arrangement.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else by_width))
         yield View(
             title=_pairs_caption(comparison, str(measure), n_shown, names, method),
             names=("run_a", "run_b"),
             columns=tuple(parts.get(name, name) for name in names),
-            where=where,
+            where={"measure": str(measure), "method": method, "scope": "these-topics"},
             keep_empty=True,
             medium="paper",
         )
@@ -355,7 +316,11 @@ def _pair_views(comparison: ComparisonFrames, arrangement: Arrangement) -> Itera
 
 def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> Iterator[View]:
     """Yield views with leaderboards, and a table of runs for papers."""
-    yield from _leaderboard_views(comparison)
+    drawn = runs.dropna(subset="value")
+    for view in _views(comparison, drawn, _LEADERBOARD_VIEW, "measure", "method", "scope"):
+        if view.where["scope"] == "population":
+            view = replace(view, columns=(*view.columns, "expected"), note=view.note + _EXPECTED_NOTE)
+        yield view
     if not runs["label"].all():
         return
     n_topics, test = counted(len(comparison.scores.query_ids), "topic"), comparison.tests[0]
@@ -365,38 +330,42 @@ def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> Iterator[Vie
         f"({test_text(comparison, test)})."
     )
     columns: tuple[Any, ...] = (WithSuperscripts("as_judged", "better_than"),)
-    method, scope = str(runs["method"].iloc[0]), str(runs["scope"].iloc[0])
-    if method != AS_JUDGED and scope == "these-topics":
+    where: dict[str, Any] = {name: runs[name].iloc[0] for name in ("method", "scope")}
+    if where["method"] != AS_JUDGED and where["scope"] == "these-topics":
         columns += ("value", IntervalColumn())
-        title += f" Estimate ({method}) and interval are over what the unjudged documents may be."
+        title += f" Estimate ({where['method']}) and interval are over what the unjudged documents may be."
     yield View(
         title=title,
         names=("label", "run_id"),
         columns=(Pivot(columns, "measure", grouped=True),),
-        where={"method": method, "scope": scope},
+        where=where,
         medium="paper",
     )
+
+
+_PAIR_SENTENCES = {
+    ("as-judged",): "As judged: unjudged documents are nonrelevant.",
+    (
+        "difference",
+        "interval",
+        "chance",
+    ): "Differences a − b, their intervals and chances ({method}) are over "
+    "what the unjudged documents may be.",
+    ("risk",): "Risk: the chance that judging them takes a significant difference back.",
+    ("p",): "p: {test}.",
+}
+"""Sentences of a caption on the columns that are shown."""
 
 
 def _pairs_caption(
     comparison: ComparisonFrames, measure: str, n_shown: int, names: Sequence[str], method: str
 ) -> str:
-    n = comparison.n_pairs
-    which = f"{counted(n, 'pair')}" if n_shown == n else f"{n_shown} of {n} pairs"
-    topics = counted(len(comparison.scores.query_ids), "topic")
+    """Return the caption for a table of run pairs in a paper."""
+    n, topics = comparison.n_pairs, counted(len(comparison.scores.query_ids), "topic")
+    which = counted(n, "pair") if n_shown == n else f"{n_shown} of {n} pairs"
     of = f"to {some_of(comparison.baseline, 3)}" if comparison.baseline else f"of {which} of runs"
-    sentences = [f"Differences in {measure} {of} on {topics}."]
-    if "as-judged" in names:
-        sentences.append("As judged: unjudged documents are nonrelevant.")
-    if {"difference", "interval", "chance"} & set(names):
-        and_its = (
-            ", its interval and the chance of a > b are" if "chance" in names else " and its interval are"
-        )
-        sentences.append(f"The difference a − b ({method}){and_its} over what the unjudged documents may be.")
-    if "risk" in names:
-        sentences.append("Risk: the chance that judging them takes a significant difference back.")
-    if "p" in names:
-        sentences.append(f"p: {test_text(comparison, comparison.tests[0])}.")
+    texts = {"method": method, "test": test_text(comparison, comparison.tests[0])}
+    sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
     if condition := pool_condition(comparison.scores.metadata):
         sentences.append(f"{condition[0].upper()}{condition[1:]}.")
-    return " ".join(sentences)
+    return " ".join([f"Differences in {measure} {of} on {topics}.", *sentences])

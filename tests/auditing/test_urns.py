@@ -11,8 +11,7 @@ from small import small
 
 from bayespool import complete, parse_measure
 from bayespool.auditing import Urn, Walk, capital, confidence_sequence, walk
-from bayespool.auditing.differences import REFUTING, foretell
-from bayespool.auditing.sequences import uniforms
+from bayespool.auditing.differences import REFUTING, foretell, uniforms
 from bayespool.auditing.urns import TopicOfRun, envelope, find_urns
 from bayespool.measures import Normalized, Tally
 from bayespool.posterior import Completion

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from precisions import pairs
 from real import read_real
@@ -15,7 +16,6 @@ from scipy import stats
 
 from bayespool.collection import Collection
 from bayespool.comparisons import Reversals, brier_score, calibration_table, count_reversals, judgment_subset
-from bayespool.comparisons.outcomes import Outcome
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example
@@ -81,21 +81,11 @@ def test_announced_risks_are_graded_by_all_judgments() -> None:
 def test_rates_by_hand() -> None:
     """First a is better than b and c, and b than c; in the end b is better than a, and c no worse than b."""
 
-    def outcome(*better: tuple[int, int]) -> Outcome:
-        matrix = np.zeros((3, 3), dtype=bool)
-        matrix[tuple(zip(*better, strict=True))] = True
-        return Outcome(np.zeros(3), np.full((3, 3), np.nan), matrix)
-
-    found = dataclasses.replace(
-        example_reversals(),
-        groups={"all": ("a", "b", "c")},
-        n_judgments=(10, 20),
-        methods=(AS_JUDGED,),
-        outcomes={
-            ("P@10", "all", 10, AS_JUDGED): outcome((0, 1), (0, 2), (1, 2)),
-            ("P@10", "all", 20, AS_JUDGED): outcome((1, 0), (0, 2)),
-        },
-    )
+    pair = {"measure": "P@10", "group": "all", "method": AS_JUDGED, "p_value": np.nan}
+    ends = {"run_a": ["a", "a", "b"], "run_b": ["b", "c", "c"]}
+    signs = {10: [1, 1, 1], 20: [-1, 1, 0]}
+    rows = [pd.DataFrame(pair | ends | {"judgments": n, "sign": sign}) for n, sign in signs.items()]
+    found = dataclasses.replace(example_reversals(), n_judgments=(10, 20), pairs=pd.concat(rows))
     rates = found.rates().iloc[0]
     assert (rates["n_pairs"], rates["judgments"], rates["all_judgments"]) == (3, 10, 20)
     asked = ("separability", "separability_all", "kept", "reversed", "swapped", "gained")

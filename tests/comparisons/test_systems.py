@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bayespool import compare, load_example
@@ -68,11 +69,10 @@ def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:
     scopes = ("these-topics", "population", "another-assessor")
     found = compare(both, list(SYSTEMS), "P@10", scopes=scopes, **asked)
     plain = compare(example, list(SYSTEMS), "P@10", **asked)
-    frame, shares = found.system_scores(), ["topics_variance", "replicates_variance", "unjudged_variance"]
-    by_another = frame[frame["scope"] == "another-assessor"]
-    assert frame[frame["scope"] != "another-assessor"][plain.system_scores().columns].equals(
-        plain.system_scores()
-    )
+    frame, shares = found.variance(), ["topics_variance", "replicates_variance", "unjudged_variance"]
+    by_another = frame[(frame["scope"] == "another-assessor") & frame["value"].notna()]
+    others = frame[frame["scope"] != "another-assessor"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(others, plain.variance())
     values = found.scores["posterior-ratio", "P@10"].by_another
     assert values is not None
     new = by_another[by_another["system"] == "new"].iloc[0]
@@ -81,11 +81,17 @@ def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:
         [1] * 3
     )
     assert by_another[shares[:2]].isna().all(axis=None)
-    variance = found.system_variance()
-    assert variance["component"].tolist() == ["system", "replicate", "topic", "unjudged", "assessor"]
-    assert variance["share"].sum() == pytest.approx(1)
-    assert "P@10: variance components of a score by another assessor" in [t.caption for t in found.read()]
+    any_system = frame[frame["value"].isna()].set_index("scope")
+    assert any_system.index.tolist() == ["population", "another-assessor"]
+    parts = any_system[["systems_variance", *shares, "assessor_variance"]]
+    assert parts.sum(axis=1).tolist() == pytest.approx([1, 1])
+    assert parts.isna().sum().tolist() == [0, 0, 0, 0, 1]
+    assert any_system["n_runs"].tolist() == [len(SYSTEMS)] * 2
+    with pytest.warns(FutureWarning, match="Comparison.system_scores is now Comparison.variance"):
+        assert found.system_scores().equals(frame)
+    captions = [text.caption for text in found.read()]
+    assert "P@10, systems, these 20 topics by another assessor of the same kind" in captions
     sentence = next(text for text in found.sentences() if "of these runs, the P@10 of new" in text)
     assert sentence.endswith(f"{100 * new['assessor_variance']:.1f} % to the assessor.")
     found.save(tmp_path / "found.json")
-    assert read_result(tmp_path / "found.json").to_frame("system_scores").equals(frame)
+    assert read_result(tmp_path / "found.json").to_frame("variance").equals(frame)

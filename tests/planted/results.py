@@ -9,7 +9,7 @@ __all__ = ["FAULTS"]
 FAULTS = (
     Fault(
         "chances that know later judgments",
-        "auditing/sequences.py",
+        "auditing/differences.py",
         "l0, l1, total = level[n_known[t]], slope[n_known[t]], 0.0",
         "l0, l1, total = level[t], slope[t], 0.0",
         "auditing/test_urns.py",
