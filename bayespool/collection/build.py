@@ -17,7 +17,7 @@ from bayespool.collection.contents import Collection
 from bayespool.collection.files import MEMORY, check_memory
 from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.pools import DepthPool
-from bayespool.collection.rankings import Rankings, Ties, count_ties, is_ragged, topic_ranks
+from bayespool.collection.rankings import Rankings, Ties, continues, count_ties, is_ragged, topic_ranks
 from bayespool.collection.readers import Reading
 from bayespool.collection.records import UNJUDGED, Negative, Order, Qrels, RankConflict, Run, relevance_codes
 from bayespool.collection.samples import Sample, stratum_shares
@@ -431,7 +431,7 @@ class Encoding:
             ranking = np.lexsort((key, topic))
             key, number = key[ranking], number[ranking]
             score, rank = (None if each is None else each[ranking] for each in (score, rank))
-        tied = _continues(topic, key)
+        tied = continues(topic, key)
         return EncodedRun(
             run.run_id,
             run.path,
@@ -535,7 +535,7 @@ def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntAr
     """
     if _is_in_order(topic, rank):
         return None
-    group = np.cumsum(~_continues(topic, by_score))  # of documents with equal scores
+    group = np.cumsum(~continues(topic, by_score))  # of documents with equal scores
     by_group, by_rank = (
         np.argsort(part * 2**32 + rank, kind="stable") for part in (group, topic.astype(int))
     )
@@ -543,11 +543,6 @@ def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntAr
     is_top = topic_ranks(topic) < _TOP_RANKS
     n_places = int(differs.sum())
     return RankConflict(run_id, n_places, int(differs[is_top].sum()), int(is_top.sum())) if n_places else None
-
-
-def _continues(topic: IntArray, key: AnyArray) -> BoolArray:
-    """Return whether each line has the topic and the key of the line before, shape (line,)."""
-    return np.concatenate([[False], (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])])
 
 
 def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:

@@ -32,9 +32,13 @@ def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
     in_order = np.sort(_fingerprints(query_id, doc_id))
     if not (in_order[1:] == in_order[:-1]).any():
         return np.empty(0, dtype=np.intp)
-    codes = pair_codes(query_id, doc_id)
-    order = np.argsort(codes, kind="stable")
-    return np.sort(order[1:][np.diff(codes[order]) == 0])
+    return np.flatnonzero(first_lines(query_id, doc_id) != np.arange(len(doc_id)))
+
+
+def first_lines(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
+    """Return the index of the first line of each line's (topic, document) pair, shape (line,)."""
+    _, first, inverse = np.unique(pair_codes(query_id, doc_id), return_index=True, return_inverse=True)
+    return first[inverse]
 
 
 def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> IndexArray:
@@ -537,8 +541,7 @@ def _repeat_problems(
     layout: FileLayout,
 ) -> list[_Problem]:
     """Return the repeated entries, one as an error: one that differs in `FileLayout.apart` if any does."""
-    _, firsts, inverse = np.unique(pair_codes(query_id, doc_id), return_index=True, return_inverse=True)
-    first = firsts[inverse[again]]
+    first = first_lines(query_id, doc_id)[again]
     pairs = [(entries[i], entries[j]) for i, j in zip(first.tolist(), again.tolist(), strict=True)]
     earlier, entry = next((pair for pair in pairs if pair[0].apart != pair[1].apart), pairs[0])
     document, topic = entry.doc_id.decode(), entry.query_id.decode()
