@@ -368,23 +368,18 @@ class Pairs:
     judged: IntArray  # pairs of the judgments, by topic in file order, shape (judgment,)
 
 
+@dataclass(eq=False, repr=False)
 class Encoding:
     """Integer encoding for the documents retrieved or judged for each topic in the qrels."""
 
-    def __init__(
-        self,
-        qrels: Qrels,
-        *,
-        order: Order = "score",
-        scores: bool = False,
-        exclusion: Exclusion | None = None,
-    ) -> None:
-        self.exclusion = exclusion
-        self.query_ids = _query_ids(qrels)
-        self.qrels = qrels
-        self.order = order
-        self._scores = scores
-        self.judgments = _LinesByTopic(qrels, self.query_ids)
+    qrels: Qrels
+    order: Order = "score"
+    scores: bool = False
+    exclusion: Exclusion | None = None
+
+    def __post_init__(self) -> None:
+        self.query_ids = _query_ids(self.qrels)
+        self.judgments = _LinesByTopic(self.qrels, self.query_ids)
         self._ids: list[pa.StringArray] = [
             self.judgments.doc_ids.slice(*self.judgments.span(t)) for t in range(len(self.query_ids))
         ]
@@ -424,7 +419,7 @@ class Encoding:
         key, topic = column.in_order(_keys(run, self.order)), column.topic
         rank = None if self.order == "rank" or run.rank is None else column.in_order(run.rank)
         score = None
-        if self._scores:
+        if self.scores:
             with np.errstate(over="ignore"):
                 score = column.in_order(run.score).astype(np.float32)
         if not _is_in_order(topic, key):

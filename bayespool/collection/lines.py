@@ -89,12 +89,12 @@ class FileLayout:
     name: str  # of the kind of file, in messages
     columns: tuple[str, ...]  # in the order of the file; query_id and doc_id are always read
     integer: str | None  # column read as integers (rank, relevance)
-    needs_integer: bool  # whether a value that is no integer is a bad line; otherwise the column is left out
     bounds: tuple[int, int]  # smallest and largest integer accepted
-    real: str | None  # column read as real numbers (score, label)
-    wants_tag: bool  # whether distinct values of ``tag`` are collected
     apart: str  # column by which the lines of one document may be of several runs or subtopics
     keep: str  # which of several lines about one document strict=False keeps
+    needs_integer: bool = True  # whether another value is a bad line; otherwise the column is left out
+    real: str | None = None  # column read as real numbers (score, label)
+    wants_tag: bool = False  # whether distinct values of ``tag`` are collected
     delimiter: str = ""  # between columns; empty for white space
     header: int = 0  # number of the line that names the columns; 0 for none
     has_levels: bool = False  # whether relevance is written as in NTCIR: L0 to L9, or S, A, B, C
@@ -140,10 +140,7 @@ QRELS = FileLayout(
     name="a qrels file",
     columns=("query_id", "iteration", "doc_id", "relevance"),
     integer="relevance",
-    needs_integer=True,
     bounds=(-(2**15), 2**15 - 1),
-    real=None,
-    wants_tag=False,
     apart="iteration",
     keep="last line",
 )
