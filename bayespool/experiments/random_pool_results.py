@@ -131,14 +131,10 @@ class RandomPoolsResult(ExperimentResult):
         """
         from bayespool.plots import plot_common_topics, plot_pool_width
 
-        s, caption, size = (
-            self.settings,
-            "Errors by the number of contributors",
-            {"width": 6.5, "height": 4.5},
-        )
+        s, caption = self.settings, "Errors by the number of contributors"
         if not s.n_common:
-            panels = {m: [partial(plot_pool_width, self, m)] for m in s.measures}
-            return tuple(panel_figure("pool-width", caption, panels[m], of=[m], **size) for m in s.measures)
+            draw = partial(panel_figure, "pool-width", caption, width=6.5, height=4.5)
+            return tuple(draw([partial(plot_pool_width, self, m)], of=[m]) for m in s.measures)
         caption, figures = "Errors by the number of topics judged in full", []
         for measure, label in itertools.product(s.measures, s.labels):
             plots = [partial(plot_common_topics, self, measure, label, width) for width in s.widths]
@@ -156,11 +152,10 @@ class RandomPoolsResult(ExperimentResult):
         pairs = list(itertools.product(s.measures, s.labels))
         for measure, label in pairs:
             title, note = f", MAE of {label} by", _LAW if (measure, label) == pairs[-1] else ""
-            where, common = {"estimator": label}, f"{title} the number of common topics"
-            yield measure_view(measure, common, names, (mae,), **where)
-            yield measure_view(
-                measure, f"{title} law, adjusted", names, (law,), note, score="adjusted", **where
-            )
+            common, adjusted = f"{title} the number of common topics", f"{title} law, adjusted"
+            where = {"estimator": label, "score": "adjusted"}
+            yield measure_view(measure, common, names, (mae,), estimator=label)
+            yield measure_view(measure, adjusted, names, (law,), note, **where)
 
     def _summary(self) -> pd.DataFrame:
         if not self.settings.n_common:
