@@ -124,7 +124,6 @@ def _common_topics_rows(graded: Graded, settings: RandomPoolSettings) -> dict[st
     errors = common_topics_errors(truth, unpooled, settings.n_common, order)
     spread = np.sqrt((n_topics - n_common) / (n_common * n_topics))
     std = {"adjusted": (truth - unpooled).std(ddof=1), "common-only": truth.std(ddof=1)}
-    error = np.stack(list(errors.values()))  # score, draw, number of topics
     return {
         "truth": float(truth.mean()),
         "value": float(unpooled.mean()),
@@ -133,9 +132,9 @@ def _common_topics_rows(graded: Graded, settings: RandomPoolSettings) -> dict[st
         "one_sided": bool((truth >= unpooled).all() or (truth <= unpooled).all()),
         "score": np.repeat(list(errors), len(n_common)),
         "n_common": np.tile(n_common, len(errors)),
-        "mae": np.abs(error).mean(axis=1).ravel(),
-        "mse": (error**2).mean(axis=1).ravel(),
-        "bias": error.mean(axis=1).ravel(),
+        "mae": np.concatenate([np.abs(error).mean(axis=0) for error in errors.values()]),
+        "mse": np.concatenate([(error**2).mean(axis=0) for error in errors.values()]),
+        "bias": np.concatenate([error.mean(axis=0) for error in errors.values()]),
         "unadjusted_mae": float(np.abs(errors["unadjusted"]).mean(axis=0)[0]),
         "law": np.concatenate([spread * std.get(score, np.nan) for score in errors]),
     }
