@@ -153,7 +153,7 @@ class RandomPoolsResult(ExperimentResult):
         for measure, label in pairs:
             title, note = f", MAE of {label} by", _LAW if (measure, label) == pairs[-1] else ""
             common, adjusted = f"{title} the number of common topics", f"{title} law, adjusted"
-            where = {"estimator": label, "score": "adjusted"}
+            where: dict[str, Any] = {"estimator": label, "score": "adjusted"}
             yield measure_view(measure, common, names, (mae,), estimator=label)
             yield measure_view(measure, adjusted, names, (law,), note, **where)
 
