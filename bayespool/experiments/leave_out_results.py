@@ -182,7 +182,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             f"documents that the truth does not judge are nonrelevant {unseen}": True,
             doubt: in_doubt,
         }
-        return "; ".join(text for text, is_said in parts.items() if is_said)
+        return "; ".join(text for text, applies in parts.items() if applies)
 
     def _legend(self) -> str:
         return f"{super()._legend()} {sre_star_note(self.settings.test)}"
