@@ -41,7 +41,6 @@ TESTED_IN = {
     "experiments/design": "experiments/test_leaving_out experiments/test_random_pools",
     "experiments/graded_runs": "experiments/test_leaving_out experiments/test_random_pools",
     "experiments/hidden": "experiments/test_checks",
-    "experiments/judge_rows": "experiments/test_judge_checks",
     "experiments/leave_out_results": "experiments/test_leaving_out experiments/test_several",
     "experiments/predictions": "experiments/test_checks",
     "experiments/random_pool_results": "experiments/test_random_pools",
