@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -136,18 +135,16 @@ class PredictionPowered(SumCorrection):
 
     sample: Literal["hidden", "judged"] = "hidden"
 
-    sample_notes = MappingProxyType(
-        {
-            "hidden": (
-                "its interval takes hidden documents for a random sample of documents like the unjudged ones",
-                _TOO_FEW_JUDGED,
-            ),
-            "judged": (
-                "its interval takes judged documents for a random sample of the top n, but a pool is not one",
-                _TOO_FEW_JUDGED,
-            ),
-        }
-    )
+    sample_notes: ClassVar = {
+        "hidden": (
+            "its interval takes hidden documents for a random sample of documents like the unjudged ones",
+            _TOO_FEW_JUDGED,
+        ),
+        "judged": (
+            "its interval takes judged documents for a random sample of the top n, but a pool is not one",
+            _TOO_FEW_JUDGED,
+        ),
+    }
 
     def run_corrections(self, ranks: LabeledRanks, rows: list[int]) -> Iterator[RunCorrection | None]:
         """Yield the correction of each of the runs, or None if its sample is too small."""

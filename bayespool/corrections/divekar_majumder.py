@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -76,19 +75,17 @@ class Precise(SumCorrection):
 
     sample: Literal["hidden", "judged"] = "hidden"
 
-    sample_notes = MappingProxyType(
-        {
-            "hidden": (
-                "its interval takes topics of held-out runs for a random sample of topics like the run's",
-                "needs two topics with documents that one organization alone contributed",
-            ),
-            "judged": (
-                "its interval takes topics judged to the cutoff for a random sample of topics; "
-                "a pool does not choose them so",
-                "needs two topics judged down to the cutoff",
-            ),
-        }
-    )
+    sample_notes: ClassVar = {
+        "hidden": (
+            "its interval takes topics of held-out runs for a random sample of topics like the run's",
+            "needs two topics with documents that one organization alone contributed",
+        ),
+        "judged": (
+            "its interval takes topics judged to the cutoff for a random sample of topics; "
+            "a pool does not choose them so",
+            "needs two topics judged down to the cutoff",
+        ),
+    }
 
     def run_corrections(self, ranks: LabeledRanks, rows: list[int]) -> Iterator[RunCorrection | None]:
         """Yield the correction of each of the runs, or None if its sample is too small."""

@@ -167,19 +167,15 @@ def find_judge(collection: Collection, name: str | None, method: str) -> Judge |
     None without any, `InputError` if it is unknown or unclear.
     """
     judges = {judge.name: judge for judge in collection.judges}
-    known = ", ".join(judges)
-    if name is not None:
-        if name not in judges:
-            raise InputError(
-                f"{method}: no judge {name!r}", hint=f"known: {known}" if known else "give labels: --judge"
-            )
+    if name is None and len(judges) < 2:
+        return next(iter(judges.values()), None)
+    if name in judges:
         return judges[name]
-    if len(judges) > 1:
-        raise InputError(
-            f"{method}: there are {len(judges)} judges, name one",
-            hint=f"{method}(judge={next(iter(judges))!r}); known: {known}",
-        )
-    return next(iter(judges.values()), None)
+    known = f"known: {', '.join(judges)}" if judges else "give labels: --judge"
+    if name is not None:
+        raise InputError(f"{method}: no judge {name!r}", hint=known)
+    example = f"{method}(judge={next(iter(judges))!r})"
+    raise InputError(f"{method}: there are {len(judges)} judges, name one", hint=f"{example}; {known}")
 
 
 def hidden_documents(collection: Collection, depth: int) -> OrderArray:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -156,23 +155,21 @@ class ConformalRiskControl(SumCorrection):
 
     sample: Literal["hidden", "judged", "runs"] = "hidden"
 
-    sample_notes = MappingProxyType(
-        {
-            "hidden": (
-                "its interval takes topics of held-out runs for a random sample of topics like the run's",
-                "needs documents that one organization alone contributed",
-            ),
-            "judged": (
-                "its interval takes judged documents of a topic for a random sample of its top n, but a pool "
-                "is not one",
-                "needs judged documents in the top n",
-            ),
-            "runs": (
-                "its interval takes runs held out for a random sample of runs like this one",
-                "needs documents that one organization alone contributed",
-            ),
-        }
-    )
+    sample_notes: ClassVar = {
+        "hidden": (
+            "its interval takes topics of held-out runs for a random sample of topics like the run's",
+            "needs documents that one organization alone contributed",
+        ),
+        "judged": (
+            "its interval takes judged documents of a topic for a random sample of its top n, but a pool "
+            "is not one",
+            "needs judged documents in the top n",
+        ),
+        "runs": (
+            "its interval takes runs held out for a random sample of runs like this one",
+            "needs documents that one organization alone contributed",
+        ),
+    }
 
     def run_corrections(self, ranks: LabeledRanks, rows: list[int]) -> Iterator[RunCorrection | None]:
         """Yield the correction of each of the runs, or None if its sample is too small."""
