@@ -12,20 +12,21 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import Systems, group_systems, parse_systems
 from bayespool.comparisons.draws import (
+    DRAW_TESTS,
     DrawComparison,
+    SignificantDraws,
     compare_runs_by_draws,
     draws_in_scope,
+    groups_with_shared_draws,
     is_compared_across,
+    significant_draws,
 )
 from bayespool.comparisons.frames import ComparisonFrames, TestKey, compared_pairs
 from bayespool.comparisons.sentences import comparison_sentence, comparison_sentences
 from bayespool.comparisons.significance import (
-    DRAW_TESTS,
-    SignificantDraws,
     adjust_p_values,
     dunnett,
     p_values,
-    significant_draws,
 )
 from bayespool.comparisons.tables import citations_with_tests, comparison_tables
 from bayespool.defaults import fill_ci_prob
@@ -144,12 +145,10 @@ class Comparison(ComparisonFrames, Result):
         scores = self.scores
         lines = collection_notes(scores.metadata)
         lines += note_lines(scores.statements, scores.run_ids, scores.measures)
-        if len(self.measures) < 2:
-            return tuple(lines)
         for method in dict.fromkeys(method for _, method, _ in self.draws):
-            groups = self._across_frame.loc[self._across_frame["method"] == method, "measures"]
-            joint = {measure for text in groups for measure in text.split(", ")}
-            others = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in joint]
+            estimates = [e for e in scores.estimates if e.method == method and is_compared_across(e.measure)]
+            joint = {id(e) for group in groups_with_shared_draws(estimates) for e in group}
+            others = [str(e.measure) for e in estimates if id(e) not in joint]
             if len(others) > 1 or (others and joint):
                 lines.append(
                     f"{method}: draws of {', '.join(others)} come from completed judgments of their own, so "
@@ -164,8 +163,8 @@ class StoredComparison(StoredResult, reads="compare"):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of the stored comparison if its tables are complete."""
-        names = [table.name for table in self.tables()]
-        return _figures(self) if {"differences", "runs"} <= set(names) else super().figures()
+        has_all = {"differences", "runs"} <= {table.name for table in self.tables()}
+        return _figures(self) if has_all else super().figures()
 
 
 def _figures(comparison: Result) -> tuple[Figure, ...]:

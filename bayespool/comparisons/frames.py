@@ -16,6 +16,7 @@ from bayespool.arrays import FloatArray
 from bayespool.collection.contents import Systems
 from bayespool.comparisons.draws import (
     DrawComparison,
+    SignificantDraws,
     compare_across,
     estimates_in_scope,
     groups_with_shared_draws,
@@ -26,7 +27,7 @@ from bayespool.comparisons.reliability import (
     generalizability,
     variance_frame,
 )
-from bayespool.comparisons.significance import Pairs, SignificantDraws, effect_sizes
+from bayespool.comparisons.significance import Pairs, effect_sizes
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import estimate_population
 from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest

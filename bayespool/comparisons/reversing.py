@@ -22,14 +22,13 @@ from bayespool import __version__
 from bayespool.arrays import IndexArray
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
+from bayespool.comparisons.draws import DRAW_TESTS, significant_draws
 from bayespool.comparisons.frames import pair_frame
 from bayespool.comparisons.outcomes import Reversals
 from bayespool.comparisons.significance import (
-    DRAW_TESTS,
     adjust_p_values,
     applied_control,
     p_values,
-    significant_draws,
 )
 from bayespool.corrections import Constants, fit_constants
 from bayespool.errors import InputError

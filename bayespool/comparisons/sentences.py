@@ -28,6 +28,13 @@ from bayespool.tables.formatting import (
 if TYPE_CHECKING:
     from bayespool.measures import Measure
 
+_CAUSES = {
+    "topics": "topics",
+    "replicates": "runs",
+    "unjudged": "unjudged documents",
+    "assessor": "the assessor",
+}
+"""Names of what the variance of a system's score is due to, keyed by the beginnings of columns."""
 _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 
@@ -250,23 +257,19 @@ def system_sentence(row: Mapping[Any, Any]) -> str:
     On topics and runs like these the P@10 of a is 0.400 (95 % interval 0.300–0.500), mean of 3 runs
     80.0 % of the variance is due to topics, 15.0 % to runs, 5.0 % to unjudged documents.
     """
-    by_another = row.get("scope") == "another-assessor"
-    where, parts = "On topics and runs like these", {"topics": "topics", "replicates": "runs"}
-    parts["unjudged"] = "unjudged documents"
-    if by_another:
+    where = "On topics and runs like these"
+    if row.get("scope") == "another-assessor":
         where = "By another assessor of the same kind, on these topics and of these runs,"
-        parts = {"unjudged": "unjudged documents", "assessor": "the assessor"}
     value, ends = number(row["value"], 3), interval(row["lower"], row["upper"], 3)
     text = (
         f"{where} the {row['measure']} of {row['system']} is {value} ({level(row['ci_prob'])} interval "
         f"{ends}), mean of {counted(row['n_runs'], 'run')}"
     )
-    shares = {of: float(row[f"{name}_variance"]) for name, of in parts.items()}
-    if any(np.isnan(share) for share in shares.values()):
+    shares = {of: row.get(f"{name}_variance", np.nan) for name, of in _CAUSES.items()}
+    due = [f"{percent(share)} to {of}" for of, share in shares.items() if not np.isnan(share)]
+    if not due:
         return f"{text}."
-    (of, first), *others = shares.items()
-    other_parts = ", ".join(f"{percent(share)} to {of}" for of, share in others)
-    return f"{text}: {percent(first)} of the variance is due to {of}, {other_parts}."
+    return f"{text}: {', '.join(due).replace(' to ', ' of the variance is due to ', 1)}."
 
 
 def _on_topics(n: int) -> str:
