@@ -314,8 +314,6 @@ def compare(
     check_choice("control", control, Control)
     check_number("rope", rope, least=0)
     check_count("random_seed", random_seed, least=0)
-    check_choice("estimand", estimand, Estimand)
-    check_choice("ideal", ideal, Ideal)
     _check_baseline(against, collection.run_ids, tested, control)
     methods = parse_estimators(
         (

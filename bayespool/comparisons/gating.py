@@ -150,8 +150,6 @@ def gate(
     check_number("margin", margin, least=0)
     check_number("probability", probability, above=0.5, below=1)
     check_choice("scope", scope, Scope)
-    check_choice("estimand", estimand, Estimand)
-    check_choice("ideal", ideal, Ideal)
     check_count("random_seed", random_seed, least=0)
     estimator = dataclasses.replace(
         parse_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True

@@ -32,7 +32,7 @@ from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
-from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
+from bayespool.validation import check_count, check_number, check_share, described, listed
 
 _MAX_PAIRS = 100  # of all, evenly over their standard errors
 _MOST_TOPICS = 100  # times those at hand
@@ -419,7 +419,6 @@ def plan_comparison(
     prices = {"price_topic": price_topic, "price_judgment": price_judgment, "price_label": price_label}
     for name, price in prices.items():
         check_number(name, price, least=0)
-    check_choice("estimand", estimand, Estimand)
     check_count("random_seed", random_seed, least=0)
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     check_count("topics_at_hand", topics_at_hand, least=2)
