@@ -1,4 +1,5 @@
-from .comparing import Comparison as Comparison, compare as compare
+from .comparing import Gate as Gate, compare as compare, gate as gate
+from .comparison import Comparison as Comparison
 from .draws import (
     Agreement as Agreement,
     DrawComparison as DrawComparison,
@@ -10,7 +11,6 @@ from .draws import (
     significant_draws as significant_draws,
     simultaneous_order as simultaneous_order,
 )
-from .gating import Gate as Gate, gate as gate
 from .outcomes import (
     Reversals as Reversals,
     brier_score as brier_score,

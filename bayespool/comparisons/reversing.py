@@ -22,8 +22,8 @@ from bayespool import __version__
 from bayespool.arrays import IndexArray
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
+from bayespool.comparisons.comparison import pair_frame
 from bayespool.comparisons.draws import DRAW_TESTS, significant_draws
-from bayespool.comparisons.frames import pair_frame
 from bayespool.comparisons.outcomes import Reversals
 from bayespool.comparisons.significance import (
     adjust_p_values,

@@ -29,7 +29,7 @@ TESTED_IN = {
     "collection/samples": "collection/test_scope",
     "collection/sources": "whole/test_in_memory collection/test_readers",
     "collection/writers": "collection/test_lines",
-    "comparisons/frames": "comparisons/test_comparing",
+    "comparisons/comparison": "comparisons/test_comparing comparisons/test_tables",
     "comparisons/outcomes": "comparisons/test_reversing comparisons/test_reversal_tables",
     "corrections/angelopoulos": "corrections/test_predictions_put_right",
     "corrections/condensed": "corrections/test_amounts",

@@ -73,7 +73,7 @@ FAULTS = (
     ),
     Fault(
         "margin of a gate",
-        "comparisons/gating.py",
+        "comparisons/comparing.py",
         "lead >= -margin - ",
         "lead >= margin - ",
         "comparisons/test_gating.py",
