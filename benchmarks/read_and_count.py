@@ -115,7 +115,7 @@ def prepare_bayespool(folder: Path) -> Callable[[], Any]:
         clock = [time.perf_counter()]
         runs, qrels = read_runs(folder / "runs", strict=False), read_qrels(folder / "qrels.txt")
         clock.append(time.perf_counter())
-        collection = build_collection(runs, qrels)
+        collection = build_collection(runs, qrels, order="single-precision")  # as pytrec_eval orders
         clock.append(time.perf_counter())
         precision = judgment_counts(collection, cutoffs=CUTOFFS).lower
         clock.append(time.perf_counter())

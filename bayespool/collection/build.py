@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -16,7 +14,7 @@ import pyarrow.compute as pc
 
 from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.contents import Collection
-from bayespool.collection.files import MEMORY, N_THREADS, check_memory
+from bayespool.collection.files import MEMORY, check_memory
 from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, Ties, count_ties, is_ragged, topic_ranks
@@ -272,31 +270,30 @@ def _rankings(
     runs: Sequence[EncodedRun], pairs: Pairs, length: IntArray, *, scores: bool
 ) -> tuple[IntArray | Rankings, npt.NDArray[np.float32] | Rankings | None]:
     """Return ranked documents and their scores for all runs, shape (run, topic, rank) each."""
-    shape, ragged = (*length.shape, int(length.max(initial=0))), is_ragged(length)
-    n_places = length.sum(axis=1) if ragged else np.full(len(length), shape[1] * shape[2])
-    end = np.cumsum(n_places)
-    document = np.full(end[-1], -1, dtype=np.int32)
-    score = np.full(end[-1], np.nan, dtype=np.float32) if scores else None
-
-    def fill(r: int) -> None:
-        run, places = runs[r], slice(end[r] - n_places[r], end[r])
-        documents, scores = pairs.pair_by_number[run.document + np.repeat(pairs.first, run.length)], run.score
+    document = np.empty(int(length.sum()), dtype=np.int32)
+    score = np.empty(len(document), dtype=np.float32) if scores else None
+    end = 0
+    for run in runs:
+        documents, kept = pairs.pair_by_number[run.document + np.repeat(pairs.first, run.length)], run.score
         if run.tied is not None:
             group = np.cumsum(~run.tied).astype(np.uint64)
             packed = group << np.uint64(32) | (np.uint64(0x7FFFFFFF) - documents.astype(np.uint64))
             order = packed.argsort(axis=-1, kind="stable")
-            documents, scores = documents[order], None if scores is None else scores[order]
-        is_full = ragged or len(documents) == n_places[r]
-        used = slice(None) if is_full else (np.arange(shape[2]) < length[r][:, None]).ravel()
-        document[places][used] = documents
-        if score is not None and scores is not None:
-            score[places][used] = scores
+            documents, kept = documents[order], None if kept is None else kept[order]
+        end += len(documents)
+        document[end - len(documents) : end] = documents
+        if score is not None:
+            score[end - len(documents) : end] = kept
+    return _arranged(document, length, -1), None if score is None else _arranged(score, length, np.nan)
 
-    with ThreadPoolExecutor(N_THREADS) as threads:
-        list(threads.map(fill, range(len(runs))))
-    if ragged:
-        return Rankings(document, length, -1), None if score is None else Rankings(score, length, np.nan)
-    return document.reshape(shape), None if score is None else score.reshape(shape)
+
+def _arranged(values: AnyArray, length: IntArray, end: float) -> AnyArray | Rankings:
+    """Return entries by runs, topics and ranks as an array, shape (run, topic, rank), dense or ragged."""
+    if is_ragged(length):
+        return Rankings(values, length, end)
+    dense = np.full((*length.shape, int(length.max(initial=0))), end, dtype=values.dtype)
+    dense[np.arange(dense.shape[2]) < length[..., None]] = values
+    return dense
 
 
 def _check_size(length: IntArray, run_ids: Sequence[str], query_ids: tuple[str, ...]) -> None:
@@ -403,11 +400,11 @@ class Encoding:
                 )
         if self.exclusion is not None:
             runs = [self.exclusion.take_out(run) for run in runs]
-        with ThreadPoolExecutor(N_THREADS) as threads:
-            columns = list(threads.map(partial(_LinesByTopic, query_ids=self.query_ids), runs))
-            numbers = [np.empty(int(column.n_lines.sum()), dtype=np.int32) for column in columns]
-            list(threads.map(partial(self._number, columns, numbers), range(len(self.query_ids))))
-            return list(threads.map(self._ordered, runs, columns, numbers))
+        columns = [_LinesByTopic(run, self.query_ids) for run in runs]
+        numbers = [np.empty(int(column.n_lines.sum()), dtype=np.int32) for column in columns]
+        for t in range(len(self.query_ids)):
+            self._number(columns, numbers, t)
+        return [self._ordered(*each) for each in zip(runs, columns, numbers, strict=True)]
 
     def _number(self, columns: Sequence[_LinesByTopic], numbers: Sequence[IntArray], t: int) -> None:
         """Assign integer codes to the documents retrieved for one topic."""
@@ -425,18 +422,16 @@ class Encoding:
     def _ordered(self, run: Run, column: _LinesByTopic, number: IntArray) -> EncodedRun:
         """Return a run encoded and ordered by scores or ranks."""
         key, topic = column.in_order(_keys(run, self.order)), column.topic
+        rank = None if self.order == "rank" or run.rank is None else column.in_order(run.rank)
         score = None
         if self._scores:
             with np.errstate(over="ignore"):
                 score = column.in_order(run.score).astype(np.float32)
-        conflict = None
-        if self.order != "rank" and run.rank is not None:
-            conflict = _rank_conflict(run.run_id, topic, key, column.in_order(run.rank))
         if not _is_in_order(topic, key):
             ranking = np.lexsort((key, topic))
             key, number = key[ranking], number[ranking]
-            score = None if score is None else score[ranking]
-        tied = np.concatenate([[False], (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])])
+            score, rank = (None if each is None else each[ranking] for each in (score, rank))
+        tied = _continues(topic, key)
         return EncodedRun(
             run.run_id,
             run.path,
@@ -444,32 +439,30 @@ class Encoding:
             number,
             tied if tied.any() else None,
             score,
-            conflict,
+            None if rank is None else _rank_conflict(run.run_id, topic, key, rank),
             count_ties(run.run_id, topic, key, by_score=self.order == "score"),
             find_strange_topics(run, self.query_ids),
         )
 
     def finish(self) -> Pairs:
         """Return the final (topic, document) pairs; the encoding cannot be used afterwards."""
-
-        def sort(t: int) -> tuple[pa.StringArray, IntArray]:
-            ids = self._ids[t]
+        doc_ids, positions, first = list[pa.StringArray](), list[IntArray](), [0]
+        for t, ids in enumerate(self._ids):
             by_bytes = pc.sort_indices(ids, memory_pool=MEMORY)
             position = np.empty(len(ids), dtype=np.int32)
-            position[by_bytes.to_numpy()] = np.arange(len(ids), dtype=np.int32)
-            self._ids[t] = ids.slice(0, 0)
-            return pc.take(ids, by_bytes, memory_pool=MEMORY), position
-
-        with ThreadPoolExecutor(N_THREADS) as threads:
-            doc_ids, positions = zip(*threads.map(sort, range(len(self.query_ids))), strict=True)
-        n_present = np.array([len(ids) for ids in doc_ids], dtype=np.int32)
-        first = np.cumsum(n_present, dtype=np.int32) - n_present
-        for position, before in zip(positions, first, strict=True):
-            position += before
+            position[by_bytes.to_numpy()] = np.arange(first[-1], first[-1] + len(ids), dtype=np.int32)
+            doc_ids.append(pc.take(ids, by_bytes, memory_pool=MEMORY))
+            positions.append(position)
+            first.append(first[-1] + len(ids))
+            self._ids[t] = ids.slice(0, 0)  # which frees the ids in their old order
         n_judged = self.judgments.n_lines.tolist()
         judged = [position[:n] for position, n in zip(positions, n_judged, strict=True)]
         return Pairs(
-            _concatenated(doc_ids), n_present, first, np.concatenate(positions), np.concatenate(judged)
+            _concatenated(doc_ids),
+            np.diff(first).astype(np.int32),
+            np.array(first[:-1], dtype=np.int32),
+            np.concatenate(positions),
+            np.concatenate(judged),
         )
 
 
@@ -536,13 +529,25 @@ def _is_in_order(topic: IntArray, key: AnyArray) -> bool:
 
 
 def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntArray) -> RankConflict | None:
-    """Count the ranks at which ordering by score and by rank differ; None if they agree."""
-    if _is_in_order(topic, by_score) and _is_in_order(topic, rank):
-        return None  # the lines are in either order, as in most files
-    differs = np.lexsort((rank, by_score, topic)) != np.lexsort((by_score, rank, topic))
+    """Count the ranks at which ordering by score and by rank differ; None if they agree.
+
+    Lines are in the order of their topics and scores.
+    """
+    if _is_in_order(topic, rank):
+        return None
+    group = np.cumsum(~_continues(topic, by_score))  # of documents with equal scores
+    by_group, by_rank = (
+        np.argsort(part * 2**32 + rank, kind="stable") for part in (group, topic.astype(int))
+    )
+    differs = by_group != by_rank
     is_top = topic_ranks(topic) < _TOP_RANKS
     n_places = int(differs.sum())
     return RankConflict(run_id, n_places, int(differs[is_top].sum()), int(is_top.sum())) if n_places else None
+
+
+def _continues(topic: IntArray, key: AnyArray) -> BoolArray:
+    """Return whether each line has the topic and the key of the line before, shape (line,)."""
+    return np.concatenate([[False], (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])])
 
 
 def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:

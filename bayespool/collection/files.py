@@ -272,9 +272,9 @@ def _too_large(path: Path, max_size: int) -> InputError:
 # yet to find that memory, this costs as much as all the parsing. The system's allocator takes small ones.
 MEMORY = pa.system_memory_pool()
 
-# pyarrow and long loops of numpy give up the GIL; one thread more than processors fills the waits for it.
-# Each holds a file and its columns, hence eight at most.
-N_THREADS = min(os.cpu_count() or 1, 7) + 1
+# pyarrow gives up the GIL. Each thread holds a file and its columns, hence eight at most; more threads than
+# processors would take more processor time for the same files.
+N_THREADS = min(os.cpu_count() or 1, 8)
 
 
 _PEAK_PER_RESULT = 4  # intermediate copies took four times the bytes of a result, and more

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, OrderArray
@@ -64,9 +66,9 @@ _INVISIBLE_AT_AN_END = re.compile(
 )
 _INVISIBLE_REMOVED = "read without byte order marks and no-break spaces"
 _INTEGER = re.compile(rb"([+-]?[0-9]{1,100})(?:\.0*)?")
+_SYMBOLS = pa.dictionary(pa.int32(), pa.string())
 _BLOCK_BYTES = 1 << 24  # parsed by pyarrow at a time: bounds its memory
 _MAX_LINE_BYTES = 1 << 20
-_SCAN_BLOCK_BYTES = 1 << 16  # a block that stays in the processor's cache
 _NO_LABEL = (b"none", b"null", b"")
 NO_LABEL = "without a label (null, or -1 beside whole labels from 0)"
 GRADES_HINT = (
@@ -171,14 +173,10 @@ def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
     if _has_invisible(text) or _has_long_line(text):
         return None
     text, delimiter = _one_delimiter(text)
-    symbols = pa.dictionary(pa.int32(), pa.string())
-    types = {"query_id": symbols, "doc_id": pa.string()}
-    if layout.integer:
-        types[layout.integer] = symbols  # few distinct values, which `_integer` converts
-    if layout.real:
-        types[layout.real] = pa.float64()
-    if layout.wants_tag:
-        types["tag"] = symbols
+    types = {"query_id": _SYMBOLS, "doc_id": pa.string()}
+    # few distinct integers, which `_integers` converts
+    kinds = ((layout.integer, _SYMBOLS), (layout.real, pa.float64()), (layout.wants_tag and "tag", _SYMBOLS))
+    types |= {name: kind for name, kind in kinds if name}
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(text),
@@ -197,18 +195,16 @@ def parse_fast(text: bytes, layout: FileLayout) -> Lines | None:
             ),
             memory_pool=MEMORY,
         )
-        query_id, doc_id = _one_chunk(table, "query_id"), _one_chunk(table, "doc_id")
-        integer = None if layout.integer is None else _integers(_one_chunk(table, layout.integer), layout)
-        real = None if layout.real is None else _one_chunk(table, layout.real).to_numpy()
-        tags = tuple(_one_chunk(table, "tag").dictionary.to_pylist()) if layout.wants_tag else ()
+        columns = {name: _one_chunk(table[name]) for name in types}
+        query_id, doc_id = columns["query_id"], columns["doc_id"]
+        integer = None if layout.integer is None else _integers(columns[layout.integer], layout)
     except (pa.ArrowException, BadLine):
         return None
-    if any(query.startswith("#") for query in query_id.dictionary.to_pylist()):  # a comment
+    real = None if layout.real is None else columns[layout.real].to_numpy()
+    has_comment = any(query.startswith("#") for query in query_id.dictionary.to_pylist())
+    if has_comment or (real is not None and np.isnan(real).any()) or repeats(query_id, doc_id).size:
         return None
-    if real is not None and np.isnan(real).any():
-        return None
-    if repeats(query_id, doc_id).size:
-        return None
+    tags = tuple(columns["tag"].dictionary.to_pylist()) if layout.wants_tag else ()
     return Lines(query_id, doc_id, real, integer, tags)
 
 
@@ -217,45 +213,40 @@ def _one_delimiter(text: bytes) -> tuple[bytes, str]:
     delimiter = b" " if b" " in text else b"\t"
     if b"\v" in text or b"\f" in text or (delimiter == b" " and b"\t" in text):
         text, delimiter = text.translate(_BLANKS_TO_SPACE), b" "
-    if not _has_blanks_together(text):
-        return text.strip(delimiter), delimiter.decode()
-    if delimiter * 2 in text:  # half the time of repeated bytes.replace, without the GIL
-        characters = np.frombuffer(text, dtype=np.uint8)
-        keep = characters != delimiter[0]
-        keep[1:] |= keep[:-1].copy()
-        text = characters[keep].tobytes()
-    if delimiter + b"\n" in text:
-        text = text.replace(delimiter + b"\n", b"\n")
-    if b"\n" + delimiter in text:
-        text = text.replace(b"\n" + delimiter, b"\n")
+    characters = np.frombuffer(text, dtype=np.uint8)
+    if _has_blanks_together(characters):
+        is_delimiter = characters == delimiter[0]
+        before_end = np.append(is_delimiter[1:] | (characters[1:] == ord("\n")), True)
+        text = characters[~(is_delimiter & before_end)].tobytes().replace(b"\n" + delimiter, b"\n")
     return text.strip(delimiter), delimiter.decode()
 
 
-def _has_blanks_together(text: bytes) -> bool:
-    """Return whether the text has two consecutive white-space bytes."""
-    characters = np.frombuffer(text, dtype=np.uint8)
-    for start in range(0, len(text), _SCAN_BLOCK_BYTES):
-        blank = characters[start : start + _SCAN_BLOCK_BYTES + 1] <= ord(" ")
-        if (blank[1:] & blank[:-1]).any():
-            return True
-    return False
+def _has_blanks_together(characters: npt.NDArray[np.uint8]) -> bool:
+    """Return whether two neighbors are white space."""
+    is_blank = characters <= ord(" ")
+    n = len(is_blank)
+    pairs = (is_blank[start : n - (n - start) % 2].view(np.uint16) for start in (0, 1))
+    return any((pair == 0x0101).any() for pair in pairs)
 
 
-def _one_chunk(table: pa.Table, name: str) -> pa.Array:
-    column = table[name]
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     if column.num_chunks == 1:
         return column.chunk(0)
     return column.unify_dictionaries(MEMORY).combine_chunks(MEMORY)
 
 
 def _integers(column: pa.DictionaryArray, layout: FileLayout) -> IntArray | None:
-    try:
-        values = [_integer(value.encode(), layout) for value in column.dictionary.to_pylist()]
-    except BadLine:
-        if layout.needs_integer:
-            raise
-        return None
-    return np.asarray(np.array(values, dtype=np.int32)[column.indices.to_numpy()])
+    texts, values = column.dictionary, None
+    if pc.all(pc.match_substring_regex(texts, "^[0-9]{1,4}$")).as_py():
+        values = texts.cast(pa.int32()).to_numpy()
+    else:
+        try:
+            values = np.array([_integer(text.encode(), layout) for text in texts.to_pylist()], dtype=np.int32)
+        except BadLine:
+            if layout.needs_integer:
+                raise
+            return None
+    return np.asarray(values[column.indices.to_numpy()])
 
 
 Row = tuple[int, "list[bytes] | BadLine"]
@@ -275,106 +266,117 @@ def numbered_lines(text: bytes, path: Path, layout: FileLayout) -> Iterator[tupl
             yield number, line
 
 
+_Problem = tuple[int, "BadLine"]
+"""Line number of a row, and what is wrong with it."""
+
+
+class _Entry(NamedTuple):
+    """Columns of a row; ``apart`` is the one that tells several runs or subtopics apart."""
+
+    number: int
+    query_id: bytes
+    doc_id: bytes
+    real: float
+    integer: int | None
+    apart: bytes
+
+
 def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool) -> Lines:
     """Parse rows into columns, raising `InputError` on a bad row if strict and skipping it otherwise.
 
     Not strict, an `InputError` is raised where a wrong column would be read, or a tenth of the rows be lost.
     """
-    queries: dict[bytes, int] = {}
-    documents: list[bytes] = []
-    apart: dict[bytes, int] = {}
-    query_codes, integers, apart_codes = array("i"), array("i"), array("i")
-    reals, numbers = array("d"), array("q")
-    tally: dict[str, list[int]] = {}  # reason -> [rows, first line]
-    bad_rows: list[tuple[int, BadLine]] = []  # the first of each reason, and those that nobody may skip
-    has_integers = layout.integer is not None
-    width, place = len(layout.columns), {name: i for i, name in enumerate(layout.columns)}
-    query, doc = place["query_id"], place["doc_id"]
-    real_place, integer_place, apart_place = (
-        place.get(name) if name else None for name in (layout.real, layout.integer, layout.apart)
-    )
+    entries: list[_Entry] = []
+    problems: list[_Problem] = []
     n_rows = 0
-
-    def note(number: int, bad: BadLine) -> None:
-        if bad.reason not in tally or bad.hint:
-            bad_rows.append((number, bad))
-        tally.setdefault(bad.reason, [0, number])[0] += 1
-
     for number, fields in rows:
         n_rows += 1
         try:
-            if isinstance(fields, BadLine):
-                raise fields
-            if _has_invisible(b" ".join(fields)):
-                fields, problem = _without_invisible(fields, layout)
-                if problem:
-                    note(number, BadLine(_INVISIBLE_REMOVED, problem, "take such characters off"))
-            surplus = _wrong_width(fields, layout) if len(fields) != width else None
-            if surplus is not None and surplus.is_lost:
-                raise surplus
-            if layout.real == "label" and fields[place["label"]].lower() in _NO_LABEL:
-                tally.setdefault(NO_LABEL, [0, number])[0] += 1
-                continue
-            real = 0.0 if real_place is None else _real(fields[real_place], layout.real or "")
-            integer = 0
-            if has_integers and integer_place is not None:
-                try:
-                    integer = _integer(fields[integer_place], layout)
-                except BadLine:
-                    if layout.needs_integer:
-                        raise
-                    has_integers = False
-        except BadLine as error:
-            note(number, error)
-            continue
-        if surplus is not None:
-            note(number, surplus)
-        query_codes.append(queries.setdefault(fields[query], len(queries)))
-        documents.append(fields[doc])
-        reals.append(real)
-        integers.append(integer)
-        numbers.append(number)
-        if apart_place is not None:
-            apart_codes.append(apart.setdefault(fields[apart_place], len(apart)))
-
-    names = pa.array([name.decode() for name in queries], pa.string())
-    query_id = pa.DictionaryArray.from_arrays(pa.array(np.array(query_codes, dtype=np.int32)), names)
-    doc_id = pa.array(documents, pa.binary()).cast(pa.string())
-    again = repeats(query_id, doc_id)
+            entries.append(_read_row(number, fields, layout, problems))
+        except BadLine as bad:
+            problems.append((number, bad))
+    query_id = pa.array([e.query_id for e in entries], pa.binary()).cast(pa.string()).dictionary_encode()
+    doc_id = pa.array([e.doc_id for e in entries], pa.binary()).cast(pa.string())
+    again = repeats(query_id, doc_id) if entries else np.empty(0, dtype=np.intp)
     if again.size:
-        values = (
-            np.array(list(apart), dtype=object)[np.array(apart_codes)] if apart else np.zeros(len(doc_id))
-        )
-        entry, bad = _repeat_problem(again, query_id, doc_id, numbers, values, path, layout)
-        tally[bad.reason] = [again.size, numbers[int(again[0])]]
-        bad_rows.append((numbers[entry], bad))
-    n_lost = sum(n for reason, (n, _) in tally.items() if reason.startswith("skipped"))
-    fatal = next((row for row in bad_rows if row[1].hint), None)
-    if strict and bad_rows:
-        number, bad = min(bad_rows, key=lambda row: row[0])
-        may_skip = fatal is None and 10 * n_lost < n_rows
-        hint = bad.hint or (_LENIENT_HINT + bad.remedy if may_skip else _columns_hint(bad, layout))
-        raise InputError(bad.detail, path=path, line=number, hint=hint)
-    if fatal is not None:
-        raise InputError(fatal[1].detail, path=path, line=fatal[0], hint=fatal[1].hint)
-    if not numbers:
-        reason = f"no line can be used ({'; '.join(tally) or 'all are comments'})"
-        raise InputError(reason, path=path, hint=_columns_hint(None, layout))
-    if 10 * n_lost >= n_rows and n_lost:
-        number, bad = next(row for row in bad_rows if row[1].is_lost)
-        reason = f"{n_lost:,} of {n_rows:,} lines would be lost, a tenth or more ({'; '.join(tally)})"
-        raise InputError(reason, path=path, line=number, hint=_columns_hint(bad, layout))
-    kept = np.arange(len(numbers))
-    if again.size:
-        kept = _kept_entries(query_id, doc_id, np.array(reals), np.array(integers), layout)
+        problems += _repeat_problems(again, query_id, doc_id, entries, path, layout)
+    tally: dict[str, list[int]] = {}
+    for number, problem in problems:
+        tally.setdefault(problem.reason, []).append(number)
+    failure = _failure(problems, list(tally), n_rows, layout, has_entries=bool(entries), strict=strict)
+    if failure is not None:
+        reason, line, hint = failure
+        raise InputError(reason, path=path, line=line, hint=hint)
+    real = np.array([entry.real for entry in entries])
+    integers = [entry.integer for entry in entries]
+    integer = None if None in integers else np.array(integers, dtype=np.int32)
+    kept = _kept_entries(query_id, doc_id, real, integer, layout) if again.size else np.arange(len(entries))
     return Lines(
         query_id.take(pa.array(kept)),
         doc_id.take(pa.array(kept)),
-        np.array(reals)[kept] if layout.real else None,
-        np.array(integers, dtype=np.int32)[kept] if has_integers else None,
-        tuple(tag.decode() for tag in apart) if layout.wants_tag else (),
-        tuple(Skipped(path, reason, count, first) for reason, (count, first) in tally.items()),
+        real[kept] if layout.real else None,
+        None if integer is None else integer[kept],
+        tuple(dict.fromkeys(entry.apart.decode() for entry in entries)) if layout.wants_tag else (),
+        tuple(Skipped(path, reason, len(numbers), numbers[0]) for reason, numbers in tally.items()),
     )
+
+
+def _read_row(
+    number: int, fields: list[bytes] | BadLine, layout: FileLayout, problems: list[_Problem]
+) -> _Entry:
+    """Return what is read of a row, and add what is wrong with it; raise `BadLine` if it is lost."""
+    if isinstance(fields, BadLine):
+        raise fields
+    if _has_invisible(b" ".join(fields)):
+        fields, detail = _without_invisible(fields, layout)
+        if detail:
+            problems.append((number, BadLine(_INVISIBLE_REMOVED, detail, "take such characters off")))
+    surplus = _wrong_width(fields, layout) if len(fields) != len(layout.columns) else None
+    if surplus is not None and surplus.is_lost:
+        raise surplus
+    named = dict(zip(layout.columns, fields, strict=False))
+    if layout.real == "label" and named["label"].lower() in _NO_LABEL:
+        raise BadLine(NO_LABEL, "")
+    real = _real(named[layout.real], layout.real) if layout.real else 0.0
+    integer = None
+    if layout.integer:
+        with contextlib.suppress(*() if layout.needs_integer else (BadLine,)):
+            integer = _integer(named[layout.integer], layout)
+    if surplus is not None:
+        problems.append((number, surplus))
+    return _Entry(number, named["query_id"], named["doc_id"], real, integer, named.get(layout.apart, b""))
+
+
+def _failure(
+    problems: Sequence[_Problem],
+    reasons: Sequence[str],
+    n_rows: int,
+    layout: FileLayout,
+    *,
+    has_entries: bool,
+    strict: bool,
+) -> tuple[str, int | None, str] | None:
+    """Return the reason, line and hint of the problem that is not passed over, or None."""
+    errors = [(number, bad) for number, bad in problems if bad.detail]
+    fatal = [(number, bad) for number, bad in errors if bad.hint]
+    n_lost = sum(bad.is_lost for _, bad in problems)
+    loses_much = n_lost > 0 and 10 * n_lost >= n_rows
+    if strict and errors:
+        number, bad = min(errors, key=lambda row: row[0])
+        may_skip = not fatal and not loses_much
+        hint = bad.hint or (_LENIENT_HINT + bad.remedy if may_skip else _columns_hint(bad, layout))
+        return bad.detail, number, hint
+    if fatal:
+        number, bad = fatal[0]
+        return bad.detail, number, bad.hint
+    if not has_entries:
+        reason = f"no line can be used ({'; '.join(reasons) or 'all are comments'})"
+        return reason, None, _columns_hint(None, layout)
+    if loses_much:
+        number, bad = next(row for row in errors if row[1].is_lost)
+        reason = f"{n_lost:,} of {n_rows:,} lines would be lost, a tenth or more ({'; '.join(reasons)})"
+        return reason, number, _columns_hint(bad, layout)
+    return None
 
 
 def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
@@ -387,18 +389,16 @@ def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
 def _kept_entries(
     query_id: pa.DictionaryArray,
     doc_id: pa.StringArray,
-    reals: FloatArray,
-    integers: IntArray,
+    real: FloatArray,
+    integer: IntArray | None,
     layout: FileLayout,
 ) -> OrderArray:
     """Return ascending indices of the lines to keep, one per (topic, document) pair (`FileLayout.keep`)."""
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
-    if layout.integer == "rank" and layout.needs_integer:
-        order = np.lexsort((place, integers, codes))
-    elif layout.real == "score":
-        order = np.lexsort((place, -reals, codes))
-    else:
-        order = np.lexsort((-place, codes))
+    keys: list[AnyArray] = [place, -real] if layout.real == "score" else [-place]
+    if layout.needs_integer and layout.integer == "rank":
+        keys = [place, np.asarray(integer)]
+    order = np.lexsort((*keys, codes))
     return np.sort(order[np.unique(codes[order], return_index=True)[1]])
 
 
@@ -428,33 +428,31 @@ def _without_invisible(fields: list[bytes], layout: FileLayout) -> tuple[list[by
     return [field for field in bare if field], problem
 
 
+@dataclass(eq=False)
 class BadLine(Exception):
     """Exception for a line that does not fit the layout.
 
     Attributes
     ----------
     reason, detail, remedy : str
-        Its reason when counted, its reason when raised, and what strict=False does with it.
+        Its reason when counted; its reason when raised, empty where it is no error; and what strict=False
+        does with it.
     hint : str
         What to do instead, where strict=False has no right remedy and is refused, too.
-    is_lost : bool
-        Whether strict=False skips it; otherwise it is read, as the reason says.
     is_repeat : bool
         Whether its document is on an earlier line.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        detail: str,
-        remedy: str = "skip such lines",
-        *,
-        hint: str = "",
-        is_repeat: bool = False,
-    ) -> None:
-        super().__init__(detail)
-        self.reason, self.detail, self.remedy, self.hint = reason, detail, remedy, hint
-        self.is_lost, self.is_repeat = reason.startswith("skipped"), is_repeat
+    reason: str
+    detail: str
+    remedy: str = "skip such lines"
+    hint: str = ""
+    is_repeat: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether strict=False skips it; otherwise it is read, as the reason says."""
+        return self.reason.startswith("skipped")
 
 
 def _wrong_width(fields: list[bytes], layout: FileLayout) -> BadLine:
@@ -530,34 +528,33 @@ def _quoted(token: bytes) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
-def _repeat_problem(
+def _repeat_problems(
     again: OrderArray,
     query_id: pa.DictionaryArray,
     doc_id: pa.StringArray,
-    numbers: array[int],
-    apart: AnyArray,
+    entries: Sequence[_Entry],
     path: Path,
     layout: FileLayout,
-) -> tuple[int, BadLine]:
-    """Return a repeated entry and its error, of those that differ in `FileLayout.apart` if any do."""
+) -> list[_Problem]:
+    """Return the repeated entries, one as an error: one that differs in `FileLayout.apart` if any does."""
     _, firsts, inverse = np.unique(pair_codes(query_id, doc_id), return_index=True, return_inverse=True)
     first = firsts[inverse[again]]
-    differs = apart[again] != apart[first]
-    place = int(differs.argmax())
-    entry, earlier = int(again[place]), int(first[place])
-    document, topic = doc_id[entry].as_py(), query_id[entry].as_py()
+    pairs = [(entries[i], entries[j]) for i, j in zip(first.tolist(), again.tolist(), strict=True)]
+    earlier, entry = next((pair for pair in pairs if pair[0].apart != pair[1].apart), pairs[0])
+    document, topic = entry.doc_id.decode(), entry.query_id.decode()
     reason = "skipped, document repeated in its topic"
-    if not differs[place]:
-        detail = f"document {document} is repeated in topic {topic} (first on line {numbers[earlier]})"
+    one, other = _quoted(earlier.apart), _quoted(entry.apart)
+    if earlier.apart == entry.apart:
+        detail = f"document {document} is repeated in topic {topic} (first on line {earlier.number})"
         remedy = f"keep the {layout.keep} of each document"
-        return entry, BadLine(f"{reason} ({layout.keep} kept)", detail, remedy, is_repeat=True)
-    one, other = (_quoted(apart[i]) for i in (earlier, entry))
-    if layout.apart == "tag":
+        bad = BadLine(f"{reason} ({layout.keep} kept)", detail, remedy, is_repeat=True)
+    elif layout.apart == "tag":
         detail = (
             f"holds several runs: document {document} is in topic {topic} with the tags {one} and {other}"
         )
         column = layout.columns.index("tag") + 1
         hint = f"split it by tags, such as by awk '{{print > ${column} \".run\"}}' {path.name}"
+        bad = BadLine(reason, detail, hint=hint, is_repeat=True)
     else:
         detail = (
             f"document {document} of topic {topic} is judged for {one} and for {other} (second column): "
@@ -567,4 +564,6 @@ def _repeat_problem(
             "keep what counts, such as the best subtopic of each document: "
             f"sort -k4,4nr {path.name} | awk '!seen[$1,$3]++'"
         )
-    return entry, BadLine(reason, detail, hint=hint, is_repeat=True)
+        bad = BadLine(reason, detail, hint=hint, is_repeat=True)
+    repeat = dataclasses.replace(bad, detail="", hint="")
+    return [(each.number, bad if each is entry else repeat) for _, each in pairs]

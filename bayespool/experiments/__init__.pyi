@@ -1,6 +1,11 @@
 from .budget_results import Budgets as Budgets
 from .budgeting import compare_budgets as compare_budgets
-from .checks import ModelChecks as ModelChecks, check_models as check_models
+from .checks import (
+    ModelChecks as ModelChecks,
+    calibration_frame as calibration_frame,
+    check_models as check_models,
+    elpd_frame as elpd_frame,
+)
 from .design import (
     Design as Design,
     Graded as Graded,
@@ -25,8 +30,6 @@ from .leaving_out import (
 )
 from .predictions import (
     HeldOutPrediction as HeldOutPrediction,
-    calibration_frame as calibration_frame,
-    elpd_frame as elpd_frame,
     predict_held_out as predict_held_out,
     stack as stack,
 )

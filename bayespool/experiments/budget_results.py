@@ -45,40 +45,22 @@ _COLUMNS = {
     "n_documents": Column("documents", "count", "Number of documents of the pool that it retrieves."),
     "share": Column("share", "share", "Share of the pool that it retrieves."),
     "n_alone": Column("alone", "count", "Number of documents of the pool that it alone retrieves."),
-    "fairness": Column(
-        "fairness", "coefficient", "Rank correlation of contributors' share of the pool with their bias.", 2
-    ),
-    "n_significant": Column(
-        "significant", "count", "Pairs of runs that differ significantly on the whole depth pool."
-    ),
-    "preserved": Column(
-        "preserved", "chance", "Share of the significant pairs that are significant here, too."
-    ),
-    "n_preserved": Column(
-        "preserved", "count", "Significant pairs that are significant here in the same direction."
-    ),
-    "n_reversed": Column(
-        "reversed", "count", "Significant pairs that are significant here in the other direction."
-    ),
+    "fairness": Column("fairness", "coefficient", "Rank correlation of contributors' share and bias.", 2),
+    "n_significant": Column("significant", "count", "Pairs that differ significantly on the depth pool."),
+    "preserved": Column("preserved", "chance", "Share of these pairs that are significant here, too."),
+    "n_preserved": Column("preserved", "count", "These pairs, significant here in the same direction."),
+    "n_reversed": Column("reversed", "count", "These pairs, significant here in the other direction."),
     "n_new": Column("new", "count", "Pairs that are significant here alone."),
     "bias_measure": Column("bias", "text", "Error that strategies are ranked by."),
     "mean": Column("mean", "score", "Mean of the error over budgets."),
-    "rank": Column(
-        "rank", "count", "Rank of the strategy, from 1, the least biased; ties share the smallest."
-    ),
+    "rank": Column("rank", "count", "Rank, from 1, the least biased; ties share the smallest."),
     "beats_first": Column(
-        "less than\nthe first", "flag", "Whether the mean is less than that of the first strategy named."
+        "less than\nthe first", "flag", "Whether the mean is less than the first strategy's."
     ),
     "open": Column("open", "flag", "Whether the run has an unjudged document."),
-    "mae_as_judged": Column(
-        "as judged", "score", "Mean absolute error of scores with the budget's judgments."
-    ),
-    "bias_as_judged": Column(
-        "bias as\njudged", "difference", "Mean error of scores with the budget's judgments."
-    ),
-    "full_mae_as_judged": Column(
-        "as judged*", "score", "MAE of these scores against those on the whole depth pool."
-    ),
+    "mae_as_judged": Column("as judged", "score", "MAE of scores with the budget's judgments."),
+    "bias_as_judged": Column("bias as\njudged", "difference", "Bias of these scores."),
+    "full_mae_as_judged": Column("as judged*", "score", "MAE of these scores on the whole depth pool."),
     "full_mae": Column("estimated*", "score", "MAE of the estimates against scores on the whole depth pool."),
 }
 _POOL_COLUMNS = _COLUMNS | {
@@ -89,17 +71,13 @@ _POOL_COLUMNS = _COLUMNS | {
     "topic_least": Column("fewest\nof a topic", "count", "Fewest documents of a topic."),
     "topic_most": Column("most\nof a topic", "count", "Most documents of a topic."),
     "run_least": Column("fewest\nof a run", "count", "Fewest documents of the pool that a run retrieves."),
-    "run_mean": Column(
-        "mean\nof a run", "size", "Mean number of documents of the pool that a run retrieves."
-    ),
+    "run_mean": Column("mean\nof a run", "size", "Mean number of documents that a run retrieves."),
     "run_most": Column("most\nof a run", "count", "Most documents of the pool that a run retrieves."),
 }
 _MEAN_COLUMNS = _COLUMNS | {
     "sre": replace(COLUMNS["sre"], decimals=1),
     "sre_star": replace(COLUMNS["sre_star"], decimals=1),
-    "kendall_tau_b": Column(
-        "τ_b", "coefficient", "Kendall's rank correlation of scores on the pool and on the whole depth pool."
-    ),
+    "kendall_tau_b": Column("τ_b", "coefficient", "Kendall's rank correlation of scores with both pools."),
     "n_reversed": Column("reversed", "size", _COLUMNS["n_reversed"].help, 1),
     "n_new": Column("new", "size", _COLUMNS["n_new"].help, 1),
 }
@@ -225,7 +203,7 @@ class Budgets(WithReportedRuns):
             n_runs = int(self._summary.loc[self._summary["measure"] == measure, "n_runs"].iloc[0])
             which = best_runs_text(n_runs, len(self.run_ids))
             title, note = (
-                f"{which} pooled runs, means over budgets",
+                f", {which} pooled runs, means over budgets",
                 legend if measure == measures[-1] else "",
             )
             columns = ("mae", "bias", "sre", "sre_star", *agreement)
@@ -234,14 +212,14 @@ class Budgets(WithReportedRuns):
     def _ranking_views(self) -> Iterator[View]:
         labels = {name: COLUMNS[name].label for name in BIAS_MEASURES}
         less = {name: f"{label} less than\n{self.settings.labels[0]}" for name, label in labels.items()}
-        title = "rank of the mean over budgets, from 1, the least biased"
+        title = ", rank of the mean over budgets, from 1, the least biased"
         pivots = Pivot(("rank",), "bias_measure", labels), Pivot(("beats_first",), "bias_measure", less)
         for measure in self.settings.measures:
             yield measure_view(measure, title, ("strategy",), pivots)
 
     def _budget_views(self) -> Iterator[View]:
         for measure, name in itertools.product(self.settings.measures, BIAS_MEASURES):
-            title = f"{COLUMNS[name].label} by budget"
+            title = f", {COLUMNS[name].label} by budget"
             yield measure_view(measure, title, ("strategy",), (self._by_budget(name),))
 
     def _by_budget(self, column: str) -> Pivot:
@@ -262,13 +240,9 @@ class Budgets(WithReportedRuns):
         for measure in measures:
             rows = self._posterior[self._posterior["measure"] == measure]
             has_ideal = not np.allclose(rows["full_mae"], rows["mae"], rtol=0, atol=1e-12)
-            yield View(
-                title=f"{measure} of runs left out, estimated from the pool of each budget",
-                names=("strategy", "budget", "estimator"),
-                columns=(*columns, "full_mae_as_judged", "full_mae") if has_ideal else columns,
-                where={"measure": measure},
-                note=legend if measure == measures[-1] else "",
-            )
+            title, names = " of runs left out, estimated from the pool of each budget", _ESTIMATE_KEYS[1:]
+            shown = (*columns, "full_mae_as_judged", "full_mae") if has_ideal else columns
+            yield measure_view(measure, title, names, shown, legend if measure == measures[-1] else "")
 
     @cached_property
     def _by_contributor(self) -> pd.DataFrame:
@@ -333,9 +307,10 @@ class Budgets(WithReportedRuns):
     def _posterior(self) -> pd.DataFrame:
         """Errors and calibration of the estimates per measure, strategy, budget and estimator."""
         rows = reported_rows(cast("pd.DataFrame", self._estimates))
-        return summarize_groups(rows, ("measure", "strategy", "budget", "estimator"), _summarize_estimates)
+        return summarize_groups(rows, _ESTIMATE_KEYS, _summarize_estimates)
 
 
+_ESTIMATE_KEYS = ("measure", "strategy", "budget", "estimator")
 _AGREEMENT_COLUMNS = ("kendall_tau_b", "n_significant", "n_preserved", "n_reversed", "n_new")
 
 

@@ -12,7 +12,7 @@ significance of document adjudication methods. CIKM 2023, 1960–1970.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
@@ -26,22 +26,28 @@ from bayespool.comparisons.significance import significant_pairs
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import judged_tally, n_relevant_documents, ranked_levels, relevance_levels
 from bayespool.experiments.budget_results import Budgets, packed
-from bayespool.experiments.design import INTERVAL_COLUMNS, Design, Graded, Part, contributors, whole_pool
+from bayespool.experiments.design import (
+    INTERVAL_COLUMNS,
+    Design,
+    Graded,
+    Part,
+    contributors,
+    run_organizations,
+    whole_pool,
+)
 from bayespool.experiments.graded_runs import RowOrder, in_order, result_fields, stacked
-from bayespool.experiments.leaving_out import best_positions, n_best
-from bayespool.experiments.preparing import parsed_arguments, user_code_versions
+from bayespool.experiments.leaving_out import n_best, with_reported
 from bayespool.experiments.running import Columns, PartResult, Stored, add_rows
-from bayespool.experiments.settings import BudgetSettings
+from bayespool.experiments.settings import BudgetSettings, user_code_versions
 from bayespool.measures import Measure, Values
 from bayespool.measures.errors import kendall_tau_b
 from bayespool.names import By, PairTest, Shares, describe_estimator
-from bayespool.pooling import Membership, PoolPlan, StoppingRule, Strategy, judging_order
+from bayespool.pooling import Contributions, Membership, PoolPlan, StoppingRule, Strategy, judging_order
 from bayespool.pooling.choosing import topic_shares
 from bayespool.pooling.pools import with_strategy_pool
-from bayespool.pooling.registry import parse_stopping_rule, parse_strategies, stops_at, strategy_text
+from bayespool.pooling.registry import stops_at, strategy_text
 from bayespool.pooling.strategy import retrieved_by
 from bayespool.posterior import PosteriorEstimator
-from bayespool.validation import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,28 +87,28 @@ class PoolsOfBudgets(Design):
         With estimators, a part for each budget without each contributor follows.
         """
         n_best(len(collection.pooled_run_ids), settings.top)
-        units = contributors(collection, settings.by, least=2)
-        parts = []
-        for budget in (None, *(settings.budgets if settings.estimators else ())):
-            everybody = {} if budget else {"": collection.pooled_run_ids}
-            cases = itertools.product(settings.strategies, (everybody | units).items())
-            for strategy, (left_out, run_ids) in cases:
-                name = strategy.name, *([] if budget is None else [str(budget)]), left_out or "everybody"
-                text = strategy_text(strategy)
-                absent = set(run_ids) if left_out else set()
-                parts.append(
-                    BudgetPart(
-                        name="-".join(name),
-                        run_ids=run_ids,
-                        pool_run_ids=tuple(run for run in collection.pooled_run_ids if run not in absent),
-                        measures=settings.measures,
-                        columns=(("strategy", text), ("budget", budget), ("left_out", left_out)),
-                        seeds=(text, left_out, budget),
-                        strategy=strategy,
-                        left_out=left_out,
-                        budget=budget,
-                    )
+        units, parts = contributors(collection, settings.by, least=2), []
+        budgets = settings.budgets if settings.estimators else ()
+        everybody = {"": collection.pooled_run_ids}
+        for budget, strategy, (left_out, run_ids) in (
+            *itertools.product([None], settings.strategies, (everybody | units).items()),
+            *itertools.product(budgets, settings.strategies, units.items()),
+        ):
+            text, absent = strategy_text(strategy), set(run_ids) if left_out else set()
+            name = strategy.name, str(budget or ""), left_out or "everybody"
+            parts.append(
+                BudgetPart(
+                    name="-".join(filter(None, name)),
+                    run_ids=run_ids,
+                    pool_run_ids=tuple(run for run in collection.pooled_run_ids if run not in absent),
+                    measures=settings.measures,
+                    columns=(("strategy", text), ("budget", budget), ("left_out", left_out)),
+                    seeds=(text, left_out, budget),
+                    strategy=strategy,
+                    left_out=left_out,
+                    budget=budget,
                 )
+            )
         return tuple(parts)
 
     def conceal(self, collection: Collection, part: BudgetPart, settings: BudgetSettings) -> Collection:
@@ -142,19 +148,35 @@ class PoolsOfBudgets(Design):
         """
         if part.budget is not None:
             return super().compute(collection, part, settings)
-        index = collection.run_index(part.run_ids)
+        index, organizations = collection.run_index(part.run_ids), run_organizations(collection, part.run_ids)
+        in_truth = trec_scores(collection, collection, index, settings.measures)
+        contributor = part.run_ids if settings.by == "run" else organizations
+        members = [
+            Membership.of(collection, index, names, settings.pool_depth)
+            for names in (() if part.left_out else (part.run_ids, contributor))
+        ]
         rows: Columns = {}
         pools: dict[str, Columns] = {name: {} for name in _POOL_TABLES}
-        describe = None if part.left_out else _PoolDescription(collection, index, settings)
         judged = judged_by_budget(collection, part, settings)
         for budget, inside in zip(settings.budgets, judged, strict=True):
             reduced = collection.without_judgments(~inside)
             scores = trec_scores(collection, reduced, index, settings.measures)
-            for measure, values in zip(settings.measures, scores, strict=True):
-                row = {"measure": str(measure), "run_id": list(part.run_ids), "value": values.means()}
-                add_rows(rows, {**dict(part.columns), "budget": budget, **row})
-            for table, row in () if describe is None else describe(inside, reduced, scores):
-                add_rows(pools[table], {"strategy": strategy_text(part.strategy), "budget": budget, **row})
+            place = {"strategy": strategy_text(part.strategy), "budget": budget}
+            for measure, full, values in zip(settings.measures, in_truth, scores, strict=True):
+                row = place | {
+                    "left_out": part.left_out,
+                    "measure": str(measure),
+                    "run_id": list(part.run_ids),
+                }
+                row |= {"organization": organizations, "full": full.means(), "value": values.means()}
+                add_rows(rows, row)
+                if members:
+                    agrees = agreement(full, values, settings.test)
+                    add_rows(pools["agreement"], place | {"measure": str(measure)} | agrees)
+            if members:
+                runs, units = (each.contributions(collection, inside) for each in members)
+                add_rows(pools["pools"], place | describe_documents(runs, reduced, settings.rel))
+                add_rows(pools["contributors"], place | describe_contributors(units, runs))
         return rows, {"pools": pools}
 
     def identity(self, part: BudgetPart, settings: BudgetSettings) -> tuple[str, list[Any]]:
@@ -297,20 +319,7 @@ def compare_budgets(
         take     200 0.216 122.0
         take     600 0.068  81.0
     """
-    given = {"estimand": "complete", "may_be_empty": True}
-    settings = BudgetSettings(
-        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed, **given),
-        strategies=parse_strategies(strategies),
-        budgets=tuple(sorted(set(listed("budgets", budgets)))),
-        by=by,
-        top=top,
-        truth=truth,
-        pool_depth=pool_depth,
-        shares=shares,
-        rel=rel,
-        test=test,
-        stop=None if stop is None else parse_stopping_rule(stop),
-    )
+    settings = BudgetSettings.parse(locals())
     whole = whole_pool(collection, "pooled", pool_depth)
     whole = whole.without_judgments(~whole.in_pool())
     n_documents = int(whole.in_pool().sum())
@@ -331,7 +340,7 @@ def compare_budgets(
     estimated = [result for result in results if result.part.budget is not None]
     index, names = whole.run_index(whole.pooled_run_ids), map(str, settings.measures)
     in_truth = dict(zip(names, trec_scores(whole, whole, index, settings.measures), strict=True))
-    rows = _rows(whole, resolved, as_judged, {m: values.means() for m, values in in_truth.items()})
+    rows = _rows(resolved, as_judged, whole.pooled_run_ids)
     whole_pools = [result.rest["pools"] for result in as_judged if not result.part.left_out]
     return Budgets(
         **result_fields(collection, whole, resolved, estimated),
@@ -351,7 +360,7 @@ def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int,
     Default: those of the paper up to the size of the pool, or tenths of a small pool.
     """
     if requested:
-        return requested
+        return tuple(sorted(set(requested)))
     if n_documents < _SMALL_POOL_DOCUMENTS:
         tenths = np.arange(1, _N_BUDGETS_OF_SMALL_POOL + 1) * n_documents / _N_BUDGETS_OF_SMALL_POOL
         return tuple(np.unique(np.ceil(tenths).astype(int)).tolist())
@@ -391,48 +400,30 @@ def trec_scores(
     return scores
 
 
-class _PoolDescription:
-    """Callable that describes the pools of a strategy with all runs, table by table."""
+def describe_documents(runs: Contributions, reduced: Collection, rel: int) -> dict[str, int | float]:
+    """Return the numbers of documents of a pool, by topic and by run."""
+    topics, run_documents = runs.n_of_topic, runs.n_documents
+    return {
+        "n_documents": int(topics.sum()),
+        "n_judged": int(reduced.judged.sum()),
+        "n_relevant": n_relevant_documents(reduced, rel),
+        "topic_least": int(topics.min()),
+        "topic_most": int(topics.max()),
+        "run_least": int(run_documents.min()),
+        "run_mean": float(run_documents.mean()),
+        "run_most": int(run_documents.max()),
+    }
 
-    def __init__(self, whole: Collection, index: npt.NDArray[np.intp], settings: BudgetSettings) -> None:
-        self._whole, self._settings = whole, settings
-        self._in_truth = trec_scores(whole, whole, index, settings.measures)
-        runs = [whole.run_ids[i] for i in index]
-        organizations = [whole.organizations[o] for o in whole.organization[index]]
-        units = runs if settings.by == "run" else organizations
-        self._members = [Membership.of(whole, index, each, settings.pool_depth) for each in (runs, units)]
 
-    def __call__(
-        self, inside: BoolArray, reduced: Collection, scores: Sequence[Values]
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the rows that describe one pool, each with the name of its table."""
-        runs, units = (each.contributions(self._whole, inside) for each in self._members)
-        topics, n_documents = runs.n_of_topic, int(runs.n_of_topic.sum())
-        yield (
-            "pools",
-            {
-                "n_documents": n_documents,
-                "n_judged": int(reduced.judged.sum()),
-                "n_relevant": n_relevant_documents(reduced, self._settings.rel),
-                "topic_least": int(topics.min()),
-                "topic_most": int(topics.max()),
-                "run_least": int(runs.n_documents.min()),
-                "run_mean": float(runs.n_documents.mean()),
-                "run_most": int(runs.n_documents.max()),
-            },
-        )
-        yield (
-            "contributors",
-            {
-                "contributor": list(units.names),
-                "n_pooled_runs": units.n_runs,
-                "n_documents": units.n_documents,
-                "share": units.n_documents / max(n_documents, 1),
-                "n_alone": units.n_alone,
-            },
-        )
-        for measure, before, after in zip(self._settings.measures, self._in_truth, scores, strict=True):
-            yield "agreement", {"measure": str(measure), **agreement(before, after, self._settings.test)}
+def describe_contributors(units: Contributions, runs: Contributions) -> dict[str, Any]:
+    """Return the documents of a pool that each contributor retrieves, and that it alone retrieves."""
+    return {
+        "contributor": list(units.names),
+        "n_pooled_runs": units.n_runs,
+        "n_documents": units.n_documents,
+        "share": units.n_documents / max(int(runs.n_of_topic.sum()), 1),
+        "n_alone": units.n_alone,
+    }
 
 
 def agreement(before: Values, after: Values, test: PairTest) -> dict[str, Any]:
@@ -450,31 +441,19 @@ def agreement(before: Values, after: Values, test: PairTest) -> dict[str, Any]:
     }
 
 
-def _rows(
-    whole: Collection, settings: BudgetSettings, results: Sequence[PartResult], means: Mapping[str, Any]
-) -> pd.DataFrame:
+def _rows(settings: BudgetSettings, results: Sequence[PartResult], run_ids: Sequence[str]) -> pd.DataFrame:
     """Return the scores of runs left out as a table sorted by measure, strategy, budget and run."""
-    import pandas as pd
-
     keys = ["measure", "strategy", "budget", "run_id"]
     rows = stacked(result.rows for result in results)
-    inside, rows = rows[rows["left_out"] == ""], rows[rows["left_out"] != ""]
-    inside = inside[[*keys, "value"]].rename(columns={"value": "pooled"})
-    rows = rows.merge(inside, on=keys, validate="one_to_one")
-    runs = whole.pooled_run_ids
-    organization = np.array(whole.organizations, dtype=object)[whole.organization[whole.run_index(runs)]]
-    columns: dict[str, Any] = {"run_id": runs, "organization": organization}
-    best = {m: np.isin(np.arange(len(runs)), best_positions(full, settings.top)) for m, full in means.items()}
-    run_rows = [columns | {"measure": m, "reported": best[m], "full": full} for m, full in means.items()]
-    rows = rows.merge(
-        pd.concat(map(pd.DataFrame, run_rows)), on=["measure", "run_id"], validate="many_to_one"
-    )
-    rows = rows[[*keys, "organization", "left_out", "reported", "full", "pooled", "value"]]
+    has_all = rows["left_out"] == ""
+    pooled = rows.loc[has_all, [*keys, "value"]].rename(columns={"value": "pooled"})
+    rows = rows[~has_all].merge(pooled, on=keys, validate="one_to_one")
+    rows = rows[[*keys, "organization", "left_out", "full", "pooled", "value"]]
     rows["truth"] = rows["full" if settings.truth == "full" else "pooled"]
     rows["error"] = rows["value"] - rows["truth"]
-    return in_order(
-        rows, {"measure": list(means), "strategy": settings.labels, "budget": None, "run_id": runs}
-    )
+    order: RowOrder = {"measure": list(map(str, settings.measures)), "strategy": settings.labels}
+    rows = in_order(rows, {**order, "budget": None, "run_id": run_ids})
+    return with_reported(rows, keys[:3], "full", settings.top)
 
 
 def _estimate_rows(
@@ -484,12 +463,11 @@ def _estimate_rows(
     keys = ["measure", "strategy", "budget", "run_id"]
     as_judged = rows[[*keys, "organization", "left_out", "reported", "full", "value"]]
     as_judged = as_judged.rename(columns={"value": "as_judged"})
-    table = stacked(result.rows for result in results)
-    table = table.merge(as_judged, on=keys, validate="many_to_one")
+    table = stacked(result.rows for result in results).merge(as_judged, on=keys, validate="many_to_one")
     table["error"] = table["value"] - table["truth"]
     first = [*keys[:3], "estimator", "run_id", "organization", "left_out", "reported"]
     first += ["full", "truth", "as_judged", "value", "error", "open"]
-    table = table[[*first, *(name for name in table if name not in first)]]
-    order: RowOrder = {"measure": list(map(str, settings.measures)), "strategy": settings.labels}
-    order = {**order, "budget": None, "estimator": [label for label, _ in settings.estimators]}
-    return in_order(table, {**order, "run_id": list(dict.fromkeys(rows["run_id"]))})
+    order: RowOrder = {name: list(dict.fromkeys(rows[name])) for name in keys}
+    order = {**order, "estimator": [label for label, _ in settings.estimators]}
+    order = {name: order[name] for name in [*keys[:3], "estimator", "run_id"]}
+    return in_order(table[[*first, *table.columns.difference(first, sort=False)]], order)

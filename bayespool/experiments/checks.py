@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
@@ -11,34 +12,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool import __version__
-from bayespool.arrays import AnyArray, IntArray
+from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments.graded_runs import PIT, check_metadata, named_figure
-from bayespool.experiments.hidden import HiddenDocuments, fit_model, pool_alone
+from bayespool.experiments.graded_runs import PIT, check_metadata, measure_view, named_figure
+from bayespool.experiments.hidden import HiddenDocuments, pool_alone
 from bayespool.experiments.predictions import (
-    CI_PROBS,
     HeldOutPrediction,
-    calibration_frame,
     check_pool,
-    elpd_frame,
     fit_fold,
     predict_held_out,
     predict_mixture,
     stack,
 )
-from bayespool.experiments.preparing import parse_models, refuse_foreign_priors
 from bayespool.experiments.running import completed
-from bayespool.inference import Source
+from bayespool.experiments.settings import parse_models, refuse_foreign_priors
 from bayespool.inference.engines import make_engine
 from bayespool.measures import Measure, Precision
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.models import MODEL_NAMES
 from bayespool.models.registry import check_priors
 from bayespool.names import COMBINED_MODELS
-from bayespool.posterior import PosteriorEstimator, PreparedModel, ScoringProblem, Threshold
-from bayespool.posterior.containers import fit_variables
+from bayespool.posterior import (
+    PosteriorEstimator,
+    PreparedModel,
+    ScoringProblem,
+    Threshold,
+    stacking_weights,
+)
 from bayespool.posterior.estimator import given_settings
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.posterior.preparation import evidence_depth
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
     from bayespool.inference import Engine, Fit
 
+CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
 _RUN_COUNTS = {"n_organizations": Column("organi\xad\nzations", "count", "Organizations of these runs.")}
 _CALIBRATION = _RUN_COUNTS | {
     "pit_inside": Column("PIT in", "chance", "Share of runs with a PIT in the central part of this size."),
@@ -95,25 +97,9 @@ class ModelChecks(Result):
         Measure by measure, in the order of the models; then, where all of its models were checked, the
         mixture ``combined``.
     containers : mapping of (str, str) to xarray.DataTree
-        By measure and model, for ArviZ; empty if not requested. A measure of several levels of relevance has
-        one more for each threshold above the first, of the model ``ratio-2-of-1``.
+        By measure and model, for ArviZ: `HeldOutPrediction.to_datatree`; empty if not requested.
     metadata : mapping
         Version, fingerprint and settings.
-
-    Notes
-    -----
-    Groups of a container: ``posterior`` and ``sample_stats`` (the fit to the whole pool), ``prior``,
-    ``predictions`` (of runs whose organization was held out), ``observed_data``, ``log_likelihood``,
-    ``constant_data`` and ``predictions_constant_data``. A *cell* is a (run, topic) with hidden documents
-    credited to it; the observation in ``log_likelihood`` is which of its documents are relevant, for all
-    models alike.
-
-    Variables: ``hidden_relevant`` (cell), its hidden documents that reach the threshold;
-    ``n_hidden_relevant`` (pooled_run), all of a run's; under P@n with one threshold also ``precision``
-    (pooled_run), under other measures ``value`` (pooled_run), in ``predictions`` and ``observed_data`` of the
-    first threshold; of models of counts ``judged_relevant`` (ranking), as in `bayespool.fit_container`.
-    ``posterior`` has the scale of effects of organization × topic and not the effects;
-    ``log_likelihood`` draws them given all else and the documents.
     """
 
     predictions: tuple[HeldOutPrediction, ...]
@@ -144,13 +130,9 @@ class ModelChecks(Result):
     def _elpd_view(self, measure: Measure) -> View:
         n_steps = max(len(p.densities) for p in self.predictions if p.measure == measure)
         steps = f", summed over {n_steps} steps of relevance (weight in combined: of the first)"
-        return View(
-            title=f"{measure}: expected log predictive density by organization{steps * (n_steps > 1)}",
-            names=("model",),
-            columns=("elpd", "se", "elpd_diff", "dse", "weight", "weight_combined"),
-            where={"measure": str(measure)},
-            keep_empty=True,
-        )
+        title = f": expected log predictive density by organization{steps * (n_steps > 1)}"
+        columns = ("elpd", "se", "elpd_diff", "dse", "weight", "weight_combined")
+        return measure_view(measure, title, ("model",), columns, keep_empty=True)
 
     def sentences(self) -> tuple[str, ...]:
         """Return a sentence on the best model for each measure."""
@@ -173,22 +155,16 @@ class ModelChecks(Result):
         """Return figures that compare models, predictions with observations, and PIT values."""
         from bayespool.plots.experiments import draw_elpd, draw_pit, draw_predictive
 
-        elpd = Figure(
-            "elpd",
-            "How well each model predicts held-out organizations; higher is better",
-            partial(draw_elpd, self),
-        )
+        elpd = "How well each model predicts held-out organizations; higher is better"
         predictive = "Predictions of held-out organizations and what was observed"
-        figures = [elpd]
+        figures = [Figure("elpd", elpd, partial(draw_elpd, self))]
         for measure in self.measures:
             for name, caption, draw in (("predictive", predictive, draw_predictive), ("pit", PIT, draw_pit)):
                 figures.append(named_figure(name, caption, partial(draw, self, measure), [measure]))
         return tuple(figures)
 
     def files(self) -> Mapping[str, bytes | str]:
-        """Return containers as files ``<measure>-<model>.nc``; ``nDCG_10-ratio-2-of-1.nc`` above the first
-        threshold.
-        """
+        """Return containers as files ``<measure>-<model>.nc``."""
         return {
             f"{variable_name(measure)}-{model}.nc": container_bytes(container)
             for (measure, model), container in self.containers.items()
@@ -201,11 +177,7 @@ class ModelChecks(Result):
 
     def __getitem__(self, key: tuple[str, object]) -> HeldOutPrediction:
         """Return the predictions from one model under one measure: ``checks["ratio", "P@10"]``."""
-        model, measure = key
-        for prediction in self.predictions:
-            if prediction.model == model and str(prediction.measure) == str(measure):
-                return prediction
-        raise KeyError(key)
+        return {(p.model, str(p.measure)): p for p in self.predictions}[key[0], str(key[1])]
 
 
 def _by_measure(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -215,22 +187,17 @@ def _by_measure(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 def _calibration_view(rows: pd.DataFrame, metadata: Mapping[str, Any]) -> View:
     measure, n_runs, n_organizations = rows[["measure", "n_runs", "n_organizations"]].iloc[0]
-    widest = CI_PROBS[-1:]
-    return View(
-        title=f"{measure}: {counted(n_runs, 'run')} of {counted(n_organizations, 'organization')}, held "
-        f"out in {metadata['n_folds']} folds; {metadata['engine']}",
-        names=("model",),
-        columns=(
-            "mae",
-            Pivot(("pit_inside",), "ci_prob", label="PIT\nin\n{}"),
-            Pivot(("se",), "ci_prob", label="± of\n{}", values=widest),
-            "pit_mean",
-            Pivot(("covered",), "ci_prob", label="truth\nin\n{}"),
-            Pivot(("width",), "ci_prob", label="width of\n{}", values=widest),
-        ),
-        where={"measure": measure},
-        keep_empty=True,
+    runs = f"{counted(n_runs, 'run')} of {counted(n_organizations, 'organization')}"
+    title = f": {runs}, held out in {metadata['n_folds']} folds; {metadata['engine']}"
+    columns = (
+        "mae",
+        Pivot(("pit_inside",), "ci_prob", label="PIT\nin\n{}"),
+        Pivot(("se",), "ci_prob", label="± of\n{}", values=CI_PROBS[-1:]),
+        "pit_mean",
+        Pivot(("covered",), "ci_prob", label="truth\nin\n{}"),
+        Pivot(("width",), "ci_prob", label="width of\n{}", values=CI_PROBS[-1:]),
     )
+    return measure_view(measure, title, ("model",), columns, keep_empty=True)
 
 
 def check_models(
@@ -267,7 +234,7 @@ def check_models(
     posterior : str or PosteriorEstimator, optional
         Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'. By default of 500 draws.
     containers : bool, default True
-        Whether to fit each model to the whole pool, too, and gather containers for ArviZ.
+        Whether to gather predictions in containers for ArviZ.
     n_jobs : int, optional
         Processes; −1 for one per core. As of `bayespool.leave_out`.
     progress : callable, optional
@@ -320,7 +287,7 @@ def check_models(
         check_pool(HiddenDocuments(collection, measure), n_folds)
     folds = range(min(n_folds, len(HiddenDocuments(collection, parsed[0]).organizations)))
     distinct = dict.fromkeys(part for model_parts in parts.values() for part in model_parts)
-    tasks = list(product(distinct, [*folds, *([_WHOLE] if containers else [])]))
+    tasks = list(product(distinct, folds))
     fits: dict[tuple[_FittedPart, int], Fit] = {}
     work = partial(_fit, priors=priors, engine=engine, n_folds=n_folds, random_seed=random_seed)
     for task, fit in completed(work, collection, tasks, n_jobs=n_jobs):
@@ -328,90 +295,33 @@ def check_models(
         if progress is not None:
             progress(len(fits), len(tasks))
     predictions: list[HeldOutPrediction] = []
-    gathered = {}
     for measure in parsed:
-        steps: dict[str, tuple[list[PreparedModel], list[list[Fit]]]] = {}
-        first, measure_predictions = HiddenDocuments(collection, measure), []
-        for name in names:
-            prepared = [part.prepare(collection, priors) for part in parts[measure, name]]
-            steps[name] = prepared, [[fits[part, f] for f in folds] for part in parts[measure, name]]
-            predicted = predict_held_out(prepared, first, engine, **shared, fits=steps[name][1])
-            measure_predictions.append(predicted)
-            for part, model in zip(parts[measure, name], prepared, strict=True):
-                hidden = HiddenDocuments(collection, measure, part.threshold)
-                if containers and hidden.counts.n_hidden.any():  # a document has reached the one below
-                    whole = fits[part, _WHOLE]
-                    container = _container(model, hidden, whole, predicted, random_seed)
-                    gathered[str(measure), part.name] = container
-        members = [p for p in measure_predictions if p.model in COMBINED_MODELS]
+        hidden = HiddenDocuments(collection, measure)
+        steps = {
+            name: (
+                [part.prepare(collection, priors) for part in parts[measure, name]],
+                [[fits[part, f] for f in folds] for part in parts[measure, name]],
+            )
+            for name in names
+        }
+        predicted = [
+            predict_held_out(prepared, hidden, engine, **shared, fits=model_fits)
+            for prepared, model_fits in steps.values()
+        ]
+        members = [p for p in predicted if p.model in COMBINED_MODELS]
         if len(members) == len(COMBINED_MODELS) and len(members[0].densities) == 1:
-            measure_predictions.append(stack(members, random_seed=random_seed))
+            predicted.append(stack(members, random_seed=random_seed))
         elif len(members) == len(COMBINED_MODELS):
             both = {p.model: steps[p.model] for p in members}
-            measure_predictions.append(predict_mixture(both, members, first, **shared))
-        predictions += measure_predictions
+            predicted.append(predict_mixture(both, members, hidden, **shared))
+        predictions += predicted
+    about: dict[str, Any] = {"engine": sampling.engine, "collection_fingerprint": collection.fingerprint}
+    trees = {(str(p.measure), p.model): p.to_datatree(**about, **shared) for p in predictions if containers}
     metadata = check_metadata(
         collection,
         **described(measures=parsed, models=names, **shared, posterior=posterior, engine=sampling.engine),
     )
-    return ModelChecks(tuple(predictions), MappingProxyType(gathered), MappingProxyType(metadata))
-
-
-def _container(
-    prepared: PreparedModel,
-    hidden: HiddenDocuments,
-    fit: Fit,
-    prediction: HeldOutPrediction,
-    random_seed: int,
-) -> Any:
-    """Gather a fit to the whole pool with its priors, predictions and data in one container.
-
-    `ModelChecks` describes the groups. Model and documents are on the same threshold of the measure.
-    """
-    from bayespool.tables import build_container
-
-    rows, counts = hidden.rows(prepared.evidence), hidden.counts
-    is_count = isinstance(prediction.measure, Precision) and len(prediction.densities) == 1
-
-    def total(count: IntArray) -> IntArray:
-        return np.asarray(count.sum(axis=1, dtype=np.int32)[:, 0])
-
-    def values(amount: AnyArray) -> dict[str, AnyArray]:
-        value = (prediction.known + amount) / prediction.per_mean
-        if is_count:
-            return {"n_hidden_relevant": amount, "precision": value}
-        return {} if hidden.threshold.given else {"value": value}
-
-    observed = {"n_hidden_relevant": total(counts.n_hidden_relevant)} | values(prediction.observed)
-    by_run: dict[str, AnyArray] = {
-        "n_hidden": total(counts.n_hidden),
-        "n_judged_relevant": total(counts.n_relevant),
-        "fold": prediction.fold,
-        "organization_of_run": np.array(prediction.organizations),
-    }
-    source = Source(prepared.spec, prepared.evidence, prepared.run_ids, ())
-    groups, dims, coords = fit_variables(fit, source, random_seed, (rows.n_hidden, rows.n_hidden_relevant))
-    groups["observed_data"] |= observed
-    groups["predictions"] = values(prediction.draws.reshape(*fit.shape, -1))
-    groups["predictions_constant_data"] = by_run
-    return build_container(
-        {group: variables for group, variables in groups.items() if variables},
-        dims=dims | dict.fromkeys((*observed, *by_run), ("pooled_run",)),
-        coords=coords | {"pooled_run": prediction.run_ids},
-        attrs={
-            "bayespool_version": __version__,
-            "model": prepared.model,
-            "measure": str(hidden.measure),
-            "engine": fit.diagnostics.engine,
-            "collection_fingerprint": hidden.collection.fingerprint,
-            "random_seed": random_seed,
-            "problems": "; ".join((*fit.diagnostics.problems, *prediction.problems)),
-        },
-    )
-
-
-_WHOLE = -1
-"""Fold of a fit to the whole pool, which leaves nobody out."""
+    return ModelChecks(tuple(predictions), MappingProxyType(trees), MappingProxyType(metadata))
 
 
 @dataclass(frozen=True)
@@ -421,12 +331,6 @@ class _FittedPart:
     model: str
     depth: int
     threshold: Threshold
-
-    @property
-    def name(self) -> str:
-        """Name of the model, with the threshold if it is not the first."""
-        threshold = self.threshold
-        return f"{self.model}-{threshold.rel}-of-{threshold.given}" if threshold.given else self.model
 
     def prepare(self, collection: Collection, priors: Mapping[str, str]) -> PreparedModel:
         """Return the model prepared with the evidence of the whole pool, without runs to score."""
@@ -443,10 +347,127 @@ def _fit(
     n_folds: int,
     random_seed: int,
 ) -> tuple[tuple[_FittedPart, int], Fit]:
-    """Fit a part to all folds but one, or to the whole pool."""
+    """Fit a part to all folds but one."""
     part, f = task
     prepared = part.prepare(collection, priors)
-    if f == _WHOLE:
-        return task, fit_model(engine, prepared, prepared.evidence, random_seed)
     hidden = HiddenDocuments(collection, Precision(part.depth), part.threshold)
     return task, fit_fold(prepared, hidden, engine, f, n_folds=n_folds, random_seed=random_seed)
+
+
+def calibration_frame(
+    predictions: Sequence[HeldOutPrediction], ci_probs: Sequence[float] = CI_PROBS
+) -> pd.DataFrame:
+    """Return a data frame with the calibration of predictions by measure, model and probability.
+
+    Parameters
+    ----------
+    predictions : sequence of HeldOutPrediction
+    ci_probs : sequence of float in (0, 1)
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per measure, model and probability: ``measure``, ``model``, ``ci_prob``; ``pit_inside``, the
+        share of runs whose randomized PIT lies in the central part, ``ci_prob`` in expectation, and ``se``,
+        its standard error clustered by organization, NaN for a share of 0 or 1; ``covered``, the share of
+        runs whose interval contains the truth, ends included, which is somewhat larger for whole documents;
+        ``width``, the mean width of the intervals of the measure; ``pit_mean``; ``mae``, the mean absolute
+        error of the predicted mean; ``n_runs`` with hidden documents and their ``n_organizations``.
+    """
+    import pandas as pd
+
+    rows = pd.concat([p.to_frame(prob) for p in predictions for prob in ci_probs], ignore_index=True)
+    rows = rows.rename(columns={"pit": "pit_mean"}).assign(
+        pit_inside=(rows["pit"] - 0.5).abs() < rows["ci_prob"] / 2,
+        covered=(rows["lower"] <= rows["value"]) & (rows["value"] <= rows["upper"]),
+        width=rows["upper"] - rows["lower"],
+        mae=(rows["value_predicted"] - rows["value"]).abs(),
+    )
+    groups = rows.groupby(["measure", "model", "ci_prob"], sort=False)
+    means = groups[["pit_inside", "covered", "width", "pit_mean", "mae"]].mean()
+    means.insert(1, "se", groups[["pit_inside", "organization"]].apply(_clustered_error))
+    return means.assign(n_runs=groups.size(), n_organizations=groups["organization"].nunique()).reset_index()
+
+
+def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str] = ()) -> pd.DataFrame:
+    """Return a data frame that ranks models by expected log predictive density for held-out organizations.
+
+    The unit is the organization: the mean over its runs of the log predictive density of the number of
+    relevant hidden documents credited to the run; for a measure of several levels of relevance, of the
+    numbers that reach each of its thresholds among those that reached the one below. Weights and gains of a
+    measure do not enter: P@10 and RR@10 have the same density.
+
+    Parameters
+    ----------
+    predictions : sequence of HeldOutPrediction
+        Of one measure or of several.
+    combined : sequence of str
+        The models that the combined estimator mixes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Best first within a measure, as ArviZ has it: ``measure``, ``model``, ``rank``, ``elpd``,
+        ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``,
+        ``dse`` (of the differences by organization); then ``weight_combined``, the weights of the
+        combined estimator (on the first threshold), and ``n_organizations``. The weight of a model outside
+        the mixture is NaN.
+    """
+    import pandas as pd
+    from arviz_stats import compare
+
+    tables: list[pd.DataFrame] = []
+    for measure in dict.fromkeys(p.measure for p in predictions):
+        models = [p for p in predictions if p.measure == measure]
+        densities = {p.model: _organization_densities(p) for p in models}
+        best = np.max(list(densities.values()), axis=0)  # weights are the same less what is the best
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            table = compare({name: _elpd(density) for name, density in densities.items()})
+            others = {name: _elpd(d - best) for name, d in densities.items() if name != "combined"}
+            table["weight"] = compare(others)["weight"] if others else np.nan
+        table["weight_combined"] = _combined_weights([p for p in models if p.model in combined])
+        table["n_organizations"] = len(best)
+        tables.append(table.drop(columns=["p", "warning"]).rename_axis("model").reset_index())
+        tables[-1].insert(0, "measure", str(measure))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _combined_weights(members: Sequence[HeldOutPrediction]) -> pd.Series:
+    """Return the weights of the combined estimator on the first threshold, by model."""
+    import pandas as pd
+
+    if not members:
+        return pd.Series(dtype=float)
+    scored = np.isfinite(members[0].log_density)
+    organization = members[0].organization[scored]
+    densities = np.column_stack([p.densities[0, scored] for p in members])
+    weights = stacking_weights(densities, 1 / np.bincount(organization)[organization])
+    return pd.Series(weights, [p.model for p in members])
+
+
+def _organization_densities(prediction: HeldOutPrediction) -> FloatArray:
+    """Return the mean log density of each organization's runs, shape (organization,)."""
+    scored = np.isfinite(prediction.log_density)
+    organization = np.unique(prediction.organization[scored], return_inverse=True)[1]
+    return np.bincount(organization, prediction.log_density[scored]) / np.bincount(organization)
+
+
+def _elpd(densities: FloatArray) -> Any:
+    """Return log predictive densities of held-out organizations as ArviZ has them."""
+    from arviz_stats.utils import ELPDData
+    from xarray import DataArray
+
+    n, se = len(densities), np.sqrt(len(densities) * densities.var())
+    elpd_i = DataArray(densities, dims="organization")
+    elpd = "loo_kfold", densities.sum(), se, np.nan, 0, n, "log"  # of 0 samples: it is no estimate by PSIS
+    return ELPDData(*elpd, warning=False, good_k=np.nan, elpd_i=elpd_i)
+
+
+def _clustered_error(rows: pd.DataFrame) -> float:
+    """Return the standard error of a share with clustered observations; NaN for a share of 0 or 1."""
+    inside = rows["pit_inside"]
+    if inside.all() or not inside.any():
+        return float("nan")
+    off = (inside - inside.mean()).groupby(rows["organization"]).sum()
+    return float(np.sqrt((off**2).sum()) / len(inside))

@@ -24,8 +24,8 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
-from bayespool.experiments.preparing import changed, parts_description
 from bayespool.experiments.running import Columns, Stored, Task, add_rows
+from bayespool.experiments.settings import changed, parts_description
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.errors import (
     kendall_tau_b,
@@ -430,8 +430,7 @@ class Design(Task):
         scores: dict[str, list[Any]] = {}
         with _timed(seconds, "comparing with the truth"):
             counted = self.topics(collection, part, settings)
-            organization = collection.organization[collection.run_index(part.run_ids)]
-            organizations = np.array(collection.organizations, dtype=object)[organization]
+            organizations = np.array(run_organizations(collection, part.run_ids), dtype=object)
             for m, measure in enumerate(part.measures):
                 truth = self.truth(collection, concealed, part, measure, settings)
                 scores[str(measure)] = np.where(counted, truth.values.scores(), np.nan).tolist()
@@ -518,6 +517,11 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
     return dataclasses.replace(whole, attributed_run=np.full_like(whole.attributed_run, -1), own=None)
 
 
+def run_organizations(collection: Collection, run_ids: Sequence[str]) -> list[str]:
+    """Return the name of each run's organization."""
+    return [collection.organizations[o] for o in collection.organization[collection.run_index(run_ids)]]
+
+
 def resolve_run_types(
     collection: Collection, run_types: Mapping[str, str] | None, run_ids: Iterable[str]
 ) -> tuple[tuple[str, str], ...]:
@@ -541,8 +545,8 @@ def contributors(
     fewer than ``least``.
     """
     runs, units = whole.pooled_run_ids if run_ids is None else run_ids, dict[str, list[str]]()
-    for run, organization in zip(runs, whole.organization[whole.run_index(runs)], strict=True):
-        units.setdefault(run if by == "run" else whole.organizations[organization], []).append(run)
+    for run, name in zip(runs, runs if by == "run" else run_organizations(whole, runs), strict=True):
+        units.setdefault(name, []).append(run)
     if len(units) < least:
         raise InputError(
             f"only one {by} was pooled: nothing is left once it is left out",

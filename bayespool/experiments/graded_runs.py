@@ -15,9 +15,7 @@ import numpy as np
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
-from bayespool.defaults import fill_ci_prob
 from bayespool.experiments.design import COVERAGE_LEVELS, Design, error_columns, interval_summary
-from bayespool.experiments.preparing import parsed_arguments
 from bayespool.experiments.running import Columns, PartResult
 from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Measure
@@ -175,11 +173,13 @@ def measure_view(
     names: tuple[str, ...],
     columns: tuple[str | IntervalColumn | Pivot, ...],
     note: str = "",
+    *,
+    keep_empty: bool = False,
     **where: object,
 ) -> View:
     """Return a view of the rows of one measure, which its title begins with, and of other values."""
-    title, where = f"{measure}, {title}" if title else str(measure), {"measure": str(measure)} | where
-    return View(title=title, names=names, columns=columns, where=where, note=note)
+    title, where = f"{measure}{title}", {"measure": str(measure)} | where
+    return View(title=title, names=names, columns=columns, where=where, note=note, keep_empty=keep_empty)
 
 
 def best_runs_text(n_runs: int, n_all: int) -> str:
@@ -367,12 +367,12 @@ class DesignResult(ExperimentResult):
         for measure in measures:
             rows = self._summary[self._summary["measure"] == measure]
             posteriors = rows[rows["ci_prob"].notna()]
-            title, note = self._runs_clause(measure, int(rows["n_runs"].iloc[0])), self._legend()
-            note = note if measure == measures[-1] else ""
+            title = f", {self._runs_clause(measure, int(rows['n_runs'].iloc[0]))}"
+            note = self._legend() if measure == measures[-1] else ""
             yield measure_view(measure, title, ("estimator",), self._errors, note)
             if len(posteriors):
                 n_open = counted(int(posteriors["n_open"].iloc[0]), "run")
-                title, columns = f"intervals of {n_open} with anything unjudged", (*intervals, "width")
+                title, columns = f", intervals of {n_open} with anything unjudged", (*intervals, "width")
                 level_ = {"ci_prob": self.settings.ci_prob}
                 yield measure_view(measure, title, ("estimator",), columns, **level_)
 
@@ -499,11 +499,7 @@ def run_design(
        as-judged      16 0.0253
     interpolated      16 0.0165
     """
-    settings = DesignSettings(
-        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
-        estimand=estimand,
-        ci_prob=fill_ci_prob(ci_prob),
-    )
+    settings = DesignSettings.parse(locals())
     parts = [
         part if part.measures else replace(part, measures=settings.measures)
         for part in design.parts(collection, settings)

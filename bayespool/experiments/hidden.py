@@ -97,8 +97,10 @@ class HiddenRows:
 class HiddenDocuments:
     """Documents that each pooled run would have unjudged if its organization had not been pooled.
 
-    Above the first threshold only documents that reached the threshold below are included. The measure's
-    cutoff says how deep they are; the default threshold is its first.
+    Above the first threshold only documents that reached the threshold below are counted. The measure's
+    cutoff says how deep they are; the default threshold is its first. Scores are those of the runs with their
+    organizations held out, given the relevance of the hidden documents; documents unjudged with all
+    organizations pooled count as in a score as judged.
     """
 
     collection: Collection
@@ -178,53 +180,32 @@ class HiddenDocuments:
             document_row=within,
         )
 
-
-def pool_alone(collection: Collection) -> Collection:
-    """Return the collection without the user's own judgments, for checks of the pool."""
-    if collection.own is None:
-        return collection
-    return replace(collection.without_judgments(collection.is_own), own=None)
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOutRankings:
-    """Scores of the pooled runs with their organizations held out, given the hidden documents' relevance.
-
-    Documents unjudged with all organizations pooled count as in a score as judged. `hidden` is of the first
-    threshold of the measure.
-    """
-
-    hidden: HiddenDocuments
-
-    @property
-    def measure(self) -> Measure:
-        """Measure of the scores."""
-        return self.hidden.measure
+    # --- scores of the pooled runs given the hidden documents' relevance ---
 
     @cached_property
     def documents(self) -> Documents:
         """Hidden documents that affect the scores: within the cutoff or within reach of an ideal ranking."""
-        return Documents(*held_out_documents(self.hidden.collection, cutoff=self._reach))
+        return Documents(*held_out_documents(self.collection, cutoff=self._reach))
 
     @property
     def _reach(self) -> int:
-        return ideal_reach(self.hidden.collection, self.measure)
+        return ideal_reach(self.collection, self.measure)
 
     @cached_property
-    def organization(self) -> IndexArray:
+    def document_organization(self) -> IndexArray:
         """Organization index for each document, among organizations with a pooled run, shape (document,)."""
-        return self.hidden.index_organizations(self.documents.run)
+        return self.index_organizations(self.documents.run)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
         """Relevance levels for the thresholds."""
-        return threshold_levels(self.hidden.collection, self.hidden.thresholds)
+        return threshold_levels(self.collection, self.thresholds)
 
     @cached_property
     def judged(self) -> Levels:
         """Number of thresholds that each document's judgment reaches, shape (document,)."""
-        rels = [threshold.rel for threshold in self.hidden.thresholds]
-        relevance = self.hidden.collection.relevance[self.documents.pair]
+        rels = [threshold.rel for threshold in self.thresholds]
+        relevance = self.collection.relevance[self.documents.pair]
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
 
     def judged_values(
@@ -283,10 +264,10 @@ class HeldOutRankings:
         Judgments that only the organization contributed are left out; its documents are those of the run
         alone unless runs share their ideal rankings.
         """
-        run_organization = self.hidden.organization[runs]
+        run_organization = self.organization[runs]
         run, topic, _, number = self._places_of(runs, documents)
         if measure.ideal != "own":
-            run, number = np.nonzero(run_organization[:, None] == self.organization[documents])
+            run, number = np.nonzero(run_organization[:, None] == self.document_organization[documents])
             topic = self.documents.topic[documents][number]
         organizations, index = np.unique(run_organization, return_inverse=True)
         judged = np.stack([self._judged_without(int(o)) for o in organizations])[index]
@@ -300,23 +281,23 @@ class HeldOutRankings:
 
     def _judged_without(self, organization: int) -> IndexArray:
         """Return numbers of judged documents except one organization's sole contributions, (topic, level)."""
-        collection = self.hidden.collection
-        is_sole = sole_contributor(collection) == self.hidden.pooled_organizations[organization]
+        collection = self.collection
+        is_sole = sole_contributor(collection) == self.pooled_organizations[organization]
         relevance = np.where(is_sole, np.int16(-1), collection.relevance)
         return judged_tally(collection, self.levels, relevance=relevance).n
 
     @cached_property
     def _levels(self) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_]]:
         """Relevance levels in pooled runs' rankings and whether a document is hidden, (run, topic, rank)."""
-        return held_out_levels(self.hidden.collection, self._reach)
+        return held_out_levels(self.collection, self._reach)
 
     @cached_property
     def places(self) -> tuple[npt.NDArray[np.intp], ...]:
         """Run, topic, rank from 0 and number of hidden documents in the runs of their organizations."""
-        collection, places = self.hidden.collection, np.nonzero(self._levels[1])
+        collection, places = self.collection, np.nonzero(self._levels[1])
         number = np.zeros(len(collection.relevance), dtype=np.intp)
         number[self.documents.pair] = np.arange(len(self.documents.pair))
-        return *places, number[collection.document[self.hidden.run_index, :, : self._reach][places]]
+        return *places, number[collection.document[self.run_index, :, : self._reach][places]]
 
     def _places_of(
         self, runs: npt.NDArray[np.intp], documents: npt.NDArray[np.intp]
@@ -326,6 +307,13 @@ class HeldOutRankings:
         shown = np.isin(run, runs) & np.isin(number, documents)
         row, column = np.searchsorted(runs, run[shown]), np.searchsorted(documents, number[shown])
         return row, topic[shown], rank[shown], column
+
+
+def pool_alone(collection: Collection) -> Collection:
+    """Return the collection without the user's own judgments, for checks of the pool."""
+    if collection.own is None:
+        return collection
+    return replace(collection.without_judgments(collection.is_own), own=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,36 +362,37 @@ class PredictionTarget:
 
 
 def prediction_targets(
-    prepared: Sequence[PreparedModel], rankings: HeldOutRankings
+    prepared: Sequence[PreparedModel], first: HiddenDocuments
 ) -> tuple[PredictionTarget, ...]:
     """Return one prediction target per threshold, given a prepared model for each."""
-    first, thresholds, documents = rankings.hidden, rankings.hidden.thresholds, rankings.documents
+    thresholds, deepest = first.thresholds, first.documents.rank.max(initial=0)
     if len(prepared) != len(thresholds) or first.threshold != thresholds[0]:
         raise ValueError(
             f"{first.measure} asks on the thresholds {thresholds}, a model for each, from the first on"
         )
-    targets = []
+    targets: list[PredictionTarget] = []
     for model, threshold in zip(prepared, thresholds, strict=True):
         hidden = replace(first, asked_threshold=threshold) if threshold.given else first
-        if not threshold.given and documents.rank.max(initial=0) <= first.measure.cutoff:
-            targets.append(PredictionTarget(model, hidden, model.evidence, hidden.rows(model.evidence)))
+        if threshold.given or deepest > first.measure.cutoff:
+            asked = _ask_each(model, hidden, first, len(targets))
         else:
-            targets.append(PredictionTarget(model, hidden, *_ask_each(model, hidden, rankings, len(targets))))
+            asked = model.evidence, hidden.rows(model.evidence)
+        targets.append(PredictionTarget(model, hidden, *asked))
     return tuple(targets)
 
 
 def _ask_each(
-    prepared: PreparedModel, hidden: HiddenDocuments, rankings: HeldOutRankings, step: int
+    prepared: PreparedModel, hidden: HiddenDocuments, first: HiddenDocuments, step: int
 ) -> tuple[Evidence, HiddenRows]:
     """Return evidence with one row per document for a threshold, numbered from 0, as in a completion."""
-    collection, documents = hidden.collection, rankings.documents
+    collection, documents = hidden.collection, first.documents
     run, topic, rank, pair, _ = documents
-    counted = (rankings.judged >= step) & (rank <= hidden.measure.cutoff)
-    n_hidden, n_hidden_relevant = (n.astype(np.int64) for n in (counted, counted & (rankings.judged > step)))
+    counted = (first.judged >= step) & (rank <= hidden.measure.cutoff)
+    n_hidden, n_hidden_relevant = (n.astype(np.int64) for n in (counted, counted & (first.judged > step)))
     rows = HiddenRows(
         run=np.searchsorted(hidden.run_index, run).astype(np.int64),
         topic=topic.astype(np.int64),
-        organization=rankings.organization,
+        organization=first.document_organization,
         n_hidden=n_hidden,
         n_hidden_relevant=n_hidden_relevant,
         document_row=np.arange(len(pair)),

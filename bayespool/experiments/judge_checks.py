@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayespool.collection import Collection, Judge
 from bayespool.collection.own import check_own_judgments
-from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
-from bayespool.experiments.design import contributors
-from bayespool.experiments.graded_runs import check_metadata, ordered_table
+from bayespool.experiments.design import contributors, run_organizations
+from bayespool.experiments.graded_runs import check_metadata, measure_view, ordered_table
 from bayespool.experiments.judge_rows import (
     Confusions,
     Row,
@@ -29,8 +28,8 @@ from bayespool.experiments.judge_rows import (
     relevant_from,
 )
 from bayespool.experiments.running import Columns, Stored, Task, add_rows
+from bayespool.experiments.settings import parsed_fields
 from bayespool.measures import Measure
-from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import By, Estimand
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
@@ -42,7 +41,7 @@ from bayespool.tables.files import records
 from bayespool.tables.formatting import level, number, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
-from bayespool.validation import check_count, described, listed
+from bayespool.validation import check_count, described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,8 +91,7 @@ class IntervalsWithLabels(Task):
                 lower, upper = estimates.interval(settings.ci_prob)
                 ends = {"value": estimates.value, "lower": lower, "upper": upper, "width": upper - lower}
                 intervals[estimates.measure, name] = {f"{key}_{which}": ends[key] for key in ends}
-        index = collection.organization[collection.run_index(part)]
-        organizations = [collection.organizations[o] for o in index]
+        organizations = run_organizations(collection, part)
         rows: Columns = {}
         for measure, name in product(settings.measures, judges):
             row: Row = {"measure": str(measure), "judge": name, "organization": organizations}
@@ -126,12 +124,7 @@ def _mean_widths(runs: pd.DataFrame) -> pd.DataFrame:
 
 _SHARED = {
     "judge": Column("judge", "method", "The judge."),
-    "documents": Column(
-        "documents",
-        "text",
-        "Hidden ones, which one organization alone contributed, down to the depth of the evidence, and other "
-        "judged ones that some run ranks in its top 30.",
-    ),
+    "documents": Column("documents", "text", "Hidden ones, of one organization, and other judged ones."),
     "label": Column("label", "text", "A grade of the judge, or none."),
     "relevant_from": Column("relevant\nfrom", "count", "Relevant is a document of this relevance or more."),
     "n": Column("number", "count", "Number of documents."),
@@ -143,9 +136,7 @@ _SHARED = {
 }
 _AGREEMENT = _SHARED | {
     "n": Column("labeled", "count", "Labeled documents."),
-    "promised": Column(
-        "promised", "count", "Relevant documents expected if label rates were those of the other documents."
-    ),
+    "promised": Column("promised", "count", "Relevant ones if label rates were those of other documents."),
     "auc": Column("AUC", "chance", "Chance that a relevant document is labeled higher; ties half."),
     "kappa": Column("κ", "chance", "Cohen's κ of relevance and of a label of label_from or more."),
     "label_from": Column("label\nfrom", "threshold", "Where κ of other documents, if any, is greatest."),
@@ -167,16 +158,13 @@ _INTERVALS = {
     "width_without": Column("without", "score", "Width of the interval without labels, in means over runs."),
     "width_with": Column("with", "score", "Width of the interval with the judge's labels."),
     "saved": Column("narrower by", "share", "Share of the width that labels save."),
+    "value_without": Column("estimate,\nwithout", "score", "Estimate without labels of the judge."),
+    "lower_without": Column("from,\nwithout", "score", "Lower end of the interval without labels."),
+    "upper_without": Column("to,\nwithout", "score", "Upper end of the interval without labels."),
+    "value_with": Column("estimate,\nwith", "score", "Estimate with labels of the judge."),
+    "lower_with": Column("from,\nwith", "score", "Lower end of the interval with labels."),
+    "upper_with": Column("to,\nwith", "score", "Upper end of the interval with labels."),
 }
-for _which in ("without", "with"):
-    _INTERVALS |= {
-        f"{_name}_{_which}": Column(f"{_label},\n{_which}", "score", f"{_help} {_which} labels of the judge.")
-        for _name, _label, _help in (
-            ("value", "estimate", "Estimate"),
-            ("lower", "from", "Lower end of the interval"),
-            ("upper", "to", "Upper end of the interval"),
-        )
-    }
 
 _TABLES = {
     "agreement": ("Agreement of labels with judgments", _AGREEMENT),
@@ -297,61 +285,44 @@ class JudgeCheck(Result):
         levels = (0, *self.confusions[measures[0], judge.name].levels)
         names = {str(a): f"{a}" if b == a + 1 else f"{a}–{b - 1}" for a, b in pairwise(levels)}
         relevance = Pivot(("n",), "relevance_from", labels=names | {str(levels[-1]): f"≥ {levels[-1]}"})
-        return View(
-            title=f"{_named(measures)}, judge {judge.name}: judged documents by label and relevance",
-            names=("label",),
-            columns=(Pivot((relevance,), "documents", grouped=True),),
-            where={"measure": str(measures[0]), "judge": judge.name},
-        )
+        title = f"{_others(measures)}, judge {judge.name}: judged documents by label and relevance"
+        columns = (Pivot((relevance,), "documents", grouped=True),)
+        return measure_view(measures[0], title, ("label",), columns, judge=judge.name)
 
     def _coverage_view(self, measure: Measure) -> View:
-        unjudged = f"Unjudged documents are those within rank {measure.cutoff} of the runs to score."
-        return View(
-            title=f"{measure}: documents with labels",
-            names=("judge", "documents"),
-            columns=("n", "n_labeled", "share"),
-            where={"measure": str(measure)},
-            note=unjudged if self.run_ids else "There is no run to score, and so no unjudged document.",
-        )
+        note = f"Unjudged documents are those within rank {measure.cutoff} of the runs to score."
+        note = note if self.run_ids else "There is no run to score, and so no unjudged document."
+        names, columns = ("judge", "documents"), ("n", "n_labeled", "share")
+        return measure_view(measure, ": documents with labels", names, columns, note)
 
     def _interval_view(self, measure: Measure) -> View:
         n_runs = self._frames["runs"]["run_id"].nunique()
         runs = "runs to score" if self.run_ids else "pooled runs, each organization left out"
-        return View(
-            title=f"{measure}: mean width of {level(self.metadata['ci_prob'])} intervals of {n_runs} {runs}",
-            names=("judge",),
-            columns=("width_without", "width_with", "saved"),
-            where={"measure": str(measure)},
-        )
+        title = f": mean width of {level(self.metadata['ci_prob'])} intervals of {n_runs} {runs}"
+        return measure_view(measure, title, ("judge",), ("width_without", "width_with", "saved"))
 
 
-def _named(measures: list[Measure]) -> str:
-    return ", ".join(map(str, measures))
+def _others(measures: list[Measure]) -> str:
+    """Return the measures after the first, each after a comma."""
+    return "".join(f", {measure}" for measure in measures[1:])
 
 
 def _share_view(measures: list[Measure], judge: Judge, rel: int) -> View:
-    return View(
-        title=f"{_named(measures)}, judge {judge.name}: share of relevance {rel} or more by label",
-        names=("label",),
-        columns=(Pivot(("n", "share", IntervalColumn()), "documents", grouped=True),),
-        where={"measure": str(measures[0]), "judge": judge.name, "relevant_from": rel},
-    )
+    title = f"{_others(measures)}, judge {judge.name}: share of relevance {rel} or more by label"
+    columns = (Pivot(("n", "share", IntervalColumn()), "documents", grouped=True),)
+    return measure_view(measures[0], title, ("label",), columns, judge=judge.name, relevant_from=rel)
 
 
 def _agreement_view(measures: list[Measure]) -> View:
-    return View(
-        title=f"{_named(measures)}: agreement of labels with judgments",
-        names=("judge", "relevant_from"),
-        columns=(
-            "label_from",
-            Pivot(("auc",), "documents", label="AUC\n{}"),
-            Pivot(("kappa",), "documents", label="κ\n{}"),
-            Pivot(("n_relevant",), "documents", label="relevant,\n{}", values=("hidden",)),
-            Pivot(("promised",), "documents", label="promised,\n{}", values=("hidden",)),
-        ),
-        where={"measure": str(measures[0])},
-        keep_empty=True,
+    columns = (
+        "label_from",
+        Pivot(("auc",), "documents", label="AUC\n{}"),
+        Pivot(("kappa",), "documents", label="κ\n{}"),
+        Pivot(("n_relevant",), "documents", label="relevant,\n{}", values=("hidden",)),
+        Pivot(("promised",), "documents", label="promised,\n{}", values=("hidden",)),
     )
+    title, names = f"{_others(measures)}: agreement of labels with judgments", ("judge", "relevant_from")
+    return measure_view(measures[0], title, names, columns, keep_empty=True)
 
 
 def check_judges(
@@ -456,18 +427,9 @@ def check_judges(
 
     check_count("random_seed", random_seed, least=0)
     check_count("pool_depth", pool_depth)
-    parsed = parse_ranking_measures(measures)
-    settings = JudgesSettings(
-        measures=parsed,
-        posterior=parse_posterior(posterior, estimand=estimand, random_seed=random_seed),
-        unpool=listed("unpool", unpool, may_be_empty=True),
-        unpool_by=unpool_by,
-        pool_depth=pool_depth,
-        estimand=estimand,
-        intervals=intervals,
-        ci_prob=fill_ci_prob(ci_prob),
-        random_seed=random_seed,
-    )
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
+    settings = JudgesSettings(**parsed_fields(JudgesSettings, locals()) | {"posterior": estimator})
+    parsed = settings.measures
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     names = [judge.name for judge in collection.judges]

@@ -119,7 +119,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
         if self.settings.by == "type":
             names, measures = ("type", "estimator"), self.settings.measures
-            type_views = tuple(measure_view(m, "by type", names, _TYPE_COLUMNS) for m in measures)
+            type_views = tuple(measure_view(m, ", by type", names, _TYPE_COLUMNS) for m in measures)
             return *tables, Table("types", "Types of runs", self._type_frame(), _TYPES, type_views)
         if not self.clusters:
             return tables
@@ -437,17 +437,19 @@ class LeaveOutSeveralResult(Result):
         """Geometric means of the MAE and numbers of collections by measure and estimator."""
         import pandas as pd
 
-        labels, frames = list(self.settings.labels), []
-        for measure, rows in self._summary.groupby("measure", sort=False):
-            mae = rows.pivot(index="collection", columns="estimator", values="mae")[labels]
-            columns = over_collections(mae.to_numpy(float))
-            frames.append(pd.DataFrame({"measure": measure, "estimator": labels} | columns))
-        return pd.concat(frames, ignore_index=True)
+        labels, measures = list(self.settings.labels), self._summary.groupby("measure", sort=False)
+        columns = {
+            measure: over_collections(
+                rows.pivot(index="collection", columns="estimator", values="mae")[labels]
+            )
+            for measure, rows in measures
+        }
+        return pd.concat(columns, names=["measure", "estimator"]).reset_index()
 
     def _views(self, table: str) -> tuple[View, ...]:
-        shown: tuple[Any, ...] = "by collection", ("collection", "estimator"), _ERRORS
+        shown: tuple[Any, ...] = ", by collection", ("collection", "estimator"), _ERRORS
         if table == "overall":
-            title = "number of collections where an estimator is best and worst by MAE"
+            title = ", number of collections where an estimator is best and worst by MAE"
             shown = title, ("estimator",), ("n_best", "n_worst", "geometric_mean")
         return tuple(measure_view(measure, *shown) for measure in self.settings.measures)
 
@@ -465,21 +467,19 @@ class LeaveOutSeveralResult(Result):
         return text
 
 
-def over_collections(errors: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
-    """Return columns of ``overall`` from errors of shape (collection, estimator), NaN where unknown."""
-    errors = errors[~np.isnan(errors).all(axis=1)]
-    is_known = ~np.isnan(errors)
-    best = errors <= np.nanmin(errors, axis=1, keepdims=True, initial=np.inf) + _ROUNDING
-    worst = errors >= np.nanmax(errors, axis=1, keepdims=True, initial=-np.inf) - _ROUNDING
-    averaged = is_known & ~(errors < _ROUNDING).any(axis=1, keepdims=True)
-    n_averaged = averaged.sum(axis=0)
-    logs = np.log(errors, out=np.zeros_like(errors), where=averaged).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        means = np.where(n_averaged > 0, np.exp(logs / n_averaged), np.nan)
-    return {
-        "n_collections": is_known.sum(axis=0),
-        "n_best": best.sum(axis=0),
-        "n_worst": worst.sum(axis=0),
-        "geometric_mean": means,
-        "n_averaged": n_averaged,
-    }
+def over_collections(errors: pd.DataFrame) -> pd.DataFrame:
+    """Return columns of ``overall`` by estimator from errors by collection and estimator, NaN if unknown."""
+    import pandas as pd
+
+    has_zero = (errors < _ROUNDING).any(axis=1)
+    averaged = errors[~has_zero]
+    n_averaged = averaged.notna().sum()
+    return pd.DataFrame(
+        {
+            "n_collections": errors.notna().sum(),
+            "n_best": errors.le(errors.min(axis=1) + _ROUNDING, axis=0).sum(),
+            "n_worst": errors.ge(errors.max(axis=1) - _ROUNDING, axis=0).sum(),
+            "geometric_mean": np.exp(np.log(averaged).sum() / n_averaged.where(n_averaged > 0)),
+            "n_averaged": n_averaged,
+        }
+    )

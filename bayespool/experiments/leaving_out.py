@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.corrections.lipani import INDICATORS, AntiPrecision
-from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
@@ -31,12 +30,10 @@ from bayespool.experiments.design import (
 )
 from bayespool.experiments.graded_runs import result_fields, run_table, total_seconds
 from bayespool.experiments.leave_out_results import LeaveOutResult, LeaveOutSeveralResult
-from bayespool.experiments.preparing import parsed_arguments
-from bayespool.experiments.settings import LeaveOutSettings, leave_out_estimand
+from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values
 from bayespool.names import PairTest, Runs, Unseen
 from bayespool.pooling.loading import check_collection_names
-from bayespool.validation import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -293,23 +290,7 @@ def leave_out(
        as-judged 0.0233 -0.0233 35.0
     interpolated 0.0166  0.0147 23.0
     """
-    estimand = leave_out_estimand(truth, unseen)
-    settings = LeaveOutSettings(
-        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
-        by=by,
-        n_clusters=n_clusters,
-        run_types=tuple((run_types or {}).items()),
-        types=listed("types", types),
-        runs=runs,
-        top=top,
-        top_pool=top_pool,
-        truth=truth,
-        unseen=unseen,
-        denominator=denominator,
-        pool_depth=pool_depth,
-        test=test,
-        ci_prob=fill_ci_prob(ci_prob),
-    )
+    settings = LeaveOutSettings.parse(locals())
     return leave_out_resolved(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)
 
 
@@ -332,7 +313,13 @@ def leave_out_resolved(
         },
         seconds=total_seconds(results),
         clusters=design.clusters,
-        _rows=_with_reported(run_table(pooled, settings, results), settings),
+        _rows=with_reported(
+            run_table(pooled, settings, results),
+            ["measure", "estimator"],
+            "truth",
+            settings.top,
+            every=settings.top_pool == "kept",  # runs were chosen before they were left out
+        ),
         scores_in_pool={m: dict(zip(runs, scores.tolist(), strict=True)) for m, scores in in_pool.items()},
     )
 
@@ -370,12 +357,14 @@ def _with_types(whole: Collection, settings: LeaveOutSettings) -> LeaveOutSettin
     return replace(settings, run_types=pairs, types=settings.types or tuple(kinds))
 
 
-def _with_reported(frame: pd.DataFrame, settings: LeaveOutSettings) -> pd.DataFrame:
-    """Return the rows with a column ``reported`` that marks the best runs."""
-    reported = np.full(len(frame), settings.top_pool == "kept")  # runs were chosen before they were left out
-    for _, rows in frame.groupby(["measure", "estimator"], sort=False):
-        reported[rows.index[best_positions(rows["truth"].to_numpy(), settings.top)]] = True
-    frame.insert(list(frame.columns).index("truth"), "reported", reported)
+def with_reported(
+    frame: pd.DataFrame, keys: Sequence[str], score: str, top: float, *, every: bool = False
+) -> pd.DataFrame:
+    """Return the rows with a column ``reported`` that marks the best runs in each group, or every run."""
+    reported = np.full(len(frame), every)
+    for _, rows in frame.groupby(list(keys), sort=False):
+        reported[rows.index[best_positions(rows[score].to_numpy(), top)]] = True
+    frame.insert(list(frame.columns).index(score), "reported", reported)
     return frame
 
 
@@ -496,23 +485,7 @@ denominator, pool_depth, test, ci_prob, random_seed : optional
        depth 5  as-judged 0.0567      0.0000
        depth 5 background 0.0496    -12.5294
     """
-    estimand = leave_out_estimand(truth, unseen)
-    settings = LeaveOutSettings(
-        **parsed_arguments(measures, estimators, posterior, estimand=estimand, random_seed=random_seed),
-        by=by,
-        n_clusters=n_clusters,
-        run_types=tuple((run_types or {}).items()),
-        types=listed("types", types),
-        runs=runs,
-        top=top,
-        top_pool=top_pool,
-        truth=truth,
-        unseen=unseen,
-        denominator=denominator,
-        pool_depth=pool_depth,
-        test=test,
-        ci_prob=fill_ci_prob(ci_prob),
-    )
+    settings = LeaveOutSettings.parse(locals())
     check_collection_names(collections)
     if not collections:
         raise InputError("no collection", hint="give a mapping of names to collections")

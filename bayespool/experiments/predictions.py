@@ -1,6 +1,4 @@
-"""Predictions of pooled runs as runs of new organizations, with the judged amounts that they predict, and
-tables of them: calibration and comparison of models.
-"""
+"""Predictions of pooled runs as runs of new organizations, with the judged amounts that they predict."""
 
 from __future__ import annotations
 
@@ -14,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
+from bayespool import __version__
 from bayespool.arrays import FloatArray, IndexArray, IntArray
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import randomized_pit
 from bayespool.experiments.hidden import (
-    HeldOutRankings,
     HiddenDocuments,
     HiddenRows,
     draw_levels,
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
 
     from bayespool.inference import Engine, Fit
 
-
-CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
 
 Fits = Sequence[Sequence["Fit"]]
 """Fits for each threshold and fold."""
@@ -78,6 +74,10 @@ class HeldOutPrediction:
         to the run that reach it, among those that reach the threshold below. NaN where there are none.
     problems : tuple of str
         Failed checks of fits, by fold.
+    n_chains : int
+        Chains of the draws.
+    log_likelihood : ndarray of float, shape (draw, threshold, run), optional
+        Log likelihood in each draw of what ``densities`` are of; None for a mixture.
     """
 
     model: str
@@ -95,6 +95,8 @@ class HeldOutPrediction:
     pit: FloatArray
     densities: FloatArray
     problems: tuple[str, ...] = ()
+    n_chains: int = 1
+    log_likelihood: FloatArray | None = None
 
     @cached_property
     def organization(self) -> IndexArray:
@@ -145,6 +147,57 @@ class HeldOutPrediction:
             }
         )
         return frame[self.has_hidden].reset_index(drop=True)
+
+    def to_datatree(self, **attributes: str | int) -> Any:
+        """Return the predictions with what they predict as a container for ArviZ.
+
+        Parameters
+        ----------
+        **attributes : str or int
+            More attributes of the container.
+
+        Returns
+        -------
+        xarray.DataTree
+            With the groups ``posterior_predictive`` and ``observed_data``, of the value of the measure with
+            the hidden documents of each run (``value``; under P@n ``precision``, and their number
+            ``n_hidden_relevant``), ``log_likelihood`` of the hidden documents that reach each threshold
+            (``hidden_relevant``; not of a mixture) and ``constant_data``. Parameters and draws were fitted
+            without the run's organization.
+        """
+        from bayespool.tables import build_container
+
+        is_count = isinstance(self.measure, Precision) and len(self.densities) == 1
+
+        def values(amount: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+            value = (self.known + amount) / self.per_mean
+            return {"n_hidden_relevant": amount, "precision": value} if is_count else {"value": value}
+
+        groups: dict[str, dict[str, npt.NDArray[Any]]] = {
+            "posterior_predictive": values(self.draws.reshape(self.n_chains, -1, len(self.run_ids))),
+            "observed_data": values(self.observed),
+            "constant_data": {
+                "n_hidden": self.n_hidden,
+                "fold": self.fold,
+                "organization": np.array(self.organizations),
+            },
+        }
+        dims = {name: ("pooled_run",) for group in groups.values() for name in group}
+        if self.log_likelihood is not None:
+            likelihood = self.log_likelihood.reshape(self.n_chains, -1, *self.densities.shape)
+            groups["log_likelihood"] = {"hidden_relevant": likelihood}
+        return build_container(
+            groups,
+            dims={**dims, "hidden_relevant": ("threshold", "pooled_run")},
+            coords={"pooled_run": self.run_ids, "threshold": range(1, len(self.densities) + 1)},
+            attrs={
+                "bayespool_version": __version__,
+                "model": self.model,
+                "measure": str(self.measure),
+                "problems": "; ".join(self.problems),
+                **attributes,
+            },
+        )
 
 
 def check_pool(hidden: HiddenDocuments, n_folds: int) -> None:
@@ -233,22 +286,22 @@ def predict_held_out(
     """
     check_pool(hidden, n_folds)
     steps = (prepared,) if isinstance(prepared, PreparedModel) else tuple(prepared)
-    rankings = HeldOutRankings(hidden)
-    targets = prediction_targets(steps, rankings)
+    targets = prediction_targets(steps, hidden)
     fold = deal_folds(len(hidden.organizations), n_folds)
     shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
     fitted = fits or [
         [fit_fold(q.prepared, q.hidden, engine, f, **shared) for f in np.unique(fold).tolist()]
         for q in targets
     ]
-    densities = np.full((len(targets), len(hidden.organization)), np.nan)
+    shape, model = fitted[0][0].shape, steps[0].model
+    n_draws = math.prod(shape)
+    log_likelihood = np.full((len(targets), len(hidden.organization), n_draws), np.nan)
 
     def threshold_odds(f: int, k: int, rng: np.random.Generator) -> FloatArray:
         target = targets[k]
         row, odds = target.held_out_log_odds(fitted[k][f].draws(), fold == f, rng)
-        density_of_run = _log_densities(target.rows, row, odds)
-        densities[k, list(density_of_run)] = list(density_of_run.values())
-        return target.document_log_odds(row, odds, fold[rankings.organization] == f)
+        _add_log_likelihood(log_likelihood[k], target.rows, row, odds)
+        return target.document_log_odds(row, odds, fold[hidden.document_organization] == f)
 
     problems = tuple(
         f"fold {f + 1}: {problem}"
@@ -256,8 +309,9 @@ def predict_held_out(
         for fit in threshold_fits
         for problem in fit.diagnostics.problems
     )
-    shape, model = fitted[0][0].shape, steps[0].model
-    return _predict(rankings, fold, shape, threshold_odds, random_seed, model, densities, problems)
+    predicted = _predict(hidden, fold, shape, threshold_odds, random_seed, model, problems)
+    densities = logsumexp(log_likelihood, axis=2) - np.log(n_draws)
+    return replace(predicted, densities=densities, log_likelihood=np.moveaxis(log_likelihood, 2, 0))
 
 
 def predict_mixture(
@@ -273,14 +327,13 @@ def predict_mixture(
     ``members`` holds each model on every threshold with its fits, ``predictions`` those of `predict_held_out`
     in the same order.
     """
-    rankings = HeldOutRankings(hidden)
-    model_targets = [prediction_targets(steps, rankings) for steps, _ in members.values()]
+    model_targets = [prediction_targets(steps, hidden) for steps, _ in members.values()]
     fits = [model_fits for _, model_fits in members.values()]
     fold = deal_folds(len(hidden.organizations), n_folds)
     densities = np.full_like(predictions[0].densities, np.nan)
 
     def threshold_odds(f: int, k: int, rng: np.random.Generator) -> FloatArray:
-        in_fold, documents = fold[hidden.organization] == f, fold[rankings.organization] == f
+        in_fold, documents = fold[hidden.organization] == f, fold[hidden.document_organization] == f
         member_densities = np.column_stack([p.densities[k] for p in predictions])
         weights, densities[k, in_fold] = _weigh(member_densities, predictions[0].organization, in_fold)
         n_draws = math.prod(fits[0][0][0].shape)
@@ -293,7 +346,8 @@ def predict_mixture(
         return mixed
 
     shape, problems = fits[0][0][0].shape, _all_problems(predictions)
-    return _predict(rankings, fold, shape, threshold_odds, random_seed, "combined", densities, problems)
+    predicted = _predict(hidden, fold, shape, threshold_odds, random_seed, "combined", problems)
+    return replace(predicted, densities=densities)
 
 
 def _all_problems(predictions: Sequence[HeldOutPrediction]) -> tuple[str, ...]:
@@ -301,37 +355,34 @@ def _all_problems(predictions: Sequence[HeldOutPrediction]) -> tuple[str, ...]:
 
 
 def _predict(
-    rankings: HeldOutRankings,
+    hidden: HiddenDocuments,
     fold: IndexArray,
     shape: tuple[int, int],
     threshold_odds: Callable[[int, int, np.random.Generator], FloatArray],
     random_seed: int,
     model: str,
-    densities: FloatArray,
     problems: tuple[str, ...],
 ) -> HeldOutPrediction:
-    """Return a model's prediction for all pooled runs.
+    """Return a model's prediction for all pooled runs, without densities.
 
-    ``threshold_odds`` gives log odds of the documents of a fold on a threshold, shape (draw, document), and
-    may fill ``densities``.
+    ``threshold_odds`` gives log odds of the documents of a fold on a threshold, shape (draw, document).
     """
-    hidden, measure = rankings.hidden, rankings.measure
-    run_fold, every = fold[hidden.organization], np.arange(len(hidden.organization))
+    measure, run_fold, every = hidden.measure, fold[hidden.organization], np.arange(len(hidden.organization))
     counted = Precision(measure.cutoff, measure.rel)
-    base = rankings.judged_values(every, with_hidden=False)
-    judged = rankings.judged_values(every, counted, with_hidden=False).totals()
+    base = hidden.judged_values(every, with_hidden=False)
+    judged = hidden.judged_values(every, counted, with_hidden=False).totals()
     known, n_draws = base.totals(), math.prod(shape)
     amount = np.zeros((n_draws, len(every)), dtype=np.int32 if base.is_exact else np.float64)
     n_predicted = np.zeros(len(every))
     for f in range(int(fold.max()) + 1):
         rng, runs = _generator(random_seed, measure, f), np.flatnonzero(run_fold == f)
-        documents = np.flatnonzero(fold[rankings.organization] == f)
+        documents = np.flatnonzero(fold[hidden.document_organization] == f)
         block = draw_levels([threshold_odds(f, k, rng) for k in range(len(hidden.thresholds))], rng)
-        n_relevant = amount[:, runs] = excess_total(rankings.values(runs, documents, block), known[runs])
+        n_relevant = amount[:, runs] = excess_total(hidden.values(runs, documents, block), known[runs])
         if measure != counted:
-            n_relevant = excess_total(rankings.values(runs, documents, block, counted), judged[runs])
+            n_relevant = excess_total(hidden.values(runs, documents, block, counted), judged[runs])
         n_predicted[runs] = n_relevant.mean(axis=0)
-    observed = excess_total(rankings.judged_values(every, with_hidden=True), known)
+    observed = excess_total(hidden.judged_values(every, with_hidden=True), known)
     n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
     pit = randomized_pit(amount, observed, _generator(random_seed, measure, 2**20))
     return HeldOutPrediction(
@@ -342,14 +393,15 @@ def _predict(
         per_mean=base.unit * len(hidden.counts.query_ids),
         known=known,
         n_hidden=n_hidden,
-        n_hidden_relevant=excess_total(rankings.judged_values(every, counted, with_hidden=True), judged),
+        n_hidden_relevant=excess_total(hidden.judged_values(every, counted, with_hidden=True), judged),
         observed=observed,
         fold=run_fold,
         draws=amount,
         n_predicted=n_predicted,
         pit=np.where(n_hidden > 0, pit, np.nan),
-        densities=densities,
+        densities=np.full((len(hidden.thresholds), len(every)), np.nan),
         problems=problems,
+        n_chains=shape[0],
     )
 
 
@@ -373,19 +425,19 @@ def _weigh(
         return weights, logsumexp(np.log(weights) + densities[in_fold], axis=1)
 
 
-def _log_densities(rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
-    """Return the log predictive density for each run's number of relevant hidden documents, by run. Normal
+def _add_log_likelihood(
+    log_likelihood: FloatArray, rows: HiddenRows, row: npt.NDArray[np.intp], log_odds: FloatArray
+) -> None:
+    """Set the log likelihood of each run's number of relevant hidden documents, shape (run, draw). Normal
     given the parameters as in `bayespool.posterior.held_out_totals`.
     """
-    p, densities = expit(log_odds), {}
+    p = expit(log_odds)
     for run in np.unique(rows.run[row[rows.n_hidden[row] > 0]]):
         place = np.flatnonzero(rows.run[row] == run)
         n, k = rows.n_hidden[row[place]], int(rows.n_hidden_relevant[row[place]].sum())
         mean = p[:, place] @ n
         variance = (p[:, place] * (1 - p[:, place])) @ n + 1 / 12
-        log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
-        densities[int(run)] = float(logsumexp(log_normal) - np.log(len(mean)))
-    return densities
+        log_likelihood[run] = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
 
 
 def _generator(random_seed: int, measure: Measure, part: int) -> np.random.Generator:
@@ -428,110 +480,5 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
         n_predicted=n_predicted,
         densities=log_density,
         problems=_all_problems(predictions),
+        log_likelihood=None,
     )
-
-
-def calibration_frame(
-    predictions: Sequence[HeldOutPrediction], ci_probs: Sequence[float] = CI_PROBS
-) -> pd.DataFrame:
-    """Return a data frame with the calibration of predictions by measure, model and probability.
-
-    Parameters
-    ----------
-    predictions : sequence of HeldOutPrediction
-    ci_probs : sequence of float in (0, 1)
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per measure, model and probability: ``measure``, ``model``, ``ci_prob``; ``pit_inside``, the
-        share of runs whose randomized PIT lies in the central part, ``ci_prob`` in expectation, and ``se``,
-        its standard error clustered by organization, NaN for a share of 0 or 1; ``covered``, the share of
-        runs whose interval contains the truth, ends included, which is somewhat larger for whole documents;
-        ``width``, the mean width of the intervals of the measure; ``pit_mean``; ``mae``, the mean absolute
-        error of the predicted mean; ``n_runs`` with hidden documents and their ``n_organizations``.
-    """
-    import pandas as pd
-
-    rows = pd.concat([p.to_frame(prob) for p in predictions for prob in ci_probs], ignore_index=True)
-    rows = rows.rename(columns={"pit": "pit_mean"}).assign(
-        pit_inside=(rows["pit"] - 0.5).abs() < rows["ci_prob"] / 2,
-        covered=(rows["lower"] <= rows["value"]) & (rows["value"] <= rows["upper"]),
-        width=rows["upper"] - rows["lower"],
-        mae=(rows["value_predicted"] - rows["value"]).abs(),
-    )
-    groups = rows.groupby(["measure", "model", "ci_prob"], sort=False)
-    means = groups[["pit_inside", "covered", "width", "pit_mean", "mae"]].mean()
-    means.insert(1, "se", groups[["pit_inside", "organization"]].apply(_clustered_error))
-    return means.assign(n_runs=groups.size(), n_organizations=groups["organization"].nunique()).reset_index()
-
-
-def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a data frame that ranks models by expected log predictive density for held-out organizations.
-
-    The unit is the organization: the mean over its runs of the log predictive density of the number of
-    relevant hidden documents credited to the run; for a measure of several levels of relevance, of the
-    numbers that reach each of its thresholds among those that reached the one below. Weights and gains of a
-    measure do not enter: P@10 and RR@10 have the same density.
-
-    Parameters
-    ----------
-    predictions : sequence of HeldOutPrediction
-        Of one measure or of several.
-    combined : sequence of str
-        The models that the combined estimator mixes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Best first within a measure, with ArviZ's columns: ``measure``, ``model``, ``rank``, ``elpd``,
-        ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``, ``dse``
-        (of the differences by organization); then ``weight_combined``, the weights of the combined estimator
-        (on the first threshold), and ``n_organizations``. The weight of a model outside the mixture is NaN.
-    """
-    import pandas as pd
-
-    frames = []
-    for measure in dict.fromkeys(p.measure for p in predictions):
-        models = [p for p in predictions if p.measure == measure]
-        scored, names = np.isfinite(models[0].log_density), [p.model for p in models]
-        organization = models[0].organization[scored]
-        weight = 1 / np.bincount(organization)[organization]
-        densities = np.column_stack([p.log_density[scored] for p in models])
-        first_threshold = np.column_stack([p.densities[0, scored] for p in models])
-        by_organization = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
-        by_organization = by_organization[np.unique(organization)]
-        n, elpd = len(by_organization), by_organization.sum(axis=0)
-        off = by_organization[:, [elpd.argmax()]] - by_organization
-        columns = {
-            "measure": str(measure),
-            "model": names,
-            "rank": 0,
-            "elpd": elpd,
-            "elpd_diff": elpd.max() - elpd,
-            "weight": _weights(densities, weight, [name != "combined" for name in names]),
-            "se": [np.sqrt(n * column.var()) for column in by_organization.T],
-            "dse": [np.sqrt(n * column.var()) for column in off.T],
-            "weight_combined": _weights(first_threshold, weight, [name in combined for name in names]),
-            "n_organizations": n,
-        }
-        frame = pd.DataFrame(columns).iloc[np.argsort(-elpd, kind="stable")]
-        frames.append(frame.assign(rank=range(len(frame))))
-    return pd.concat(frames, ignore_index=True)
-
-
-def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -> FloatArray:
-    """Return stacking weights for the members and NaN for other models, shape (model,)."""
-    weights = np.full(len(is_member), np.nan)
-    if any(is_member):
-        weights[is_member] = stacking_weights(densities[:, is_member], weight)
-    return weights
-
-
-def _clustered_error(rows: pd.DataFrame) -> float:
-    """Return the standard error of a share with clustered observations; NaN for a share of 0 or 1."""
-    inside = rows["pit_inside"]
-    if inside.all() or not inside.any():
-        return float("nan")
-    off = (inside - inside.mean()).groupby(rows["organization"]).sum()
-    return float(np.sqrt((off**2).sum()) / len(inside))

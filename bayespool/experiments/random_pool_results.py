@@ -153,7 +153,7 @@ class RandomPoolsResult(ExperimentResult):
         names, (mae, law) = ("score", "pool_width"), (Pivot((n,), "n_common") for n in ("mae", "mae_law"))
         pairs = list(itertools.product(s.measures, s.labels))
         for measure, label in pairs:
-            title, note = f"MAE of {label} by", _LAW if (measure, label) == pairs[-1] else ""
+            title, note = f", MAE of {label} by", _LAW if (measure, label) == pairs[-1] else ""
             yield measure_view(
                 measure, f"{title} the number of common topics", names, (mae,), estimator=label
             )

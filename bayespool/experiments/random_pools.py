@@ -21,18 +21,15 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.experiments.design import Design, Graded, Part, contributors, resolve_run_types, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fields
-from bayespool.experiments.preparing import parsed_arguments
 from bayespool.experiments.random_pool_results import RandomPoolsResult
 from bayespool.experiments.settings import RandomPoolSettings
 from bayespool.names import By, Runs
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
 from bayespool.tables.formatting import counted
-from bayespool.validation import listed
 
 COMMON_SIZES = (5, 10, 20, 30, 40, 50, 100, 150, 200)
 """Default numbers of common topics, limited to those below the number of topics."""
@@ -297,19 +294,7 @@ def vary_pool_width(
               2     0.511 -0.140
               8     0.234 -0.049
     """
-    settings = RandomPoolSettings(
-        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed),
-        widths=listed("widths", widths),
-        n_samples=n_samples,
-        by=by,
-        runs=runs,
-        pool_depth=pool_depth,
-        run_types=tuple((run_types or {}).items()),
-        pool_type=pool_type,
-        target_type=target_type,
-        n_targets=n_targets,
-        ci_prob=fill_ci_prob(ci_prob),
-    )
+    settings = RandomPoolSettings.parse(locals())
     return _vary_pools(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)
 
 
@@ -443,20 +428,7 @@ def vary_common_topics(
     common-only        20 0.000    0.000
     """
     estimators = ("as-judged", "condensed-list") if estimators is None else estimators
-    settings = RandomPoolSettings(
-        **parsed_arguments(measures, estimators, posterior, random_seed=random_seed),
-        widths=listed("widths", widths),
-        n_samples=n_samples,
-        by=by,
-        runs=runs,
-        pool_depth=pool_depth,
-        run_types=tuple((run_types or {}).items()),
-        pool_type=pool_type,
-        target_type=target_type,
-        n_common=listed("n_common", n_common),
-        n_topic_samples=n_topic_samples,
-        plan=listed("plan", plan),
-    )
+    settings = RandomPoolSettings.parse(locals())
     settings = replace(settings, n_common=_sizes(settings.n_common, len(collection.query_ids)))
     return _vary_pools(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)
 

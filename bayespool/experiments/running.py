@@ -46,7 +46,7 @@ from bayespool.errors import (
     warn_caller,
 )
 from bayespool.evidence import PREDICTORS
-from bayespool.experiments.preparing import user_code_versions
+from bayespool.experiments.settings import user_code_versions
 from bayespool.inference import ENGINES
 from bayespool.models import MODELS
 from bayespool.tables import read_parquet
@@ -95,7 +95,7 @@ def add_rows(columns: Columns, row: Mapping[str, Any]) -> None:
         columns.setdefault(name, []).extend(value if isinstance(value, list) else [value] * n_rows)
 
 
-_FORMAT = 8  # of the files and of the engines' results in them
+_FORMAT = 9  # of the files and of the engines' results in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 

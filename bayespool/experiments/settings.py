@@ -1,21 +1,61 @@
-"""Settings of the experiments and checks, one record each: what their parts depend on."""
+"""Settings of experiments and checks, one record each; estimators and models from a user's arguments, and the
+versions of the user's own code.
+"""
 
 from __future__ import annotations
 
+import copy
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_origin
+from functools import partial
+from typing import Any, ClassVar, Literal, Self, get_origin
 
+from bayespool.corrections import TopicsAdjustment
+from bayespool.corrections.webber_park import Adjustment
+from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, known_names
-from bayespool.names import By, Estimand, PairTest, Runs, Shares, Unseen, type_hints
+from bayespool.evidence import PREDICTORS
+from bayespool.inference import ENGINES
+from bayespool.measures import Estimator, Measure
+from bayespool.measures.parsing import parse_ranking_measures
+from bayespool.models import MODELS, own_models
+from bayespool.names import (
+    COMBINED_MODELS,
+    By,
+    Estimand,
+    PairTest,
+    Runs,
+    Shares,
+    Unseen,
+    leading_name,
+    type_hints,
+)
 from bayespool.pooling import PoolPlan, StoppingRule, Strategy
-from bayespool.pooling.registry import stopping_text, strategy_text
-from bayespool.validation import check_choice, check_count, check_number, described
-
-if TYPE_CHECKING:
-    from bayespool.measures import Estimator, Measure
-
+from bayespool.pooling.registry import parse_stopping_rule, parse_strategies, stopping_text, strategy_text
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.estimator import shared_settings
+from bayespool.posterior.preparation import prior_names
+from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
+from bayespool.scoring.estimators import refuse_idle_priors
+from bayespool.validation import check_choice, check_count, check_number, described, listed
 
 _COUNTS = (int, int | None, tuple[int, ...])
+_PARSERS: dict[str, Callable[[Any], Any]] = {
+    "measures": parse_ranking_measures,
+    "ci_prob": fill_ci_prob,
+    "run_types": lambda types: tuple((types or {}).items()),
+    "strategies": parse_strategies,
+    "stop": lambda rule: None if rule is None else parse_stopping_rule(rule),
+    "unpool": partial(listed, "unpool", may_be_empty=True),
+    **{name: partial(listed, name) for name in ("types", "widths", "n_common", "plan", "budgets")},
+}
+
+
+def parsed_fields(kind: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of a function's arguments that are fields of its settings, parsed by name."""
+    names = [field.name for field in fields(kind) if field.name in given]
+    return {name: _PARSERS[name](given[name]) if name in _PARSERS else given[name] for name in names}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +77,21 @@ class ExperimentSettings:
 
     PARTS_EXCLUDE: ClassVar[frozenset[str]] = frozenset()
     """Settings whose change leaves stored parts valid: the number of parts, or what is reported of them."""
+
+    MAY_LACK_ESTIMATORS: ClassVar[bool] = False
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> Self:
+        """Return the settings from the arguments of the experiment's function, by name."""
+        settings = cls(**parsed_fields(cls, given) | {"estimators": ()})
+        estimators = labeled_estimators(
+            given["estimators"],
+            given["posterior"],
+            estimand=settings.estimand_of_estimators,
+            random_seed=settings.random_seed,
+            may_be_empty=cls.MAY_LACK_ESTIMATORS,
+        )
+        return replace(settings, estimators=estimators)
 
     def __post_init__(self) -> None:
         for name, hint in type_hints(type(self)).items():
@@ -122,8 +177,12 @@ class LeaveOutSettings(ExperimentSettings):
 
     @property
     def estimand_of_estimators(self) -> Estimand:
-        """Estimand for the truth and all estimators."""
-        return leave_out_estimand(self.truth, self.unseen)
+        """Estimand for the truth and all estimators.
+
+        With the run alone back in the pool nothing is judged below its depth.
+        """
+        is_pooled = self.truth == "repooled" and self.unseen == "nonrelevant"
+        return "pooled" if is_pooled else "complete"
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as JSON types, with run types only if types are left out."""
@@ -137,14 +196,6 @@ class LeaveOutSettings(ExperimentSettings):
         if self.top_pool == "all":
             del described["top"]
         return described
-
-
-def leave_out_estimand(truth: str, unseen: str) -> Estimand:
-    """Return the estimand of a leave-out experiment's estimators.
-
-    With the run alone back in the pool nothing is judged below its depth.
-    """
-    return "pooled" if truth == "repooled" and unseen == "nonrelevant" else "complete"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +269,7 @@ class BudgetSettings(ExperimentSettings):
     stop: StoppingRule | None
 
     PARTS_EXCLUDE = frozenset({"estimators", "strategies", "top", "truth"})
+    MAY_LACK_ESTIMATORS = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -246,3 +298,155 @@ class BudgetSettings(ExperimentSettings):
         """Return the settings as JSON types."""
         stop = self.stop and stopping_text(self.stop)
         return super().describe() | {"strategies": list(self.labels), "stop": stop}
+
+
+def user_code_versions(
+    estimators: Iterable[tuple[str, Estimator]], measures: Iterable[Measure] = ()
+) -> dict[str, Any]:
+    """Return versions of user-defined estimators, measures, models and engines, by kind and label.
+
+    Also those of predictors; empty without any. What has no ``version`` gets a new random one, equal to no
+    other.
+    """
+    estimators = tuple(estimators)
+    estimators += tuple(
+        (f"base of {label}", e.base)
+        for label, e in estimators
+        if isinstance(e, Adjustment) and not isinstance(e.base, str)
+    )
+    classes: list[tuple[str, str, type]] = [
+        ("estimators", label, type(estimator)) for label, estimator in estimators
+    ]
+    classes += [("measures", str(measure), type(measure)) for measure in measures]
+    engines = [getattr(estimator, "engine", None) for _, estimator in estimators]
+    classes += [("engines", name, engine) for name, engine in ENGINES.items() if name in engines]
+    by_kind: dict[str, Any] = {}
+    for kind, label, cls in classes:
+        if not _is_built_in(cls):
+            # not inherited: the version of a class says nothing of the methods of one below it
+            by_kind.setdefault(f"own {kind}", {})[label] = _named_version(cls, vars(cls).get("version"))
+    if predictors := [predictor for predictor in PREDICTORS.values() if not _is_built_in(predictor.compute)]:
+        by_kind["own predictors"] = {
+            p.name: f"{_named_version(p.compute, p.version)} {p.per} {p.slope}" for p in predictors
+        }
+    used = {getattr(estimator, "model", None) for _, estimator in estimators}
+    if models := {name: spec for name, spec in own_models().items() if name in used}:
+        by_kind["own models"] = {name: repr(spec) for name, spec in models.items()}
+    return by_kind
+
+
+def _named_version(defined: type | Callable[..., Any], version: object) -> str:
+    """Return the name and version of a class or function, or a random text if it has no version."""
+    if not isinstance(version, str | int) or version == "":
+        return os.urandom(8).hex()
+    return f"{defined.__module__}.{defined.__qualname__} {version}"
+
+
+def _is_built_in(defined: type | Callable[..., Any]) -> bool:
+    return str(getattr(defined, "__module__", "")).partition(".")[0] == "bayespool"
+
+
+def labeled_estimators(
+    given: object,
+    posterior: str | PosteriorEstimator | None = None,
+    *,
+    estimand: Estimand = "pooled",
+    random_seed: int,
+    may_be_empty: bool = False,
+) -> tuple[tuple[str, Estimator], ...]:
+    """Return an experiment's estimators with distinct labels.
+
+    Labels are those given with them, else their names, or the texts given where two share a name.
+
+    Parameters
+    ----------
+    given : str, Estimator, sequence or mapping of them
+    posterior : str or PosteriorEstimator, optional
+        Settings of the posteriors among them.
+    estimand : {"complete", "pooled"}
+        That of all of them.
+    random_seed : int
+    may_be_empty : bool, default False
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting, none, two of one label, or a prior that none of them has.
+    """
+    shared = shared_settings(posterior)
+    entries = given.items() if isinstance(given, Mapping) else listed("estimators", given, may_be_empty=True)
+    pairs = [e for e in entries if isinstance(e, tuple)]
+    texts = named_estimators(e for e in entries if not isinstance(e, tuple))
+    parsed = [
+        changed(_parsed(e, {"random_seed": random_seed} | shared), "estimand", estimand)
+        for e in (*(e for _, e in pairs), *texts)
+    ]
+    if not parsed and not may_be_empty:
+        raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
+    refuse_idle_priors(parsed, shared.get("priors", {}))
+    names = [e.name for e in parsed]
+    labels = [label for label, _ in pairs] + [
+        e.name if names.count(e.name) == 1 or not isinstance(text, str) else text
+        for text, e in zip(texts, parsed[len(pairs) :], strict=True)
+    ]
+    if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:
+        raise InputError(
+            f"two estimators are called {twice[0]!r}", hint="give a mapping of labels to estimators"
+        )
+    return tuple(zip(labels, parsed, strict=True))
+
+
+def parts_description(settings: Any, design: object) -> dict[str, Any]:
+    """Return the settings on which an experiment's parts depend, with the versions of user-defined code."""
+    described: dict[str, Any] = settings.describe_parts() | user_code_versions(
+        settings.estimators, settings.measures
+    )
+    if _is_built_in(type(design)):
+        return described
+    versions = {"own design": _named_version(type(design), vars(type(design)).get("version"))}
+    return {**described, **versions, **vars(design)}
+
+
+def _parsed(estimator: str | Estimator, settings: Mapping[str, Any]) -> Estimator:
+    """Return the parsed estimator, or raise `InputError` for one that no experiment has topics for."""
+    name = leading_name(estimator) if isinstance(estimator, str) else ""
+    if name == "topics-adjustment" or isinstance(estimator, TopicsAdjustment):
+        raise InputError(
+            "topics-adjustment needs topics on which a run outside the pool is judged; here there are none",
+            hint="bayespool random-pools --common is the experiment for it",
+        )
+    return parse_estimator(estimator, **settings)
+
+
+def changed(estimator: Estimator, name: str, value: object) -> Estimator:
+    """Return the estimator with a changed setting if it has that setting, else unchanged."""
+    if name not in getattr(estimator, "__dataclass_fields__", {}):
+        return estimator
+    if "__dataclass_fields__" in vars(type(estimator)):
+        replaced: Any = replace(estimator, **{name: value})  # type: ignore[type-var]
+        return replaced  # type: ignore[no-any-return]
+    copied = copy.copy(estimator)  # a class below a dataclass may have another __init__
+    object.__setattr__(copied, name, value)
+    return copied
+
+
+def parse_models(models: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the model names, or raise `InputError` if one is unknown or none is given."""
+    names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
+    if unknown := [name for name in names if name not in MODELS]:
+        hint = known_names(unknown[0], MODELS)
+        if unknown[0] == "combined":
+            hint = f"it is checked where all of its models are: {', '.join(COMBINED_MODELS)}"
+        raise InputError(f"no model {unknown[0]!r} to check", hint=hint)
+    if not names:
+        raise InputError("no model to check", hint=f"known: {', '.join(MODELS)}")
+    return names
+
+
+def refuse_foreign_priors(priors: Mapping[str, str], models: Sequence[str]) -> None:
+    """Raise `InputError` for priors that no model has."""
+    names = {prior for model in models for prior in prior_names(model)}
+    for name in priors:
+        if name not in names:
+            hint = known_names(name, sorted(names), before="these models have ")
+            raise InputError(f"no prior {name!r}", hint=hint)

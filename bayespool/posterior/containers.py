@@ -103,7 +103,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
 
 
 def fit_variables(
-    fit: Fit, source: Source, random_seed: int, hidden: tuple[IndexArray, IndexArray] | None = None
+    fit: Fit, source: Source, random_seed: int
 ) -> tuple[dict[str, dict[str, AnyArray]], dict[str, tuple[str, ...]], dict[str, Any]]:
     """Return a fit's draws, priors, data and log likelihood by group, with axes and coordinates.
 
@@ -113,10 +113,8 @@ def fit_variables(
     source : Source
         Its model and evidence.
     random_seed : int
-    hidden : tuple of two ndarrays of int, shape (row,), optional
-        Hidden documents to count in each row of the evidence, and the relevant ones among them; default: all.
     """
-    counts = hidden or (source.evidence.n_hidden, source.evidence.n_hidden_relevant)
+    counts = source.evidence.n_hidden, source.evidence.n_hidden_relevant
     kept = source.spec.structure(source.evidence, source.known)
     prior = draw_priors(kept, math.prod(fit.shape), np.random.default_rng([random_seed, 3]))
     groups: dict[str, dict[str, AnyArray]] = {

@@ -19,7 +19,7 @@ from bayespool.evidence import (
     register_predictor,
 )
 from bayespool.experiments import load_example
-from bayespool.experiments.preparing import user_code_versions
+from bayespool.experiments.settings import user_code_versions
 from bayespool.measures import parse_measure
 from bayespool.models import EVIDENCE_SLOPES
 from bayespool.models.graphs import build_graph

@@ -46,7 +46,6 @@ from bayespool.experiments import (
 )
 from bayespool.experiments.design import interval_columns, interval_summary
 from bayespool.experiments.hidden import (
-    HeldOutRankings,
     HiddenDocuments,
     draw_levels,
     pool_alone,
@@ -164,9 +163,8 @@ QUICK = Laplace(draws=20, chains=2)
 
 def places(hidden: HiddenDocuments) -> tuple[Any, ...]:
     """Run, topic, pair and number of hidden documents in a top n, once for each run that retrieves them."""
-    rankings = HeldOutRankings(hidden)
-    run, topic, _, number = rankings.places
-    return run, topic, rankings.documents.pair[number], number
+    run, topic, _, number = hidden.places
+    return run, topic, hidden.documents.pair[number], number
 
 
 def test_hidden_documents_of_the_toy_are_those_worked_out_by_hand() -> None:
@@ -250,18 +248,18 @@ def test_certain_answers_give_the_highest_level(model: str, measure: str) -> Non
     tasks = tasks_of(load_example(), measure)
     targets = prediction_targets(
         [task.prepare(model, always) for task in tasks],  # type: ignore[arg-type]
-        rankings := HeldOutRankings(HiddenDocuments(load_example(), tasks[0].measure)),
+        rankings := HiddenDocuments(load_example(), tasks[0].measure),
     )
     assert [q.hidden.threshold.rel for q in targets] == [1, 2]
     rng = np.random.default_rng(1)
-    everybody = np.ones(len(rankings.hidden.organizations), dtype=bool)
+    everybody = np.ones(len(rankings.organizations), dtype=bool)
     log_odds = [
         q.held_out_log_odds(draw_priors(q.prepared.structure(), 5, rng), everybody, rng)[1] for q in targets
     ]
     every = np.arange(len(rankings.documents.pair))
     level = draw_levels([o[:, q.rows.document_row] for o, q in zip(log_odds, targets, strict=True)], rng)
     assert (level == 2).all()
-    runs = np.arange(len(rankings.hidden.organization))
+    runs = np.arange(len(rankings.organization))
     best = rankings.values(runs, every, level).totals()
     assert (best == best[0]).all()
     if measure != "nDCG@10":  # over the ideal of as many more
@@ -284,8 +282,7 @@ def test_values_are_those_of_the_collection_with_and_without_the_organization() 
     example = load_example()
     for measure in (*FAMILIES, *BELOW_THE_POOL):
         of = parse_measure(measure)
-        rankings = HeldOutRankings(HiddenDocuments(example, of))
-        hidden = rankings.hidden
+        rankings = hidden = HiddenDocuments(example, of)
         every = np.arange(len(hidden.organization))
         known, observed = (rankings.judged_values(every, with_hidden=with_) for with_ in (False, True))
         assert (known.amount != observed.amount).any(), measure
@@ -309,7 +306,7 @@ def test_drawn_documents_are_in_the_ranking_and_in_the_ideal() -> None:
         ("R(ideal='judged')@3", [[1 / 2, 1.0, 3 / 2]]),
         ("RR(rel=2)@3", [[0.0, 1.0, 1.0]]),
     ):
-        rankings = HeldOutRankings(HiddenDocuments(graded(), parse_measure(measure)))
+        rankings = HiddenDocuments(graded(), parse_measure(measure))
         assert [graded().doc_id(int(pair)) for pair in rankings.documents.pair] == list("abcd")
         top = len(rankings.levels) - 1
         block = np.array([[0, 0], [min(2, top), 0], [min(2, top), 1]], dtype=np.uint8)
@@ -431,12 +428,19 @@ def test_elpd_counts_organizations_once_and_is_as_arviz_has_it() -> None:
     assert frame["elpd_diff"].tolist() == [0, 2.5]
     by_organization = {"a": [-2.0, -2.0, -4.0], "b": [-2.0, -4.0, -4.5]}
     theirs = arviz_stats.compare({name: elpd_data(values) for name, values in by_organization.items()})
-    for column in ("rank", "elpd", "elpd_diff", "se", "dse"):
+    for column in ("rank", "elpd", "elpd_diff", "weight", "se", "dse"):
         np.testing.assert_allclose(
-            frame[column].astype(float), theirs.loc[["a", "b"], column].astype(float), err_msg=column
+            frame[column].astype(float),
+            theirs.loc[["a", "b"], column].astype(float),
+            atol=1e-12,
+            err_msg=column,
         )
     assert frame["weight"].sum() == pytest.approx(1)
-    assert frame["weight"].tolist() == frame["weight_combined"].tolist()
+    assert frame["weight_combined"].sum() == pytest.approx(1)
+    assert frame["weight"]["a"] > frame["weight_combined"]["a"] > 0.5  # these have a prior
+    mixed = elpd_frame([b, a, dataclasses.replace(a, model="combined")]).set_index("model")
+    assert mixed["weight"].isna().tolist() == (mixed.index == "combined").tolist()
+    assert mixed["weight_combined"].isna().all()
 
 
 def elpd_data(values: list[float]) -> Any:
@@ -507,33 +511,37 @@ def test_checks_and_containers_repeat_to_the_byte_and_change_with_the_seed() -> 
     assert first == second
 
 
-GROUPS = {
-    "posterior", "sample_stats", "prior", "predictions", "observed_data",
-    "log_likelihood", "constant_data", "predictions_constant_data",
-}  # fmt: skip
-
-
 def test_container_is_what_arviz_reads(tmp_path: Path) -> None:
     model = "background"
     checked = check_models(load_example(), models=model, posterior="draws=150, chains=2")
     atomic_write(tmp_path / "model.nc", container_bytes(checked.containers["P@10", model]))
     with xr.open_datatree(tmp_path / "model.nc", engine="h5netcdf") as opened:
         tree = opened.load()
-    assert set(tree.children) == GROUPS
+    assert set(tree.children) == {"posterior_predictive", "observed_data", "log_likelihood", "constant_data"}
     assert tree.attrs["model"] == model
     assert tree.attrs["collection_fingerprint"] == load_example().fingerprint
-    assert tree["posterior"]["topic_effect"].dims == ("chain", "draw", "topic")
-    assert tree["posterior"]["topic"].values.tolist() == list(load_example().query_ids)
-    assert set(tree["prior"].data_vars) == set(tree["posterior"].data_vars)
-    summary = arviz_stats.summary(tree, var_names=["mu", "sigma_topic"], ci_kind="eti", ci_prob=0.9)
-    assert summary.loc["mu", "mean"] < -1
     p = checked[model, P10]
-    predictions, observed = tree["predictions"], tree["observed_data"]
-    np.testing.assert_array_equal(predictions["n_hidden_relevant"].values.reshape(len(p.draws), -1), p.draws)
+    predictive, observed = tree["posterior_predictive"], tree["observed_data"]
+    assert predictive["precision"].dims == ("chain", "draw", "pooled_run")
+    assert predictive["pooled_run"].values.tolist() == list(p.run_ids)
+    np.testing.assert_array_equal(predictive["n_hidden_relevant"].values.reshape(len(p.draws), -1), p.draws)
     np.testing.assert_allclose(observed["precision"].values, (p.known + p.n_hidden_relevant) / p.per_mean)
-    rows = example_hidden().rows(prepared(model).evidence)
-    assert observed["hidden_relevant"].values.sum() == rows.n_hidden_relevant.sum()
-    assert tree["log_likelihood"]["hidden_relevant"].dims[-1] == "cell"
-    likely = np.exp(tree["log_likelihood"]["hidden_relevant"].values.astype(float)).mean(axis=(0, 1))
-    nothing = 0.5 ** tree["constant_data"]["cell_n_hidden"].values
-    assert np.log(likely).sum() > np.log(nothing).sum()  # better than a coin for each document
+    assert observed["n_hidden_relevant"].values.tolist() == p.n_hidden_relevant.tolist()
+    assert tree["constant_data"]["organization"].values.tolist() == list(p.organizations)
+    likelihood = tree["log_likelihood"]["hidden_relevant"]
+    assert likelihood.dims == ("chain", "draw", "threshold", "pooled_run")
+    density = logsumexp(likelihood.values, axis=(0, 1))[0] - np.log(len(p.draws))
+    np.testing.assert_allclose(density, p.log_density)
+    assert np.nansum(density) > -np.log(p.n_hidden[p.has_hidden] + 1).sum()  # better than any number alike
+    error = np.abs(predictive["precision"].mean(("chain", "draw")) - observed["precision"]).mean()
+    theirs = arviz_stats.metrics(tree, kind="mae", var_name="precision", round_to="none")
+    assert theirs.mean == pytest.approx(float(error))
+
+
+def test_container_has_thresholds_and_a_mixture_no_likelihood() -> None:
+    checked = check_models(load_example(), "nDCG@10", models="background", posterior="draws=20")
+    tree = checked.containers["nDCG@10", "background"]
+    assert tree["log_likelihood"]["hidden_relevant"].sizes["threshold"] == 2
+    assert set(tree["posterior_predictive"].data_vars) == {"value"}
+    two = [checked["background", "nDCG@10"]] * 2
+    assert "log_likelihood" not in stack(two).to_datatree().children

@@ -24,7 +24,7 @@ from bayespool.experiments import (
     load_example,
     vary_pool_width,
 )
-from bayespool.experiments.preparing import user_code_versions
+from bayespool.experiments.settings import user_code_versions
 from bayespool.measures import Estimates, Values
 
 

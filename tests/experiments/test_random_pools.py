@@ -30,8 +30,8 @@ from bayespool.experiments import (
 )
 from bayespool.experiments.budgeting import PAPER_BUDGETS, PoolsOfBudgets, _fitting_budgets
 from bayespool.experiments.design import whole_pool
-from bayespool.experiments.preparing import labeled_estimators
 from bayespool.experiments.random_pools import RandomPools, common_topics_errors
+from bayespool.experiments.settings import labeled_estimators
 from bayespool.measures import Estimates, parse_measure
 from bayespool.pooling import FixedOrder, StrategyPool, TopicRankings, choose
 from bayespool.pooling.registry import PAPER_STRATEGIES, parse_strategies

@@ -79,7 +79,7 @@ def test_counts_and_means_are_those_worked_out_by_hand(by_hand: LeaveOutSeveralR
 
 def test_ties_count_for_each_estimator() -> None:
     errors = np.array([[1.0, 1.0, 3.0], [2.0, 4.0, 8.0], [0.0, 1.0, 1.0], [NAN, 4.0, 2.0], [NAN, NAN, NAN]])
-    columns = over_collections(errors)
+    columns = over_collections(pd.DataFrame(errors))
     assert {name: list(values) for name, values in columns.items() if name != "geometric_mean"} == {
         "n_collections": [3, 4, 4],
         "n_best": [3, 1, 1],
@@ -87,7 +87,7 @@ def test_ties_count_for_each_estimator() -> None:
         "n_averaged": [2, 3, 3],
     }
     np.testing.assert_allclose(columns["geometric_mean"], [np.sqrt(2), 16 ** (1 / 3), 48 ** (1 / 3)])
-    assert np.isnan(over_collections(np.zeros((2, 1)))["geometric_mean"]).all()
+    assert np.isnan(over_collections(pd.DataFrame(np.zeros((2, 1))))["geometric_mean"]).all()
 
 
 def test_each_collection_has_the_numbers_of_its_own_experiment(pools: LeaveOutSeveralResult) -> None:

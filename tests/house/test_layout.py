@@ -45,7 +45,6 @@ TESTED_IN = {
     "experiments/judge_rows": "experiments/test_judge_checks",
     "experiments/leave_out_results": "experiments/test_leaving_out experiments/test_several",
     "experiments/predictions": "experiments/test_checks",
-    "experiments/preparing": "experiments/test_own_estimators",
     "experiments/random_pool_results": "experiments/test_random_pools",
     "experiments/settings": "experiments/test_own_estimators cli/test_pooling",
     "inference/fit": "inference/test_nuts inference/test_diagnostics",

@@ -58,8 +58,8 @@ FAULTS = (
     Fault(
         "first of repeated judgments",
         "collection/lines.py",
-        "order = np.lexsort((-place, codes))",
-        "order = np.lexsort((place, codes))",
+        'if layout.real == "score" else [-place]',
+        'if layout.real == "score" else [place]',
         "collection/test_lines.py",
         "a lenient reading keeps the judgment that a later line corrects",
     ),
@@ -194,8 +194,8 @@ FAULTS = (
     Fault(
         "worst where the best is",
         "experiments/leave_out_results.py",
-        '"n_worst": worst.sum(axis=0),',
-        '"n_worst": best.sum(axis=0),',
+        '"n_worst": errors.ge(errors.max(axis=1) - _ROUNDING, axis=0).sum(),',
+        '"n_worst": errors.le(errors.min(axis=1) + _ROUNDING, axis=0).sum(),',
         "experiments/test_several.py",
         "the estimator of the least error is counted as the worst",
     ),
