@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayespool import __version__
-from bayespool.arrays import IndexArray
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
 from bayespool.comparisons.comparison import pair_frame
@@ -290,7 +290,8 @@ def count_reversals(
     testing: dict[str, Any] = {"test": test, "level": level, "control": applied}
     experiment = _Experiment(collection, asked, shares, random_seed, report or (lambda line: None), **testing)
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*fewer, n_all)}
-    rows, holes = [], {}
+    rows: list[tuple[dict[str, Any], pd.DataFrame]] = []
+    holes: dict[tuple[str, str], FloatArray] = {}
     for group, runs in groups.items():
         holes |= {(str(m), group): score_bounds(as_given, runs, m).unjudged_share for m in measures}
         judged = {m: score_bounds(collection, runs, m).low for m in measures}
