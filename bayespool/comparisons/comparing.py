@@ -11,7 +11,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import Systems, group_systems, parse_systems
+from bayespool.collection.contents import Systems, expect_collection, group_systems, parse_systems
 from bayespool.comparisons.comparison import Comparison, TestKey, compared_pairs
 from bayespool.comparisons.draws import (
     DRAW_TESTS,
@@ -37,7 +37,7 @@ from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior, shared_settings
 from bayespool.scoring import Scores
 from bayespool.scoring.estimators import parse_estimators, with_as_judged
-from bayespool.scoring.scoring import expect_collection, resolve_targets, score_targets
+from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, difference, interval, level as level_text
 from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
@@ -173,7 +173,6 @@ def compare(
     posterior-ratio these-topics           1.0
     posterior-ratio   population           1.0
     """
-    expect_collection(collection)
     parsed = parse_measures(measures)
     scoped = listed("scopes", scopes, check_choice, Scope)
     tested = listed("tests", tests, check_choice, SignificanceTest)
@@ -182,7 +181,8 @@ def compare(
     check_choice("control", control, Control)
     check_number("rope", rope, least=0)
     check_count("random_seed", random_seed, least=0)
-    _check_baseline(against, collection.run_ids, tested, control)
+    check_choice("estimand", estimand, Estimand)
+    check_choice("ideal", ideal, Ideal)
     methods = parse_estimators(
         (
             dataclasses.replace(e, together=True) if isinstance(e, PosteriorEstimator) else e
@@ -193,6 +193,9 @@ def compare(
         estimand=estimand,
         random_seed=random_seed,
     )
+    prob = fill_ci_prob(ci_prob)
+    expect_collection(collection)
+    _check_baseline(against, collection.run_ids, tested, control)
     leaving, replicates = listed("unpool", unpool, may_be_empty=True), parse_systems(systems)
     if against:
         by_default = collection.given_run_ids or (() if leaving else collection.unpooled_run_ids)
@@ -202,7 +205,6 @@ def compare(
     asked["estimand"] = estimand
     comparing: dict[str, Any] = {"scopes": scoped, "tests": tested, "level": level, "control": control}
     comparing |= {"rope": rope, "baseline": against}
-    prob = fill_ci_prob(ci_prob)
     settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
     targets = resolve_targets(
         group_systems(collection, replicates) if replicates else collection,
@@ -213,6 +215,7 @@ def compare(
         confusion=confusion,
         **asked,
     )
+    _refuse_one_run(targets.run_ids)
     asked |= {"ideal": ideal, "confusion": confusion, **comparing, **settings, "posterior": posterior}
     scores = score_targets(
         targets,
@@ -221,6 +224,12 @@ def compare(
         report=report,
     )
     return compare_scores(scores, **comparing, systems=replicates, random_seed=random_seed, report=report)
+
+
+def _refuse_one_run(run_ids: Sequence[str]) -> None:
+    """Raise `InputError` unless there are two runs or more."""
+    if len(run_ids) < 2:
+        raise InputError("one run cannot be compared", hint="name two or more")
 
 
 def _check_baseline(
@@ -258,8 +267,7 @@ def compare_scores(
 
     ``as-judged`` must be among the methods.
     """
-    if len(scores.run_ids) < 2:
-        raise InputError("one run cannot be compared", hint="name two or more")
+    _refuse_one_run(scores.run_ids)
     if not any(e.method == AS_JUDGED for e in scores.estimates):
         raise InputError(
             f"no uncorrected scores to compare with: {AS_JUDGED} is missing",
@@ -420,20 +428,22 @@ def gate(
     >>> gate(load_example(), ["new-b", "new-a"], "P@10", posterior="ratio").status
     0
     """
-    expect_collection(collection)
-    pair = listed("run_ids", collection.given_run_ids if run_ids is None else run_ids, may_be_empty=True)
-    if len(set(pair)) != 2 or len(pair) != 2:
-        raise InputError(f"{counted(len(set(pair)), 'run')}", hint="name two: the one there is, the new one")
     measure = parse_sole_measure(measures)
     if measure.falls:
         raise InputError(f"{measure} is higher for worse runs", hint="choose another measure")
     check_number("margin", margin, least=0)
     check_number("probability", probability, above=0.5, below=1)
     check_choice("scope", scope, Scope)
+    check_choice("estimand", estimand, Estimand)
+    check_choice("ideal", ideal, Ideal)
     check_count("random_seed", random_seed, least=0)
     estimator = dataclasses.replace(
         parse_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True
     )
+    expect_collection(collection)
+    pair = listed("run_ids", collection.given_run_ids if run_ids is None else run_ids, may_be_empty=True)
+    if len(set(pair)) != 2 or len(pair) != 2:
+        raise InputError(f"{counted(len(set(pair)), 'run')}", hint="name two: the one there is, the new one")
     asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
     asked |= {"pool_depth": pool_depth, "estimand": estimand}
     deciding = {"margin": margin, "probability": probability, "random_seed": random_seed}

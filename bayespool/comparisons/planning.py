@@ -17,7 +17,7 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.errors import InputError, renamed_attributes
+from bayespool.errors import InputError, NoCollectionError, renamed_attributes
 from bayespool.measures import Measure, Values
 from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
@@ -32,7 +32,7 @@ from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
-from bayespool.validation import check_count, check_number, check_share, described, listed
+from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
 
 _MAX_PAIRS = 100  # of all, evenly over their standard errors
 _MOST_TOPICS = 100  # times those at hand
@@ -419,6 +419,7 @@ def plan_comparison(
     prices = {"price_topic": price_topic, "price_judgment": price_judgment, "price_label": price_label}
     for name, price in prices.items():
         check_number(name, price, least=0)
+    check_choice("estimand", estimand, Estimand)
     check_count("random_seed", random_seed, least=0)
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     check_count("topics_at_hand", topics_at_hand, least=2)
@@ -445,7 +446,8 @@ def plan_comparison(
             hint="give both: --topics-at-hand 50 --sd 0.25, or topics_at_hand= and sd=",
         )
     if collection is None:
-        raise InputError("no collection", hint="give one, or the topics at hand and the standard deviation")
+        hint = "give one, or the topics at hand and the standard deviation"
+        raise NoCollectionError("no collection", hint=hint)
     variances = dict[bool, PairVariances]()
     together = (parse_estimator(AS_JUDGED), dataclasses.replace(estimator, together=True))
     for labels in (False, True) if collection.judges else (False,):
