@@ -9,11 +9,10 @@ from math import exp, log, log1p
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import FloatArray, IndexArray, OrderArray
 from bayespool.compiled import compiled
 from bayespool.models.formulas import Structure
 
@@ -139,29 +138,6 @@ class Factor:
         columns = x.reshape(at.n_groups, at.width, *x.shape[1:] or (1,))
         return (blocks @ columns).reshape(x.shape)
 
-    def variances(
-        self, heads: FloatArray, locals_: FloatArray, starts: npt.NDArray[np.integer]
-    ) -> FloatArray:
-        """Return unconditional variances for linear combinations of parameters, shape (sum,).
-
-        Parameters
-        ----------
-        heads : ndarray of float, shape (sum, global)
-        locals_ : ndarray of float, shape (sum, width), or (0, width) for sums of globals alone
-            Those of group g are the sums ``starts[g]`` to ``starts[g + 1]``.
-        starts : ndarray of int, shape (group + 1,)
-        """
-        at, rest, of_locals = self.layout, heads.copy(), np.zeros(len(heads))
-        across = self.across.reshape(at.n_groups, at.width, at.n_global)
-        for group, inverse in enumerate(self.inverse):
-            own = slice(int(starts[group]), int(starts[group + 1]))
-            if own.stop > own.start:
-                white = locals_[own] @ inverse.T
-                rest[own] -= white @ across[group]
-                of_locals[own] = (white**2).sum(axis=1)
-        white = dtrtrs(self.lower, rest.T, lower=1)[0]
-        return np.asarray(of_locals + (white**2).sum(axis=0))
-
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return draws from the Gaussian, shape (draw, parameter)."""
         at = self.layout
@@ -238,36 +214,127 @@ class ParameterPositions:
         return max(along.values(), key=lambda names: sum(groups[name].size for name in names))
 
 
-class Design(NamedTuple):
-    """Nonzero entries of a design matrix Z over global and local parameters."""
+class Terms(NamedTuple):
+    """Terms of one linear predictor: coefficients, which owners may add to, and effects."""
 
     matrix: FloatArray  # multipliers of the coefficients, shape (observation, column)
-    columns: IndexArray  # parameters of the coefficients, globals, shape (column,)
-    effects: IndexArray  # parameters of the effects, local ones of one group, shape (observation, factor)
-    places: IndexArray  # columns of the effects in an arrow, shape (observation, factor)
-    owner: IndexArray  # owner of an observation's slopes, shape (observation,)
-    own: IndexArray  # parameters that an owner adds to coefficients, −1 for none, shape (owner, column)
-    own_places: IndexArray  # columns of these in an arrow, shape (owner, column)
+    column: IndexArray  # column that a coefficient is multiplied by, shape (entry,)
+    owner: IndexArray  # of an observation's coefficients, shape (observation,)
+    coefficients: IndexArray  # parameters: of the columns, globals, then what an owner adds, (owner, entry)
+    effects: IndexArray  # parameters, local ones of an observation all of one group, (observation, factor)
+
+
+class Design(NamedTuple):
+    """Design matrices Z of one linear predictor or several, by rows of the same parameters."""
+
+    matrix: FloatArray  # multipliers of coefficients, and ones for effects, shape (observation, column)
+    first: IndexArray  # columns of predictor m are ``first[m]`` to ``first[m + 1]``
+    pattern: IndexArray  # parameters of an observation, as a row of ``parameters``, shape (observation,)
+    column: IndexArray  # column that a parameter is multiplied by, shape (entry,)
+    parameters: IndexArray  # shape (pattern, entry)
+    place: IndexArray  # columns of these in an arrow, shape (pattern, entry)
+
+    @classmethod
+    def of(cls, terms: Sequence[Terms], layout: Layout) -> Design:
+        """Return the design of the terms of linear predictors for the same observations."""
+        parts = [np.hstack([t.matrix, np.ones((len(t.matrix), 1))]) for t in terms]
+        first = np.cumsum([0, *(part.shape[1] for part in parts)])
+        columns = [
+            np.append(t.column, np.full(t.effects.shape[1], t.matrix.shape[1])) + start
+            for t, start in zip(terms, first, strict=False)
+        ]
+        keys = np.column_stack([np.column_stack([t.owner, t.effects]) for t in terms])
+        _, some, pattern = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        index = np.hstack([np.hstack([t.coefficients[t.owner[some]], t.effects[some]]) for t in terms])
+        of_entries = np.concatenate(columns), index, layout.places(index)
+        return cls(np.hstack(parts), first, pattern.reshape(-1), *of_entries)
+
+    def take(self, rows: OrderArray) -> Design:
+        """Return the design of some observations."""
+        some, pattern = np.unique(self.pattern[rows], return_inverse=True)
+        there = {"parameters": self.parameters[some], "place": self.place[some]}
+        return self._replace(matrix=self.matrix[rows], pattern=pattern, **there)
 
 
 @compiled
-def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
-    """Return the linear predictor Z·x, shape (observation,)."""
-    matrix, index, own = design.matrix, design.effects, design.own
-    n_columns = matrix.shape[1]
-    slopes = np.empty((len(own), n_columns))
-    for o in range(len(own)):
-        for a in range(n_columns):
-            slopes[o, a] = x[design.columns[a]] + (x[own[o, a]] if own[o, a] >= 0 else 0.0)
-    z = np.empty(len(matrix))
-    for i in range(len(matrix)):
-        total, o = 0.0, design.owner[i]
-        for a in range(n_columns):
-            total += matrix[i, a] * slopes[o, a]
-        for g in range(index.shape[1]):
-            total += x[index[i, g]]
-        z[i] = total
+def linear_predictors(design: Design, x: FloatArray) -> FloatArray:
+    """Return the linear predictors Z·x, shape (predictor, observation)."""
+    matrix, first, pattern, column, parameters, _ = design
+    sums = np.zeros((len(parameters), matrix.shape[1]))
+    for g in range(len(parameters)):
+        for p in range(len(column)):
+            sums[g, column[p]] += x[parameters[g, p]]
+    z = np.empty((len(first) - 1, len(matrix)))
+    for m in range(len(z)):
+        for i in range(len(matrix)):
+            total, own = 0.0, sums[pattern[i]]
+            for a in range(first[m], first[m + 1]):
+                total += matrix[i, a] * own[a]
+            z[m, i] = total
     return z
+
+
+@compiled
+def add_slopes(design: Design, slope: FloatArray, gradient: FloatArray) -> None:
+    """Add Zᵀ·slope of each predictor to a gradient, given slopes of shape (predictor, observation)."""
+    matrix, first, pattern, column, parameters, _ = design
+    sums = np.zeros((len(parameters), matrix.shape[1]))
+    for m in range(len(slope)):
+        for i in range(len(matrix)):
+            for a in range(first[m], first[m + 1]):
+                sums[pattern[i], a] += slope[m, i] * matrix[i, a]
+    for g in range(len(parameters)):
+        for p in range(len(column)):
+            gradient[parameters[g, p]] += sums[g, column[p]]
+
+
+@compiled
+def add_curvature(design: Design, weight: FloatArray, total: FloatArray, n_global: int) -> None:
+    """Add Zₗᵀ·diag(weight)·Zᵣ of any two predictors, (predictor, predictor, observation), to an arrow."""
+    matrix, first, pattern, column, parameters, place = design
+    sums = np.zeros((len(parameters), matrix.shape[1], matrix.shape[1]))
+    for m in range(len(weight)):
+        for k in range(len(weight)):
+            for i in range(len(matrix)):
+                for a in range(first[m], first[m + 1]):
+                    for b in range(first[k], first[k + 1]):
+                        sums[pattern[i], a, b] += weight[m, k, i] * matrix[i, a] * matrix[i, b]
+    for g in range(len(parameters)):
+        for p in range(len(column)):
+            for q in range(len(column)):
+                if (
+                    parameters[g, p] >= n_global or parameters[g, q] < n_global
+                ):  # an arrow has no other entries
+                    total[parameters[g, p], place[g, q]] += sums[g, column[p], column[q]]
+
+
+@compiled
+def covariances(design: Design, covariance: FloatArray, n_global: int) -> FloatArray:
+    """Return Zₗ·covariance·Zᵣᵀ for each observation, given an arrow, (observation, predictor, predictor)."""
+    matrix, first, pattern, column, parameters, place = design
+    sums = np.zeros((len(parameters), matrix.shape[1], matrix.shape[1]))
+    for g in range(len(parameters)):
+        for p in range(len(column)):
+            for q in range(p + 1):
+                row, other = parameters[g, p], place[g, q]
+                if row < n_global and parameters[g, q] >= n_global:
+                    row, other = parameters[g, q], place[g, p]
+                sums[g, column[p], column[q]] += covariance[row, other]
+                if q < p:
+                    sums[g, column[q], column[p]] += covariance[row, other]
+    result = np.empty((len(matrix), len(first) - 1, len(first) - 1))
+    for i in range(len(matrix)):
+        own = sums[pattern[i]]
+        for m in range(len(first) - 1):
+            for k in range(len(first) - 1):
+                total = 0.0
+                for a in range(first[m], first[m + 1]):
+                    part = 0.0
+                    for b in range(first[k], first[k + 1]):
+                        part += matrix[i, b] * own[a, b]
+                    total += matrix[i, a] * part
+                result[i, m, k] = total
+    return result
 
 
 @compiled
@@ -320,195 +387,12 @@ def add_weights(
     for m in range(n_predictors):
         for i in range(len(score)):
             gradient[m, i] += at * score[i] * first[m, i]
-        for k in range(m + 1):
+        for k in range(n_predictors):
             for i in range(len(score)):
                 weight = information[i] * first[m, i] * first[k, i]
                 if not expected:
                     weight -= score[i] * second[k, m, i]
                 curvature[k, m, i] += at * weight
-
-
-@compiled
-def add_own(
-    design: Design,
-    slope: FloatArray,
-    weight: FloatArray,
-    gradient: FloatArray,
-    total: FloatArray,
-    n_global: int,
-) -> None:
-    """Add Zᵀ·slope to a gradient, shape (parameter,), and Zᵀ·diag(weight)·Z to an arrow matrix."""
-    matrix, columns, index, places = design.matrix, design.columns, design.effects, design.places
-    n_columns = matrix.shape[1]
-    across = np.zeros((len(total), n_columns))
-    weighted = np.empty_like(matrix)
-    for i in range(len(weight)):
-        for a in range(n_columns):
-            weighted[i, a] = weight[i] * matrix[i, a]
-        for g in range(index.shape[1]):
-            own = index[i, g]
-            gradient[own] += slope[i]
-            for a in range(n_columns):
-                across[own, a] += weighted[i, a]
-            for h in range(index.shape[1]):
-                if own >= n_global or index[i, h] < n_global:
-                    total[own, places[i, h]] += weight[i]
-    slopes, among = slope @ matrix, weighted.T @ matrix
-    for a in range(n_columns):
-        gradient[columns[a]] += slopes[a]
-        for b in range(n_columns):
-            total[columns[a], columns[b]] += among[a, b]
-        for j in range(len(total)):
-            total[j, columns[a]] += across[j, a]
-            if j < n_global:
-                total[columns[a], j] += across[j, a]
-
-
-@compiled
-def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArray, n_global: int) -> None:
-    """Add Zₗᵀ·diag(weight)·Zᵣ and its transpose to an arrow matrix."""
-    a_matrix, a_index, b_matrix, b_index = left.matrix, left.effects, right.matrix, right.effects
-    n_a, n_b, size = a_matrix.shape[1], b_matrix.shape[1], len(total)
-    among = np.zeros((n_a, n_b))
-    down = np.zeros((n_b, size))
-    across = np.zeros((n_a, size))
-    for i in range(len(weight)):
-        for a in range(n_a):
-            part = weight[i] * a_matrix[i, a]
-            for b in range(n_b):
-                among[a, b] += part * b_matrix[i, b]
-        for g in range(a_index.shape[1]):
-            own = a_index[i, g]
-            for b in range(n_b):
-                down[b, own] += weight[i] * b_matrix[i, b]
-            for h in range(b_index.shape[1]):
-                other = b_index[i, h]
-                if own >= n_global or other < n_global:
-                    total[own, right.places[i, h]] += weight[i]
-                if other >= n_global or own < n_global:
-                    total[other, left.places[i, g]] += weight[i]
-        for h in range(b_index.shape[1]):
-            own = b_index[i, h]
-            for a in range(n_a):
-                across[a, own] += weight[i] * a_matrix[i, a]
-    for a in range(n_a):
-        for b in range(n_b):
-            total[left.columns[a], right.columns[b]] += among[a, b]
-            total[right.columns[b], left.columns[a]] += among[a, b]
-        for j in range(size):
-            total[j, left.columns[a]] += across[a, j]
-            if j < n_global:
-                total[left.columns[a], j] += across[a, j]
-    for b in range(n_b):
-        for j in range(size):
-            total[j, right.columns[b]] += down[b, j]
-            if j < n_global:
-                total[right.columns[b], j] += down[b, j]
-
-
-@compiled
-def add_slope(design: Design, slope: FloatArray, gradient: FloatArray) -> None:
-    """Add Zᵀ·slope to a gradient, shape (parameter,)."""
-    matrix, columns, index, own = design.matrix, design.columns, design.effects, design.own
-    for i in range(len(slope)):
-        o = design.owner[i]
-        for a in range(len(columns)):
-            part = slope[i] * matrix[i, a]
-            gradient[columns[a]] += part
-            if own[o, a] >= 0:
-                gradient[own[o, a]] += part
-        for g in range(index.shape[1]):
-            gradient[index[i, g]] += slope[i]
-
-
-@compiled
-def owners_covariances(design: Design, covariance: FloatArray) -> FloatArray:
-    """Return the covariance matrix of each owner's coefficients, shape (owner, column, column)."""
-    columns, own, places = design.columns, design.own, design.own_places
-    n = len(columns)
-    among = np.empty((len(own), n, n))
-    for o in range(len(own)):
-        for a in range(n):
-            for b in range(n):
-                total, p, q = covariance[columns[a], columns[b]], own[o, a], own[o, b]
-                if p >= 0:
-                    total += covariance[p, columns[b]]
-                if q >= 0:
-                    total += covariance[q, columns[a]]
-                if p >= 0 and q >= 0:
-                    total += covariance[p, places[o, b]]
-                among[o, a, b] = total
-    return among
-
-
-@compiled
-def variances(design: Design, covariance: FloatArray, among: FloatArray, n_global: int) -> FloatArray:
-    """Return the diagonal of Z·covariance·Zᵀ, shape (observation,), from an arrow matrix."""
-    matrix, columns, index = design.matrix, design.columns, design.effects
-    n_columns = len(columns)
-    across = np.empty((len(covariance), n_columns))
-    for j in range(len(covariance)):
-        for a in range(n_columns):
-            across[j, a] = covariance[j, columns[a]]
-    result = np.empty(len(matrix))
-    for i in range(len(result)):
-        total, of_effects, o = 0.0, 0.0, design.owner[i]
-        for a in range(n_columns):
-            row = among[o, a]
-            part = 0.0
-            for b in range(a):
-                part += row[b] * matrix[i, b]
-            total += (2 * part + row[a] * matrix[i, a]) * matrix[i, a]
-        for g in range(index.shape[1]):
-            own = index[i, g]
-            row = across[own]
-            part = 0.0
-            for b in range(n_columns):
-                part += row[b] * matrix[i, b]
-                q = design.own[o, b]
-                if q >= 0:
-                    if q < n_global or own >= n_global:
-                        part += covariance[own, design.own_places[o, b]] * matrix[i, b]
-                    else:
-                        part += covariance[q, design.places[i, g]] * matrix[i, b]
-            total += 2 * part
-            of_effects += covariance[own, design.places[i, g]]
-            for h in range(g):
-                other = index[i, h]
-                if own >= n_global or other < n_global:
-                    of_effects += 2 * covariance[own, design.places[i, h]]
-                else:
-                    of_effects += 2 * covariance[other, design.places[i, g]]
-        result[i] = total + of_effects
-    return result
-
-
-@compiled
-def covariances(left: Design, right: Design, covariance: FloatArray, n_global: int) -> FloatArray:
-    """Return the diagonal of Zₗ·covariance·Zᵣᵀ for two designs, shape (observation,)."""
-    a_index, b_index = left.effects, right.effects
-    result = np.empty(len(left.matrix))
-    for i in range(len(result)):
-        total = 0.0
-        for a in range(len(left.columns)):
-            part = 0.0
-            for b in range(len(right.columns)):
-                part += covariance[left.columns[a], right.columns[b]] * right.matrix[i, b]
-            for h in range(b_index.shape[1]):
-                part += covariance[b_index[i, h], left.columns[a]]
-            total += part * left.matrix[i, a]
-        for g in range(a_index.shape[1]):
-            own = a_index[i, g]
-            for b in range(len(right.columns)):
-                total += covariance[own, right.columns[b]] * right.matrix[i, b]
-            for h in range(b_index.shape[1]):
-                other = b_index[i, h]
-                if own >= n_global or other < n_global:
-                    total += covariance[own, right.places[i, h]]
-                else:
-                    total += covariance[other, left.places[i, g]]
-        result[i] = total
-    return result
 
 
 @compiled

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayespool.arrays import AnyArray, FloatArray, IndexArray
+from bayespool.arrays import AnyArray, FloatArray, IndexArray, OrderArray
 from bayespool.compiled import compiled
-from bayespool.inference.arrow import Design
+from bayespool.inference.arrow import Layout, Terms
 
 
 @compiled
@@ -122,48 +122,56 @@ def integrate(
     return IntegratedLikelihood(value, slopes, bends, slope_of, bend_of, mixed)
 
 
+class CellDesign(NamedTuple):
+    """Parameters of the coefficients and of the other effects of each cell."""
+
+    column: IndexArray  # as of `Terms`
+    coefficients: IndexArray
+    coefficient_places: IndexArray  # columns of these in an arrow, shape (owner, entry)
+    owner: IndexArray  # of a cell's coefficients, shape (cell,)
+    effects: IndexArray  # shape (cell, factor)
+    effect_places: IndexArray  # columns of these in an arrow, shape (cell, factor)
+
+    @classmethod
+    def of(cls, terms: Terms, first: OrderArray, layout: Layout) -> CellDesign:
+        """Return the design of cells, given the first observation of each."""
+        coefficients, effects = terms.coefficients, terms.effects[first]
+        of_coefficients = terms.column, coefficients, layout.places(coefficients)
+        return cls(*of_coefficients, terms.owner[first], effects, layout.places(effects))
+
+
 @compiled
 def add_cells(
-    design: Design, integrated: IntegratedLikelihood, gradient: FloatArray, total: FloatArray, n_global: int
+    design: CellDesign,
+    integrated: IntegratedLikelihood,
+    gradient: FloatArray,
+    total: FloatArray,
+    n_global: int,
 ) -> None:
-    """Add the derivatives from `integrate` to a gradient and an arrow matrix, given the design of cells."""
-    _, columns, effects, places, owner, own, own_places = design
+    """Add the derivatives from `integrate` to a gradient and an arrow matrix."""
+    column, coefficients, coefficient_places, owner, effects, effect_places = design
     _, slopes, bends, slope_of, bend_of, mixed = integrated
-    n_columns = len(columns)
-    across = np.zeros((len(total), n_columns))
+    for o in range(len(coefficients)):
+        for p in range(len(column)):
+            row = coefficients[o, p]
+            gradient[row] += slopes[o, column[p]]
+            for q in range(len(column)):
+                if row >= n_global or coefficients[o, q] < n_global:  # an arrow has no other entries
+                    total[row, coefficient_places[o, q]] += bends[o, column[p], column[q]]
     for c in range(len(effects)):
         o = owner[c]
         for g in range(effects.shape[1]):
-            at, place = effects[c, g], places[c, g]
-            gradient[at] += slope_of[c]
-            for a in range(n_columns):
-                across[at, a] += mixed[c, a]
-                p = own[o, a]
-                # an arrow has no entry for a global with a local
-                if p >= 0 and (at >= n_global or p < n_global):
-                    total[at, own_places[o, a]] += mixed[c, a]
-                if p >= 0 and (p >= n_global or at < n_global):
-                    total[p, place] += mixed[c, a]
+            row, place = effects[c, g], effect_places[c, g]
+            gradient[row] += slope_of[c]
             for h in range(effects.shape[1]):
-                if at >= n_global or effects[c, h] < n_global:
-                    total[at, places[c, h]] += bend_of[c]
-    for o in range(len(own)):
-        for a in range(n_columns):
-            p = own[o, a]
-            gradient[columns[a]] += slopes[o, a]
-            if p >= 0:
-                gradient[p] += slopes[o, a]
-            for b in range(n_columns):
-                total[columns[a], columns[b]] += bends[o, a, b]
-                if p >= 0:
-                    across[p, b] += bends[o, a, b]
-                    if own[o, b] >= 0:
-                        total[p, own_places[o, b]] += bends[o, a, b]
-    for a in range(n_columns):
-        for j in range(len(total)):
-            total[j, columns[a]] += across[j, a]
-            if j < n_global:
-                total[columns[a], j] += across[j, a]
+                if row >= n_global or effects[c, h] < n_global:
+                    total[row, effect_places[c, h]] += bend_of[c]
+            for p in range(len(column)):
+                other, part = coefficients[o, p], mixed[c, column[p]]
+                if row >= n_global or other < n_global:
+                    total[row, coefficient_places[o, p]] += part
+                if other >= n_global or row < n_global:
+                    total[other, place] += part
 
 
 @compiled

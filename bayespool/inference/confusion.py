@@ -2,6 +2,7 @@
 
 Where few documents are judged twice the mode is not the mean: it shrinks what is likely. So the mean moves to
 where the Gaussian with the precision of the mode is nearest to the posterior (van Niekerk & Rue 2024).
+Derivatives and modes are computed by the functions of the Laplace engine.
 """
 
 from __future__ import annotations
@@ -9,22 +10,23 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import expit, logit
 
-from bayespool.arrays import AnyArray, FloatArray, IndexArray, OrderArray
-from bayespool.inference.arrow import Arrow, Factor, Layout
+from bayespool.arrays import FloatArray, IndexArray, OrderArray
+from bayespool.inference.arrow import Arrow, Layout
 from bayespool.inference.cells import normal_nodes
+from bayespool.inference.density import binomial_terms
+from bayespool.inference.laplace import PosteriorMode, find_mode
 from bayespool.models.confusion import INTERCEPT_SD, SCALES_SD, SLOPE_SD
 
 _SCALES = ((0.2, 0.6, 1.2, 2.2), (0.1, 0.4, 1.0), (0.05, 0.2, 0.4), (0.2, 0.6, 1.2))  # of SCALES_SD
 _LOWEST = 6.0  # log weight of a point below the best one, from which on its neighbors are left out
-_MOST_STEPS, _SMALL_STEP, _LONG_STEP = 50, 1e-4, 3.0
-_SMALL_SHIFT = 1e-3
+_MODE_TOLERANCE = 1e-8  # of twice a step's gain in log density
+_MOST_STEPS, _SMALL_SHIFT = 50, 1e-3
 _LEAST_CHANCE = 1e-12
 _NODES, _WEIGHTS = normal_nodes(11)
 
@@ -42,10 +44,6 @@ class Features:
     free: FloatArray
     of_run: FloatArray
     of_organization: FloatArray
-
-    def at(self, rows: AnyArray) -> Features:
-        """Return the features of the selected documents."""
-        return Features(self.free[rows], self.of_run[rows], self.of_organization[rows])
 
     @property
     def matrix(self) -> FloatArray:
@@ -118,15 +116,6 @@ class ConfusionDraws:
         return np.asarray(log_odds if drawn is None else log_odds + slope[:, :1] * drawn)
 
 
-class Peak(NamedTuple):
-    """Gaussian at the posterior mode for given scales, and the log of its integral times the prior."""
-
-    scales: tuple[float, ...]
-    mode: FloatArray
-    factor: Factor
-    height: float
-
-
 def draw_confusion(
     twice: JudgedTwice, prior: FloatArray, n_draws: int, rng: np.random.Generator
 ) -> ConfusionDraws:
@@ -184,89 +173,88 @@ def _draw_threshold(
     """Draw one threshold's parameters from documents that reach the threshold below, (draw, parameter)."""
     density = _ThresholdDensity(twice, prior, threshold)
     peaks = _best_first_peaks(density)
-    heights = np.array([peak.height for peak in peaks])
+    heights = np.array([mode.log_marginal for _, mode in peaks])
     weight = np.exp(heights - heights.max())
     chosen = rng.choice(len(peaks), size=n_draws, p=weight / weight.sum())
     drawn = np.empty((n_draws, density.layout.size))
     for point in np.unique(chosen):
         (rows,) = np.nonzero(chosen == point)
-        drawn[rows] = density.mean(peaks[point]) + peaks[point].factor.draw(len(rows), rng)
+        log_scales, mode = peaks[point]
+        drawn[rows] = density.mean(log_scales, mode) + mode.gaussian.draw(len(rows), rng)
     return drawn
 
 
-def _best_first_peaks(density: _ThresholdDensity) -> list[Peak]:
-    """Find the peaks at all scales with notable weight, by best-first search from the middle of the grid."""
-    peaks: dict[tuple[int, ...], Peak] = {}
+def _best_first_peaks(density: _ThresholdDensity) -> list[tuple[FloatArray, PosteriorMode]]:
+    """Find log scales of notable weight and their modes, by best-first search from the middle of the grid."""
+    peaks: dict[tuple[int, ...], tuple[FloatArray, PosteriorMode]] = {}
     middle = tuple(len(values) // 2 for values in _SCALES)
     pending = [(-math.inf, middle)]  # negative height of a neighbor, and the point
     near, best = {middle: np.zeros(density.layout.size)}, -math.inf
     while pending and -pending[0][0] > best - _LOWEST:
         _, point = heapq.heappop(pending)
-        scales = tuple(values[i] for values, i in zip(_SCALES, point, strict=True))
-        peaks[point] = peak = density.peak(scales, near[point])
-        best = max(best, peak.height)
+        log_scales = np.log([values[i] for values, i in zip(_SCALES, point, strict=True)])
+        mode = find_mode(density, log_scales, near[point], _MODE_TOLERANCE)
+        peaks[point], best = (log_scales, mode), max(best, mode.log_marginal)
         for axis, step in itertools.product(range(len(_SCALES)), (-1, 1)):
             beside = (*point[:axis], point[axis] + step, *point[axis + 1 :])
             if 0 <= beside[axis] < len(_SCALES[axis]) and beside not in near:
-                near[beside] = peak.mode
-                heapq.heappush(pending, (-peak.height, beside))
+                near[beside] = mode.x
+                heapq.heappush(pending, (-mode.log_marginal, beside))
     return [peaks[point] for point in sorted(peaks)]
 
 
 class _ThresholdDensity:
-    """Log density of one threshold's parameters: intercepts and slopes, then effects for each topic."""
+    """Log density of one threshold's parameters: intercepts and slopes, then effects for each topic.
+
+    It is a `ConditionalDensity`.
+    """
+
+    sums: tuple[slice, ...] = ()
+    is_concave = True
 
     def __init__(self, twice: JudgedTwice, prior: FloatArray, threshold: int) -> None:
-        self.n_levels = twice.n_levels
-        there = np.flatnonzero(twice.second >= threshold - 1)
-        cell = twice.topic[there] * twice.n_levels + twice.first[there]
-        order = np.argsort(cell, kind="stable")
-        there, cell = there[order], cell[order]
-        self.reached = (twice.second[there] >= threshold).astype(float)
-        level, self.topic = twice.first[there], twice.topic[there]
-        one_hot = np.eye(twice.n_levels)[level]
-        self.design = np.hstack([one_hot, twice.features.at(there).matrix])
-        self.local = np.hstack([np.ones((len(there), 1)), one_hot])
-        self.numbers = twice.features.numbers
-        n_global = self.design.shape[1]
-        self.layout = Layout(n_global, twice.n_topics, 1 + twice.n_levels)
-        self.cells, self.starts = np.unique(cell, return_index=True)
-        self.of_topic = n_global + self.topic * self.layout.width
-        self.of_level = self.of_topic + 1 + level
-        self.prior_n = prior[:, threshold - 1 :].sum(axis=1)
-        self.prior_reached = prior[:, threshold:].sum(axis=1)
+        # documents of the prior come first, without features and effects
+        there, levels = np.flatnonzero(twice.second >= threshold - 1), np.arange(twice.n_levels)
+        self.n_levels, self.numbers = twice.n_levels, twice.features.numbers
+        self.n = np.append(prior[:, threshold - 1 :].sum(axis=1), np.ones(len(there)))
+        self.reached = np.append(prior[:, threshold:].sum(axis=1), twice.second[there] >= threshold)
+        self.topic = np.append(0 * levels, twice.topic[there])
+        one_hot = np.eye(twice.n_levels)[np.append(levels, twice.first[there])]
+        features = np.vstack([np.zeros((len(levels), sum(self.numbers))), twice.features.matrix[there]])
+        self.design = np.hstack([one_hot, features])
+        self.local = np.hstack([np.ones((len(self.n), 1)), one_hot])
+        self.local[levels] = 0
+        self.layout = Layout(self.design.shape[1], twice.n_topics, self.local.shape[1])
+        rows = np.arange(len(self.n))
+        self._topics = csr_array((np.ones(len(rows)), (self.topic, rows)), (twice.n_topics, len(rows)))
 
-    def peak(self, scales: tuple[float, ...], start: FloatArray) -> Peak:
-        """Return the Gaussian at the mode for given scales, starting the search at ``start``."""
-        precision, x, levels = self._precision(scales), start, slice(0, self.n_levels)
-        for _ in range(_MOST_STEPS):
-            chance, of_prior = expit(self._log_odds(x)), expit(x[levels])
-            gradient = self._gradient(x, precision, chance, of_prior)
-            curvature = self._curvature(chance * (1 - chance), precision)
-            curvature[levels, levels] += np.diag(self.prior_n * of_prior * (1 - of_prior))
-            factor = Arrow(self.layout, curvature).factor(())
-            step = factor.solve(gradient)
-            size = float(np.abs(step).max())
-            x = x + step * min(1.0, _LONG_STEP / max(size, _SMALL_STEP))
-            if size < _SMALL_STEP:
-                break
-        log_odds = self._log_odds(x)
-        height = float((self.reached * log_odds - np.logaddexp(0, log_odds)).sum())
-        height += float((self.prior_reached * x[levels] - self.prior_n * np.logaddexp(0, x[levels])).sum())
-        height += 0.5 * float((np.log(precision) - precision * x**2).sum() - factor.log_determinant)
-        spread = np.array(scales)  # points count alike, as if they were even in the logs
-        height += float((np.log(spread) - 0.5 * (spread / SCALES_SD) ** 2).sum())
-        return Peak(scales, x, factor, height)
+    def expand(
+        self, x: FloatArray, theta: FloatArray, *, expected: bool = False
+    ) -> tuple[float, FloatArray, Arrow]:
+        """Return the log density, its gradient and its negative Hessian, which is the expected one.
 
-    def mean(self, peak: Peak) -> FloatArray:
-        """Return the mean of the Gaussian with a peak's precision that best fits the posterior."""
-        precision, x = self._precision(peak.scales), peak.mode
-        rate, last = 1.0, math.inf
-        off, of_levels = (np.sqrt(variance)[:, None] * _NODES for variance in self._variances(peak.factor))
+        ``theta`` are the log scales, which count alike, as if their points were even.
+        """
+        precision, outer, at = self._precision(theta), self.layout.zeros(), self.layout
+        value, score, information = binomial_terms(self._log_odds(x), self.reached, self.n)
+        value += float((theta - 0.5 * (np.exp(theta) / SCALES_SD) ** 2).sum())
+        value += 0.5 * float((np.log(precision) - precision * x**2).sum())
+        gradient = self._gradient(score) - precision * x
+        weighted = information[:, None] * np.hstack([self.design, self.local])
+        outer[: at.n_global, : at.n_global] = self.design.T @ weighted[:, : at.n_global]
+        for k, column in enumerate(self.local.T):
+            outer[at.n_global + k :: at.width] = self._topics @ (column[:, None] * weighted)
+        every = np.arange(at.size)
+        outer[every, at.places(every)] += precision
+        return value, gradient, Arrow(at, outer)
+
+    def mean(self, theta: FloatArray, mode: PosteriorMode) -> FloatArray:
+        """Return the mean of the Gaussian with a mode's precision that best fits the posterior."""
+        precision, x, rate, last = self._precision(theta), mode.x, 1.0, math.inf
+        off = np.sqrt(self._variances(mode.gaussian.covariance()))[:, None] * _NODES
         for _ in range(_MOST_STEPS):
-            chance = expit(self._log_odds(x)[:, None] + off) @ _WEIGHTS
-            of_prior = expit(x[: self.n_levels, None] + of_levels) @ _WEIGHTS
-            step = peak.factor.solve(self._gradient(x, precision, chance, of_prior))
+            score = self.reached - self.n * (expit(self._log_odds(x)[:, None] + off) @ _WEIGHTS)
+            step = mode.gaussian.solve(self._gradient(score) - precision * x)
             size = float(np.abs(step).max())
             if size > last:
                 rate /= 2  # the density is steeper here than at the mode
@@ -275,56 +263,30 @@ class _ThresholdDensity:
                 break
         return x
 
-    def _gradient(
-        self, x: FloatArray, precision: FloatArray, chance: FloatArray, of_prior: FloatArray
-    ) -> FloatArray:
-        """Return the gradient of the log density, given the probabilities for documents and prior."""
-        gradient, levels = -precision * x, slice(0, self.n_levels)
-        gradient[: self.layout.n_global] += self.design.T @ (self.reached - chance)
-        gradient[levels] += self.prior_reached - self.prior_n * of_prior
-        for place in (self.of_topic, self.of_level):
-            gradient += np.bincount(place, self.reached - chance, self.layout.size)
-        return gradient
+    def _gradient(self, score: FloatArray) -> FloatArray:
+        """Return the gradient of the log likelihood, given its derivatives in the log odds."""
+        of_topics = np.asarray(self._topics @ (self.local * score[:, None]))
+        return np.append(self.design.T @ score, of_topics)
 
-    def _variances(self, factor: Factor) -> tuple[FloatArray, FloatArray]:
-        """Return variances of the documents' log odds and of the intercepts."""
-        starts = np.searchsorted(self.topic, np.arange(self.layout.n_groups + 1))
-        of_documents = factor.variances(self.design, self.local, starts)
-        of_levels = factor.variances(
-            np.eye(self.n_levels, self.layout.n_global), self.local[:0], np.zeros_like(starts)
-        )
-        return of_documents, of_levels
+    def _log_odds(self, x: FloatArray) -> FloatArray:
+        effects = x[self.layout.n_global :].reshape(self.layout.n_groups, -1)[self.topic]
+        return np.asarray(self.design @ x[: self.layout.n_global] + (self.local * effects).sum(axis=1))
 
-    def _precision(self, scales: Sequence[float]) -> FloatArray:
+    def _variances(self, covariance: FloatArray) -> FloatArray:
+        """Return the variances of the documents' log odds, given an arrow of covariances."""
+        at = self.layout
+        variance = ((self.design @ covariance[: at.n_global, : at.n_global]) * self.design).sum(axis=1)
+        both = np.hstack([2 * self.design, self.local])
+        for k, column in enumerate(self.local.T):
+            of_topic = covariance[at.n_global + k :: at.width][self.topic]
+            variance += column * (of_topic * both).sum(axis=1)
+        return np.asarray(variance)
+
+    def _precision(self, theta: FloatArray) -> FloatArray:
         """Return the prior precision of each parameter."""
-        topic, topic_level, run, organization = scales
+        topic, topic_level, run, organization = np.exp(theta).tolist()
         n_free, n_runs, n_organizations = self.numbers
         sd = [INTERCEPT_SD] * self.n_levels + [SLOPE_SD] * n_free
         sd += [run] * n_runs + [organization] * n_organizations
         sd += ([topic] + [topic_level] * self.n_levels) * self.layout.n_groups
         return np.array(sd) ** -2.0
-
-    def _log_odds(self, x: FloatArray) -> FloatArray:
-        return np.asarray(self.design @ x[: self.layout.n_global] + x[self.of_topic] + x[self.of_level])
-
-    def _curvature(self, weight: FloatArray, precision: FloatArray) -> FloatArray:
-        """Return the negative Hessian in the form of `Layout.zeros`, from document weights."""
-        at, outer = self.layout, self.layout.zeros()
-        weighted = self.design * weight[:, None]
-        outer[: at.n_global, : at.n_global] = self.design.T @ weighted
-        if len(self.starts):
-            rows = np.hstack([weighted, weight[:, None]])
-            of_cell = np.add.reduceat(rows, self.starts, axis=0)
-            topic, level = np.divmod(self.cells, self.n_levels)
-            own = at.n_global + topic * at.width
-            np.add.at(outer[:, : at.n_global], own, of_cell[:, :-1])
-            outer[own + 1 + level, : at.n_global] += of_cell[:, :-1]
-            np.add.at(outer, (own, at.n_global), of_cell[:, -1])
-            outer[own, at.n_global + 1 + level] += of_cell[:, -1]
-            outer[own + 1 + level, at.n_global] += of_cell[:, -1]
-            outer[own + 1 + level, at.n_global + 1 + level] += of_cell[:, -1]
-        globals_ = np.arange(at.n_global)
-        outer[globals_, globals_] += precision[: at.n_global]
-        local = np.arange(at.n_global, at.size)
-        outer[local, at.n_global + (local - at.n_global) % at.width] += precision[at.n_global :]
-        return outer

@@ -11,8 +11,16 @@ from scipy.special import expit, logit
 from bayespool.arrays import FloatArray, IndexArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.inference import arrow
-from bayespool.inference.arrow import Arrow, Design, Factor, Layout, ParameterPositions
-from bayespool.inference.cells import NODES, SHARES, IntegratedLikelihood, add_cells, draw_effects, integrate
+from bayespool.inference.arrow import Arrow, Design, Factor, ParameterPositions, Terms
+from bayespool.inference.cells import (
+    NODES,
+    SHARES,
+    CellDesign,
+    IntegratedLikelihood,
+    add_cells,
+    draw_effects,
+    integrate,
+)
 from bayespool.models.formulas import Block, LinearPredictor, Structure
 from bayespool.models.priors import coefficient_log_density, scale_log_density
 
@@ -33,13 +41,13 @@ class Rows:
     """
 
     def __init__(self, places: ParameterPositions, predictor: LinearPredictor, rows: OrderArray) -> None:
-        self._design, self._layout = _design(predictor, rows, places), places.layout
+        self._terms, self._layout = _terms(predictor, rows, places), places.layout
+        self._design = Design.of((self._terms,), self._layout)
 
     def predict(self, x: FloatArray, gaussian: Factor) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the log odds under a Gaussian about x, two arrays of shape (row,)."""
-        return arrow.linear_predictor(self._design, x), _variances(
-            self._design, gaussian.covariance(), self._layout
-        )
+        variance = arrow.covariances(self._design, gaussian.covariance(), self._layout.n_global)
+        return arrow.linear_predictors(self._design, x)[0], variance[:, 0, 0]
 
     def totals(
         self,
@@ -72,20 +80,20 @@ class Rows:
         slopes : ndarray, shape (parameter, run, shift)
             Derivatives of totals, but for ``root``.
         """
-        design, ranking = self._design, np.repeat(np.arange(len(start)), np.diff(start, append=len(log_odds)))
+        terms, ranking = self._terms, np.repeat(np.arange(len(start)), np.diff(start, append=len(log_odds)))
         totals, variances, of_columns = arrow.sum_chances(
-            design.matrix, log_odds, root, trials, shifts, ranking, run
+            terms.matrix, log_odds, root, trials, shifts, ranking, run
         )
         slopes = np.zeros((self._layout.size, *totals.shape))
-        slopes[design.columns] = of_columns
-        for effects in design.effects[start].T:
+        slopes[terms.coefficients[0]] = of_columns
+        for effects in terms.effects[start].T:
             np.add.at(slopes, (effects, run), variances)
         return totals, variances, slopes
 
     @property
     def parameters(self) -> IndexArray:
         """Indices of the parameters that the rows depend on, in ascending order."""
-        return np.union1d(self._design.columns, self._design.effects)
+        return np.unique(self._design.parameters)
 
 
 class PreparedBlock:
@@ -100,27 +108,26 @@ class PreparedBlock:
         n, in_order = len(block.successes), np.argsort(cell, kind="stable")
         rows = in_order if len(cell) else np.arange(n)
         self.successes, self.trials = block.successes[rows].astype(float), block.trials[rows].astype(float)
-        self.designs = tuple(_design(predictor, rows, places) for predictor in block.predictors)
+        terms = tuple(_terms(predictor, rows, places) for predictor in block.predictors)
+        self.design, self.n_predictors = Design.of(terms, self.layout), len(terms)
         residual = block.link.residual if block.link is not None else None
         self.residual = np.zeros(n) if residual is None else residual
         self.cell = cell[rows] if len(cell) else None
         if self.cell is not None:
             first = np.flatnonzero(np.diff(self.cell, prepend=-1))
             self.start, self.present = np.append(first, n), self.cell[first]
-            effects = self.designs[0].effects[first]
-            self.modes = np.zeros(len(effects))
-            self.of_cells = self.designs[0]._replace(
-                effects=effects, places=self.layout.places(effects), owner=self.designs[0].owner[first]
-            )
-            of_rows = np.repeat(effects, np.diff(self.start), axis=0)
-            if self.is_product or (of_rows != self.designs[0].effects).any():
+            self.terms = terms[0]
+            self.modes = np.zeros(len(first))
+            self.of_cells = CellDesign.of(self.terms, first, self.layout)
+            of_rows = np.repeat(self.of_cells.effects, np.diff(self.start), axis=0)
+            if self.is_product or (of_rows != self.terms.effects).any():
                 raise InputError(
                     "cell effects require a linear predictor whose other effects are constant within cells"
                 )
 
     def predictors(self, x: FloatArray) -> FloatArray:
         """Return the linear predictors at x, shape (predictor, observation)."""
-        return np.array([arrow.linear_predictor(design, x) for design in self.designs])
+        return arrow.linear_predictors(self.design, x)
 
     def total(self, x: FloatArray, tau: float) -> FloatArray:
         """Return the gradient of the expected number of successes, shape (parameter,)."""
@@ -130,8 +137,7 @@ class PreparedBlock:
             eta, first, _ = arrow.product_terms(z, self.residual)
         nodes = eta[:, None] + tau * NODES
         weight = self.trials * ((expit(nodes) * expit(-nodes)) @ SHARES)
-        for design, slope in zip(self.designs, first, strict=True):
-            arrow.add_slope(design, weight * slope, gradient)
+        arrow.add_slopes(self.design, weight * first, gradient)
         return gradient
 
     def log_likelihood(self, x: FloatArray, tau: float) -> float:
@@ -140,7 +146,7 @@ class PreparedBlock:
         if self.cell is not None:
             return self._integrate(z[0], tau).log_likelihood
         eta = arrow.product_terms(z, self.residual)[0] if self.is_product else z[0]
-        return _binomial_terms(eta, self.successes, self.trials)[0]
+        return binomial_terms(eta, self.successes, self.trials)[0]
 
     def draw_cells(
         self, x: FloatArray, tau: FloatArray, kept: IndexArray, drawn: FloatArray, rng: np.random.Generator
@@ -148,16 +154,10 @@ class PreparedBlock:
         """Draw the effects of kept cells with observations into ``drawn``, shape (draw, kept cell)."""
         assert self.cell is not None
         rows = np.flatnonzero(np.isin(self.cell, kept))
-        whole = self.designs[0]
-        design = whole._replace(
-            matrix=whole.matrix[rows],
-            effects=whole.effects[rows],
-            places=whole.places[rows],
-            owner=whole.owner[rows],
-        )
+        design = self.design.take(rows)
         for first in range(0, len(x) if len(rows) else 0, step := max(1, _MAX_LOG_ODDS // max(len(rows), 1))):
             some = slice(first, first + step)
-            log_odds = np.array([arrow.linear_predictor(design, point) for point in x[some]])
+            log_odds = np.array([arrow.linear_predictors(design, point)[0] for point in x[some]])
             cells, effects_of_cells = draw_effects(
                 log_odds, self.successes[rows], self.trials[rows], self.cell[rows], tau[some], rng
             )
@@ -165,14 +165,10 @@ class PreparedBlock:
 
     def nodes(self, x: FloatArray, covariance: FloatArray) -> list[tuple[float, FloatArray]]:
         """Return cubature weights and linear predictors for a Gaussian about x, of degree 3 or 5."""
-        z, at = self.predictors(x), self.layout
+        z = self.predictors(x)
         n_predictors = len(z)
-        variance = np.empty((z.shape[1], n_predictors, n_predictors))
-        for k in range(n_predictors):
-            for m in range(k):
-                both = arrow.covariances(self.designs[k], self.designs[m], covariance, at.n_global)
-                variance[:, k, m] = variance[:, m, k] = both
-            variance[:, k, k] = _variances(self.designs[k], covariance, at) + 1e-10
+        variance = arrow.covariances(self.design, covariance, self.layout.n_global)
+        variance += 1e-10 * np.eye(n_predictors)
         if n_predictors == 1:
             far = np.sqrt(3 * variance[:, 0, 0])
             return [(2 / 3, z), (1 / 6, z + far), (1 / 6, z - far)]
@@ -189,47 +185,39 @@ class PreparedBlock:
         expected: bool,
     ) -> float:
         """Add node-averaged derivatives to gradient and Hessian, and return the mean log likelihood."""
-        n_predictors, n, at = len(self.designs), len(self.successes), self.layout
+        n_predictors, n, n_global = self.n_predictors, len(self.successes), self.layout.n_global
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for weight, z in nodes:
             if self.cell is not None:
                 parts = self._integrate(z[0], tau, expected)
                 integrated = IntegratedLikelihood._make(weight * part for part in parts)
-                add_cells(self.of_cells, integrated, gradient, outer, at.n_global)
+                add_cells(self.of_cells, integrated, gradient, outer, n_global)
                 value += integrated.log_likelihood
                 continue
             if self.is_product:
                 eta, first, second = arrow.product_terms(z, self.residual)
-                log_likelihood, score, information = _binomial_terms(eta, self.successes, self.trials)
+                log_likelihood, score, information = binomial_terms(eta, self.successes, self.trials)
                 arrow.add_weights(weight, score, information, first, second, expected, slope, bend)
             else:
-                log_likelihood, score, information = _binomial_terms(z[0], self.successes, self.trials)
+                log_likelihood, score, information = binomial_terms(z[0], self.successes, self.trials)
                 slope[0] += weight * score
                 bend[0, 0] += weight * information
             value += weight * log_likelihood
         if self.cell is not None:
             return value
-        for m, design in enumerate(self.designs):
-            arrow.add_own(design, slope[m], bend[m, m], gradient, outer, at.n_global)
-            for k in range(m):
-                arrow.add_product(self.designs[k], design, bend[k, m], outer, at.n_global)
+        arrow.add_slopes(self.design, slope, gradient)
+        arrow.add_curvature(self.design, bend, outer, n_global)
         return value
 
     def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool = False) -> IntegratedLikelihood:
         # five nodes, or Laplace's approximation
         nodes, log_weights = (np.zeros(1), np.zeros(1)) if at_modes else (NODES, np.log(SHARES))
-        counts, design = (self.successes, self.trials, self.start), self.of_cells
-        matrix, owner, n = design.matrix, design.owner, len(design.own)
+        counts, of_cells = (self.successes, self.trials, self.start), self.of_cells
+        matrix, owner, n = self.terms.matrix, of_cells.owner, len(of_cells.coefficients)
         return integrate(log_odds, *counts, tau, nodes, log_weights, matrix, owner, n, self.modes, at_modes)
 
 
-def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatArray:
-    """Return the variance of each row's linear predictor, shape (observation,)."""
-    of_owners = arrow.owners_covariances(design, covariance)
-    return np.asarray(arrow.variances(design, covariance, of_owners, layout.n_global))
-
-
-def _binomial_terms(
+def binomial_terms(
     eta: FloatArray, successes: FloatArray, trials: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
     """Return the binomial log likelihood in log odds η, its gradient and its negative second derivative."""
@@ -241,29 +229,25 @@ def _binomial_terms(
     return value, successes - trials * p, trials * smaller * larger
 
 
-def _design(predictor: LinearPredictor, rows: IndexArray, places: ParameterPositions) -> Design:
-    """Return the design matrix for selected rows of a linear predictor."""
+def _terms(predictor: LinearPredictor, rows: IndexArray, places: ParameterPositions) -> Terms:
+    """Return the terms of selected rows of a linear predictor."""
     n, order = len(rows), np.arange(places.layout.size)
     columns = [order[places.slices[name]] for name in predictor.coefficients]
-    parts = [np.asarray(v, dtype=float)[rows] for v in predictor.coefficients.values()]
-    parts = [part[:, None] if part.ndim == 1 else part for part in parts]
+    parts = [np.asarray(v, dtype=float)[rows].reshape(n, -1) for v in predictor.coefficients.values()]
     effects = [order[places.slices[g]][i[rows]] for g, i in predictor.groups.items() if g in places.slices]
-    index = np.column_stack(effects).astype(np.int64) if effects else np.zeros((n, 0), dtype=np.int64)
-    where = np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
-    owner, own = np.zeros(n, dtype=np.int64), np.full((1, len(where)), -1, dtype=np.int64)
-    varying = predictor.varying
+    coefficients = np.concatenate([*columns, np.zeros(0, dtype=np.int64)])[None]
+    column, owner, varying = np.arange(coefficients.shape[1]), np.zeros(n, dtype=np.int64), predictor.varying
     if varying is not None and varying.name in places.slices:
-        added = order[places.slices[varying.name]].reshape(-1, len(order[places.slices[varying.coefficient]]))
-        owner, own = varying.group[rows], np.full((len(added), len(where)), -1, dtype=np.int64)
-        own[:, np.isin(where, order[places.slices[varying.coefficient]])] = added
-    return Design(
-        np.hstack(parts) if parts else np.zeros((n, 0)),
-        where,
-        index,
-        places.layout.places(index),
-        owner,
-        own,
-        places.layout.places(own),
+        (own,) = np.nonzero(np.isin(coefficients[0], order[places.slices[varying.coefficient]]))
+        added = order[places.slices[varying.name]].reshape(-1, len(own))
+        coefficients = np.hstack([np.repeat(coefficients, len(added), axis=0), added])
+        column, owner = np.append(column, own), varying.group[rows]
+    return Terms(
+        matrix=np.hstack([*parts, np.zeros((n, 0))]),
+        column=column,
+        owner=owner,
+        coefficients=coefficients,
+        effects=np.array(effects, dtype=np.int64).reshape(len(effects), n).T,
     )
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -121,6 +121,18 @@ _POINT_TOLERANCE = 0.1  # the same, at points where scales are integrated
 _MAX_STEP = 4.0  # in any parameter, all of which are log odds: far out the density has no curvature
 
 
+class ConditionalDensity(Protocol):
+    """Protocol for log densities of x given θ that have a mode to find."""
+
+    sums: tuple[slice, ...]
+    is_concave: bool
+
+    def expand(
+        self, x: FloatArray, theta: FloatArray, *, expected: bool = False
+    ) -> tuple[float, FloatArray, Arrow]:
+        """Return the log density, its gradient in x, and its negative Hessian."""
+
+
 class PosteriorMode(NamedTuple):
     """Posterior mode of x given θ, with the Gaussian and log marginal density there."""
 
@@ -157,7 +169,7 @@ def find_scales(
 
 
 def find_mode(
-    density: Density, theta: FloatArray, x: FloatArray, tolerance: float = _MODE_TOLERANCE
+    density: ConditionalDensity, theta: FloatArray, x: FloatArray, tolerance: float = _MODE_TOLERANCE
 ) -> PosteriorMode:
     """Return the mode of x given θ, found by Newton's method to within ``tolerance`` in log density."""
     value, gradient, curvature = density.expand(x, theta)
@@ -248,7 +260,7 @@ def _is_better(
 
 
 def factorize(
-    density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow
+    density: ConditionalDensity, theta: FloatArray, x: FloatArray, curvature: Arrow
 ) -> tuple[Arrow, Factor, bool]:
     """Return a positive definite curvature, its Gaussian, and whether a mode may be at this point.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection, Qrels
-from bayespool.collection.writers import qrels_content
+from bayespool.collection.readers import qrels_content
 from bayespool.evidence.ideals import n_relevant_documents
 from bayespool.pooling import (
     STRATEGIES,

@@ -13,12 +13,11 @@ from bayespool.inference.arrow import (
     Factor,
     Layout,
     ParameterPositions,
-    add_own,
-    add_product,
+    Terms,
+    add_curvature,
+    add_slopes,
     covariances,
-    linear_predictor,
-    owners_covariances,
-    variances,
+    linear_predictors,
 )
 from bayespool.models.formulas import Coefficient, Group, Structure
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
@@ -134,23 +133,29 @@ def test_an_organizations_effect_and_slopes_stand_together() -> None:
 
 @cases("n_columns", [0, 1, 3])
 def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
-    """Six globals, of which three are effects, and four topics with two locals each."""
+    """Six globals, of which three are effects, and four topics with two locals each. The first predictor's
+    coefficients are different for each topic: one of its locals is added to the last of them.
+    """
     rng = np.random.default_rng(5)
     n, layout = 40, Layout(n_global=9, n_groups=4, width=2)
-    designs, dense = [], []
+    terms, dense = [], []
     topic = rng.integers(0, 4, n)
-    for columns in (np.arange(n_columns), 3 + np.arange(n_columns)):
+    for is_first, columns in ((True, np.arange(n_columns)), (False, 3 + np.arange(n_columns))):
         matrix = rng.normal(size=(n, n_columns))
         effects = np.column_stack([rng.integers(6, 9, n), 9 + 2 * topic + rng.integers(0, 2, n)])
-        own = np.full((1, n_columns), -1)
-        owner = np.zeros(n, dtype=np.int64)
-        designs.append(Design(matrix, columns, effects, layout.places(effects), owner, own, own))
+        last, owners = np.arange(n_columns)[-1:] if is_first else np.zeros(0, int), np.arange(4)[:, None]
+        added = np.repeat(9 + 2 * owners, len(last), axis=1)
+        coefficients = np.hstack([np.repeat(columns[None], 4, axis=0), added])
+        column = np.append(np.arange(n_columns), last)
+        terms.append(Terms(matrix, column, topic, coefficients, effects))
         full = np.zeros((n, layout.size))
         full[:, columns] = matrix
+        for k in last:
+            full[np.arange(n), 9 + 2 * topic] += matrix[:, k]
         for effect in effects.T:
             full[np.arange(n), effect] += 1
         dense.append(full)
-    (left, right), (a, b) = designs, dense
+    design, rows = Design.of(terms, layout), np.array([3, 11, 5])
     across_topics = np.zeros((layout.size, layout.size), dtype=bool)
     for t in range(4):
         own = slice(9 + 2 * t, 11 + 2 * t)
@@ -168,16 +173,18 @@ def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
         first = 9 + (p - 9) // 2 * 2
         arrow[p, 9:] = covariance[p, first : first + 2]
     assert full_of(arrow) == pytest.approx(covariance)
-    weight, slope = rng.normal(size=n), rng.normal(size=n)
-    assert linear_predictor(left, root[0]) == pytest.approx(a @ root[0])
-    of_owners = owners_covariances(left, arrow)
-    assert variances(left, arrow, of_owners, 9) == pytest.approx(np.diag(a @ covariance @ a.T))
-    assert covariances(left, right, arrow, 9) == pytest.approx(np.diag(a @ covariance @ b.T))
+    weight, slope = rng.normal(size=(2, 2, n)), rng.normal(size=(2, n))
+    weight[1, 0] = weight[0, 1]
+    expected = np.array([z @ root[0] for z in dense])
+    assert linear_predictors(design, root[0]) == pytest.approx(expected)
+    assert linear_predictors(design.take(rows), root[0]) == pytest.approx(expected[:, rows])
+    found = covariances(design, arrow, 9)
+    for m, a in enumerate(dense):
+        for k, b in enumerate(dense):
+            assert found[:, m, k] == pytest.approx(np.diag(a @ covariance @ b.T))
     gradient, total = np.ones(layout.size), layout.zeros()
-    add_own(left, slope, weight, gradient, total, 9)
-    assert gradient == pytest.approx(1 + a.T @ slope)
-    assert full_of(total) == pytest.approx(a.T @ (weight[:, None] * a))
-    total = layout.zeros()
-    add_product(left, right, weight, total, 9)
-    cross = a.T @ (weight[:, None] * b)
-    assert full_of(total) == pytest.approx(cross + cross.T)
+    add_slopes(design, slope, gradient)
+    assert gradient == pytest.approx(1 + sum(z.T @ of for z, of in zip(dense, slope, strict=True)))
+    add_curvature(design, weight, total, 9)
+    both = [a.T @ (weight[m, k][:, None] * b) for m, a in enumerate(dense) for k, b in enumerate(dense)]
+    assert full_of(total) == pytest.approx(sum(both))
