@@ -71,6 +71,26 @@ def count_levels_by_run(level: Levels, run: IntArray, document: IntArray, tally:
                 tally[i, run[j], threshold - 1] += 1
 
 
+def tally_levels(
+    level: Levels,
+    n_levels: int,
+    within: BoolArray,
+    by_run: tuple[int, IntArray, IntArray] | None = None,
+) -> IndexArray:
+    """Return numbers of documents at each threshold, shape (draw, run or 1, threshold).
+
+    Documents ``within`` count for all runs; with ``by_run``, the number of runs and pairs of a run and a
+    document, these count for their run, too.
+    """
+    common = np.zeros((len(level), n_levels), dtype=np.int64)
+    count_levels(level, within, common)
+    if by_run is None:
+        return common[:, None]
+    tally = np.repeat(common[:, None], by_run[0], axis=1)
+    count_levels_by_run(level, *by_run[1:], tally)
+    return tally
+
+
 @cache
 def _table() -> FloatArray:
     """Return the lookup table of probabilities on a grid of log odds."""
@@ -78,6 +98,16 @@ def _table() -> FloatArray:
         np.arange(-_TABLE_END * _TABLE_STEPS_PER_LOGIT, _TABLE_END * _TABLE_STEPS_PER_LOGIT + 1)
         / _TABLE_STEPS_PER_LOGIT
     )
+
+
+@compiled
+def _uniform(key: np.uint64, draw: np.uint64) -> np.float64:
+    """Return the uniform random number of a document and a draw."""
+    z = key ^ draw
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.float64(z >> np.uint64(11)) * 1.1102230246251565e-16
 
 
 @compiled
@@ -95,11 +125,7 @@ def _draw(
     last = len(table) - 2
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
-            z = keys[j] ^ draws[i]
-            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            z = z ^ (z >> np.uint64(31))
-            u = np.float64(z >> np.uint64(11)) * 1.1102230246251565e-16
+            u = _uniform(keys[j], draws[i])
             x = log_odds[i, j]
             k = min(max(int((min(max(x, -end), end) + end) * per_unit), 0), last)
             sure = u < table[k] and x > -end
@@ -121,11 +147,7 @@ def draw_levels(
     last = cumulative.shape[1] - 1
     for i in range(of_class.shape[0]):
         for j in range(of_class.shape[1]):
-            z = keys[j] ^ draws[i]
-            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            z = z ^ (z >> np.uint64(31))
-            u = np.float64(z >> np.uint64(11)) * 1.1102230246251565e-16
+            u = _uniform(keys[j], draws[i])
             k = 0
             while k < last and u >= cumulative[of_class[i, j], k]:
                 k += 1
