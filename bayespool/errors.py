@@ -20,6 +20,7 @@ __all__ = [
     "JobsWarning",
     "JudgeWarning",
     "MemoryWarning",
+    "NoCollectionError",
     "NoPoolWarning",
     "OrganizationWarning",
     "OutputError",
@@ -73,6 +74,10 @@ class InputError(BayespoolError, ValueError):
         where = "" if path is None else str(path) + (f", line {line}" if line is not None else "") + ": "
         super().__init__(where + reason + (f"; {hint}" if hint else ""))
         self.reason, self.path, self.line, self.hint = reason, path, line, hint
+
+
+class NoCollectionError(InputError):
+    """Error for a missing collection, which functions raise once all their other arguments are checked."""
 
 
 class OutputError(BayespoolError):

@@ -77,34 +77,31 @@ def main() -> None:
     warnings.showwarning = _show_warning
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", BayespoolWarning)
+    status = 1
     try:
         with command_line(sys.argv[1:]):
             sys.exit(app.main(prog_name="bayespool", standalone_mode=False))
     except click.ClickException as error:
         error.show()
-        sys.exit(3 if of_gate else error.exit_code)
+        status = error.exit_code
     except BayespoolError as error:
         echo("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)
-        sys.exit(3 if of_gate else 1)
     except MemoryError as error:
         detail = f" ({error})" if str(error) else ""
-        echo(
-            f"error: there is not enough memory{detail}; ask for less at a time, or use a larger machine",
-            always=True,
-        )
-        sys.exit(3 if of_gate else 1)
+        hint = "ask for less at a time, or use a larger machine"
+        echo(f"error: there is not enough memory{detail}; {hint}", always=True)
     except OSError as error:
         if not is_output_error(error):
             raise
         with contextlib.suppress(OSError):
             echo(f"error: cannot write to standard output: {error.strerror}", always=True)
         discard_streams()
-        sys.exit(3 if of_gate else 1)
     except (KeyboardInterrupt, SystemError, click.Abort) as error:
         if not is_interruption(error):
             raise
         echo("interrupted; nothing was written", always=True)
         sys.exit(130)
+    sys.exit(3 if of_gate else status)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

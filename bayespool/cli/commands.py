@@ -13,7 +13,7 @@ from bayespool import names
 from bayespool.cli.files import FILE_OPTIONS, Files
 from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS
 from bayespool.cli.functions import Parameter, parameters_of
-from bayespool.cli.parameters import Argument, Option, descriptions, function_option, function_value
+from bayespool.cli.parameters import Argument, Option, descriptions, flag_of, function_option, function_value
 from bayespool.cli.results import JSON, OUTPUT_OPTIONS, QUIET, Outputs
 from bayespool.errors import InputError
 from bayespool.names import split_list
@@ -56,6 +56,19 @@ def _name_former_options(context: click.Context, args: Sequence[str]) -> Iterato
             now = "--estimators"
         hint = None if now.startswith("-") and now.split()[0] not in known else f"write {now}"
         raise InputError(f"there is no {error.option_name} any more", hint=hint) from None
+
+
+@contextlib.contextmanager
+def _name_flags(keywords: Mapping[str, Any]) -> Iterator[None]:
+    """Name the option where a value of it cannot be."""
+    try:
+        yield
+    except InputError as error:
+        for name, value in keywords.items():
+            for one in value if isinstance(value, list) else [value]:
+                if error.reason == f"{name} cannot be {one!r}":
+                    raise InputError(f"{flag_of(name)} cannot be {one!r}", hint=error.hint) from None
+        raise
 
 
 class Command(click.Command):
@@ -173,6 +186,7 @@ def command(
     more: str = "",
     argument: Argument | None = None,
     own: Mapping[str, Callable[..., Option]] | None = None,
+    formats: Sequence[str] = (),
     short: str,
 ) -> Callable[[Callable[..., None]], Command]:
     """Return a decorator that makes a command whose options are parameters of a function, files and outputs.
@@ -188,6 +202,8 @@ def command(
         Files that are named without an option.
     own : mapping of str to callable, optional
         Options of this command alone (`own_option`), also in place of those of files and outputs.
+    formats : sequence of str
+        Endings of files that the result has besides those of every result.
     short : str
         Line in the list of commands.
 
@@ -220,7 +236,10 @@ def command(
             )
             of_function = [n for n in given if n not in named]
             keywords = {n: function_value(parameters()[n], given.pop(n)) for n in of_function}
-            body(files=Files(**files), keywords=keywords, outputs=Outputs(**outputs), **given)
+            written = Outputs(**outputs)
+            written.check(formats)
+            with _name_flags(keywords):
+                body(files=Files(**files), keywords=keywords, outputs=written, **given)
 
         title = body.__name__.replace("_", "-")
         return Command(title, options, function, callback=run, help=body.__doc__, short_help=short)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,9 @@ from bayespool.cli.files import (
     RUNS,
     Files,
     check_jobs,
-    check_names,
+    check_keywords,
     count_progress,
     report_interruption,
-    say_unpooled,
     stage_progress,
 )
 from bayespool.cli.parameters import own_option
@@ -46,35 +45,38 @@ def _run(
     keywords: dict[str, Any],
     outputs: Outputs,
     *,
-    parts: str,
     label: str,
+    parts: str = "",
     jobs: int = -1,
     cluster: str | None = None,
     n_lines: int | None = 10,
     scores: bool = False,
+    of_runs: bool = False,
 ) -> None:
-    """Run an experiment, which keeps finished parts in the folder ``parts``, and write its result.
+    """Run an experiment, which keeps finished parts in the folder ``parts``, if any, and write its result.
 
     ``label`` says what is counted, in ``n_lines`` lines or one a part. Of several collections the function
-    gets a mapping.
+    gets a mapping. ``of_runs`` says whether it scores runs.
     """
     from bayespool.experiments.running import on_cluster
 
     check_jobs(jobs, cluster)
-    outputs.check()
-    check_names(function, keywords)
+    check_keywords(function, keywords)
+    collection: Any
     with stage_progress() as say:
-        if len(files.collections) > 1:
-            collection: Any = files.read_collections(say)
+        if several := len(files.collections) > 1:
+            collection = files.read_collections(say)
         else:
-            collection, _ = files.read(say, scores=scores)
-    folder = outputs.folder
+            collection, targets = files.read(say, keywords if of_runs else {}, scores=scores)
+            keywords |= {"run_ids": targets} if of_runs else {}
+    folder = outputs.folder if parts else None
     with (
-        report_interruption(folder, "" if isinstance(collection, Mapping) else parts),
+        report_interruption(folder, "" if several else parts),
         on_cluster(cluster),
         count_progress(label, n_lines=n_lines) as show,
     ):
-        result = function(collection, folder=folder, n_jobs=jobs, progress=show, **keywords)
+        keywords |= {"folder": folder} if parts else {}
+        result = function(collection, n_jobs=jobs, progress=show, **keywords)
     outputs.write(result)
 
 
@@ -175,17 +177,9 @@ def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int =
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
     if not named.get("runs") and not named.get("pool"):
         raise InputError("no runs given", hint="--pool, or run files")
-    check_jobs(jobs, None)
-    outputs.check()
-    check_names(experiments.check_judges, keywords)
-    with stage_progress() as say:
-        collection, targets = files.read(say)
-        say_unpooled(collection, keywords)
-    folder = outputs.folder
-    with report_interruption(folder, "judges"), count_progress("scores with and without labels") as show:
-        work: dict[str, Any] = {"folder": folder, "n_jobs": jobs, "progress": show}
-        result = experiments.check_judges(collection, run_ids=targets, **keywords, **work)
-    outputs.write(result)
+    label = "scores with and without labels"
+    work = experiments.check_judges
+    _run(work, files, keywords, outputs, parts="judges", label=label, n_lines=None, of_runs=True, jobs=jobs)
 
 
 @command(
@@ -201,11 +195,5 @@ def check_predictions(files: Files, keywords: dict[str, Any], outputs: Outputs, 
     The check uses only the pool's own judgments. With --output it also writes the draws of each model as
     NetCDF for ArviZ.
     """
-    check_jobs(jobs, None)
-    outputs.check()
-    with stage_progress() as say:
-        collection = files.read(say)[0]
-    with report_interruption(None, "fits"), count_progress("parts", n_lines=10) as show:
-        keywords["containers"] = outputs.folder is not None
-        result = experiments.check_models(collection, **keywords, n_jobs=jobs, progress=show)
-    outputs.write(result)
+    keywords["containers"] = outputs.folder is not None
+    _run(experiments.check_models, files, keywords, outputs, label="parts", jobs=jobs)

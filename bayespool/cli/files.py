@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
+import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from bayespool.cli.messages import echo, is_quiet
-from bayespool.cli.parameters import Argument, Option, own_option
-from bayespool.errors import InputError, JobsWarning, WorkerError, warn_caller
+from bayespool.cli.parameters import Argument, Option, flag_of, own_option
+from bayespool.errors import InputError, JobsWarning, NoCollectionError, WorkerError, warn_caller
 from bayespool.tables.formatting import counted, printable
 
 if TYPE_CHECKING:
@@ -172,12 +172,16 @@ class Files:
             "known_depth": self.known_depth,
             "pool_strategy": self.pool_strategy,
         }
-        return parse_reading(self.reading, keys or READING_KEYS) | {
-            name: value for name, value in given.items() if value or value == 0
-        }
+        reading = parse_reading(self.reading, keys or READING_KEYS)
+        options = {name: value for name, value in given.items() if value or value == 0}
+        for name in sorted(reading.keys() & options.keys()):
+            raise InputError(f"{flag_of(name)} beside --reading {name}=", hint="leave one of the two out")
+        return reading | options
 
-    def read(self, say: Callable[[str], None], *, scores: bool = False) -> tuple[Collection, tuple[str, ...]]:
-        """Read the collection and the ids of the runs to score; print its pool."""
+    def read(
+        self, say: Callable[[str], None], keywords: Mapping[str, Any] | None = None, *, scores: bool = False
+    ) -> tuple[Collection, tuple[str, ...]]:
+        """Read the collection and the ids of the runs to score; print its pool, and what leaves it."""
         from bayespool.pooling import describe_pool, read_collection
 
         audits = {}
@@ -189,14 +193,14 @@ class Files:
         for path, audit in audits.items():
             collection = audit.apply_to(collection, path=path)
         echo(f"pool: {describe_pool(collection).text()}")
+        _say_unpooled(collection, **{name: (keywords or {}).get(name) for name in ("pool_depth", "unpool")})
         return collection, collection.given_run_ids
 
     def compute(self, function: Callable[..., Computed], keywords: Mapping[str, Any]) -> Computed:
         """Return what a function makes of the collection, the runs to score and its keywords."""
-        check_names(function, keywords)
+        check_keywords(function, keywords)
         with stage_progress() as say:
-            collection, targets = self.read(say)
-            say_unpooled(collection, keywords)
+            collection, targets = self.read(say, keywords)
             return function(collection, targets, **keywords, report=say)
 
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
@@ -210,23 +214,14 @@ class Files:
         return collections
 
 
-def check_names(function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
-    """Raise `InputError` for measures, estimators and settings that a function refuses, before files are
-    read.
-    """
-    from bayespool.measures import parse_measures
-    from bayespool.posterior.estimator import given_settings, parse_posterior
-    from bayespool.scoring.estimators import parse_estimators
+def check_keywords(function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
+    """Raise `InputError` for keywords that a function refuses, before files are read."""
+    from bayespool.posterior.estimator import given_settings
 
-    parameters = inspect.signature(function).parameters
-    values = {name: each.default for name, each in parameters.items()} | dict(keywords)
-    parse_measures(values.get("measures") or "P@10")
-    if values.get("estimators"):
-        given = given_settings(values.get("posterior"))
-        named = {name: value for name, value in given.items() if name != "model"}
-        parse_estimators(values["estimators"], named, by_settings=True, common_query_ids=("any",))
-    elif "estimators" not in values and values.get("posterior") is not None:
-        parse_posterior(values["posterior"])
+    if "random_seed" in keywords and "random_seed" in given_settings(keywords.get("posterior")):
+        raise InputError("--seed beside --posterior random_seed=", hint="leave one of the two out")
+    with contextlib.suppress(NoCollectionError):
+        function(None, **keywords)
 
 
 def _judges(texts: tuple[str, ...]) -> dict[str, Path]:
@@ -251,18 +246,17 @@ def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
     return lambda done, total: say(f"reading runs: {done} of {total}")
 
 
-def say_unpooled(collection: Collection, keywords: Mapping[str, Any]) -> None:
+def _say_unpooled(collection: Collection, pool_depth: int | None, unpool: Sequence[str] | None) -> None:
     """Print what ``--pool-depth`` and ``--unpool`` take out of the pool."""
     from bayespool.collection.own import unpool_runs
     from bayespool.pooling import describe_pool
 
-    depth, unpool = keywords.get("pool_depth"), keywords.get("unpool")
-    if depth is not None:
-        collection = collection.truncate_pool(depth)
-        echo(f"pool to depth {depth}: {describe_pool(collection)}")
-    if not unpool:
+    if pool_depth is not None:
+        collection = collection.truncate_pool(pool_depth)
+        echo(f"pool to depth {pool_depth}: {describe_pool(collection)}")
+    smaller, taken = unpool_runs(collection, unpool or ())
+    if not taken:
         return
-    smaller, taken = unpool_runs(collection, unpool)
     left = set(smaller.pooled_run_ids)
     gone = [run for run in collection.pooled_run_ids if run not in left]
     n_before, n_after = (int((each.judged & ~each.is_own).sum()) for each in (collection, smaller))
@@ -315,49 +309,48 @@ def report_interruption(folder: Path | None, name: str) -> Iterator[None]:
 @contextmanager
 def count_progress(label: str, *, n_lines: int | None = None) -> Iterator[Callable[[int, int], None]]:
     """Progress bar on a terminal; elsewhere a line per step, or about ``n_lines`` lines."""
-    if is_quiet() or not sys.stderr.isatty():
+    with _progress(label, "BarColumn", "MofNCompleteColumn", "TimeRemainingColumn") as bar:
         printed: set[int] = set()
 
         def say(done: int, total: int) -> None:
             part = done if n_lines is None else n_lines * done // max(total, 1)
-            if part not in printed:
+            if bar is None and part not in printed:
                 printed.add(part)
                 echo(f"{label}: {done} of {total}")
+            elif bar is not None:
+                bar.update(bar.task_ids[0], completed=done, total=total)
 
         yield say
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
-
-    with _bar(BarColumn(bar_width=30), MofNCompleteColumn(), TimeRemainingColumn()) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager
 def stage_progress() -> Iterator[Callable[[str], None]]:
     """Spinner with the current stage on a terminal; elsewhere a line per stage."""
-    if is_quiet() or not sys.stderr.isatty():
+    with _progress("starting", "SpinnerColumn", "TimeElapsedColumn") as bar:
         last = ""
 
-        def say_line(stage: str) -> None:
+        def say(stage: str) -> None:
             nonlocal last
-            if not (stage.startswith("reading") and last.startswith("reading")):
+            if bar is not None:
+                bar.update(bar.task_ids[0], description=printable(stage, one_line=True))
+            elif not (stage.startswith("reading") and last.startswith("reading")):
                 echo(stage)
             last = stage
 
-        yield say_line
+        yield say
+
+
+@contextmanager
+def _progress(label: str, *columns: str) -> Iterator[Progress | None]:
+    """Progress of one task on standard error, that goes when it is done; None without a terminal."""
+    if is_quiet() or not sys.stderr.isatty():
+        yield None
         return
-    from rich.progress import SpinnerColumn, TimeElapsedColumn
-
-    with _bar(TimeElapsedColumn(), before=(SpinnerColumn(),)) as bar:
-        task = bar.add_task("starting")
-        yield lambda stage: bar.update(task, description=printable(stage, one_line=True))
-
-
-def _bar(*columns: Any, before: tuple[Any, ...] = ()) -> Progress:
-    """Progress on standard error, that goes when it is done: a description between columns."""
+    from rich import progress
     from rich.console import Console
-    from rich.progress import Progress, TextColumn
 
-    text = TextColumn("{task.description}", markup=False)
-    return Progress(*before, text, *columns, console=Console(stderr=True), transient=True)
+    shown = [getattr(progress, name)() for name in columns]
+    shown.insert("SpinnerColumn" in columns, progress.TextColumn("{task.description}", markup=False))
+    with progress.Progress(*shown, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(label, total=None)
+        yield bar

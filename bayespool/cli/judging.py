@@ -11,26 +11,19 @@ import click
 
 from bayespool import auditing, scoring
 from bayespool.cli.commands import command
-from bayespool.cli.files import (
-    RUNS,
-    Files,
-    check_names,
-    files_argument,
-    reading_progress,
-    say_unpooled,
-    stage_progress,
-)
+from bayespool.cli.files import RUNS, Files, files_argument, reading_progress, stage_progress
 from bayespool.cli.messages import echo
-from bayespool.cli.parameters import own_option, store_in_context, stored_value
+from bayespool.cli.parameters import flag_of, own_option, store_in_context, stored_value
 from bayespool.cli.results import OUTPUT_OPTIONS, Outputs, is_as_json, print_document
 from bayespool.errors import InputError, InputWarning
 
 _N_PRINTED = 20  # documents
+_LIST_FORMATS = (".txt", ".qrels", ".gz", "")  # of lists for assessors
 
 
-def _documents_file(help: str, *, multiple: bool = True) -> dict[str, Any]:
-    """Return the option of a file for documents to judge."""
-    return {"output": own_option("--output", "-o", type=Path, multiple=multiple, help=help)}
+def _documents_file(help: str) -> dict[str, Any]:
+    """Return the option of files for documents to judge."""
+    return {"output": own_option("--output", "-o", type=Path, multiple=True, help=help)}
 
 
 @command(
@@ -51,6 +44,7 @@ def _documents_file(help: str, *, multiple: bool = True) -> dict[str, Any]:
             ".html; in .txt, .qrels, .gz or nothing, qrels with relevance -1 to fill in. May be repeated."
         ),
     },
+    formats=_LIST_FORMATS,
     short="Choose what to judge next, and when to stop",
 )
 def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
@@ -61,10 +55,9 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
     """
     from bayespool.scoring.judging_influence import check_goal
 
-    outputs.check(scoring.NextJudgments.formats)
     files.check_runs(keywords, "judge for")
-    if not keywords.get("unpool"):
-        check_goal(keywords.get("goal", "interval"), files.n_runs())
+    if "goal" in keywords and not keywords.get("unpool"):
+        check_goal(keywords["goal"], files.n_runs())
     result = files.compute(scoring.judge_next, keywords)
     rest = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
     outputs.write(result, n_printed=_N_PRINTED, last_line=rest if len(result) > _N_PRINTED else "")
@@ -98,6 +91,7 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
             "relevance -1 to fill in, probabilities in the second column; else a table. May be repeated."
         ),
     },
+    formats=_LIST_FORMATS,
     short="Draw documents to judge: an interval that needs no model",
 )
 def audit(
@@ -113,7 +107,6 @@ def audit(
 
     Judge them, and ask again with --go-on and --judged. Anybody can --verify the certificate.
     """
-    outputs.check(auditing.Audit.formats)
     if verify is not None:
         _refuse_beside("--verify", {"verify"})
         result = auditing.read_audit(verify)
@@ -166,20 +159,14 @@ def impute(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """
     from bayespool.collection import Reading, gather_qrels
 
-    outputs.check()
     folder = outputs.folder or Path()
     files.check_runs(keywords, "complete")
-    check_names(scoring.impute, keywords)
     named = files.keywords()
-    with stage_progress() as say:
-        collection, targets = files.read(say)
-        say_unpooled(collection, keywords)
-        sizes = {name: named[name] for name in ("strict", "max_file_size") if name in named}
-        with warnings.catch_warnings(category=InputWarning, action="ignore"):  # given by the first reading
-            lines = gather_qrels(named["qrels"], reading=Reading(**sizes))
-        result = scoring.impute(collection, targets, qrels=lines, **keywords, report=say)
-        say(f"writing {folder}")
-        result.save(folder)
+    sizes = {name: named[name] for name in ("strict", "max_file_size") if name in named}
+    with warnings.catch_warnings(category=InputWarning, action="ignore"):  # given with the collection
+        keywords["qrels"] = gather_qrels(named["qrels"], reading=Reading(**sizes))
+    result = files.compute(scoring.impute, keywords)
+    result.save(folder)
     run = _run_path(result.run_ids, [*files.runs, *files.pool])
     Outputs().print(result, last_line=f"here: {result.evaluation(folder, run)}")
 
@@ -233,8 +220,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
         ),
         **_documents_file(
             "File for the documents to judge: qrels (also .gz), or a table that has the probability of each "
-            "in a sample, too (.csv, .json, .parquet, .tex, .md, .html).",
-            multiple=False,
+            "in a sample, too (.csv, .json, .parquet, .tex, .md, .html). May be repeated.",
         ),
         "list": own_option(
             "--list",
@@ -252,6 +238,7 @@ def _list_strategies(context: click.Context, _: click.Parameter, wanted: bool) -
             "holes that may have been, what each explains, and what estimates would rest on.",
         ),
     },
+    formats=_LIST_FORMATS,
     short="Choose the documents to judge: a strategy and a budget",
 )
 def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
@@ -263,6 +250,7 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """
     from bayespool.collection import CONTRIBUTOR_KEYS
     from bayespool.pooling import PoolPlan, choose, read_contributors
+    from bayespool.pooling.plans import split_plan
 
     if not files.pool:
         raise InputError("no runs", hint="give --pool")
@@ -276,7 +264,8 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     ways = files.ways(CONTRIBUTOR_KEYS)
     if "strategy" not in keywords:
         raise InputError("no strategy", hint="--strategy 'take' --budget 5000; --list shows all")
-    outputs.check(scoring.DocumentsToJudge.formats)
+    for name in split_plan(keywords["strategy"])[1].keys() & keywords.keys():
+        raise InputError(f"{flag_of(name)} beside --strategy {name}=", hint="leave one of the two out")
     plan = PoolPlan.of(keywords["strategy"], keywords.get("budget"), stop=keywords.get("stop"))
     strategy = plan.strategy
     if strategy.is_adaptive and not qrels:
@@ -303,7 +292,6 @@ def _describe(runs: list[str], qrels: list[Path], ways: dict[str, Any], outputs:
 
     if not qrels:
         raise InputError("no judgments, of which --describe says the pool", hint="give --qrels")
-    outputs.check()
     with stage_progress() as say:
         collection = read_collection(qrels, pool=runs, progress=reading_progress(say), **ways)
         say("comparing pools")

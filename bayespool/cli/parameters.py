@@ -153,6 +153,12 @@ def function_option(parameter: Parameter, *, first: bool = False) -> Option:
     )
 
 
+def flag_of(name: str) -> str:
+    """Return the flag of an option of the current command, by the name of its parameter."""
+    context = click.get_current_context()
+    return next(max(p.opts, key=len) for p in context.command.get_params(context) if p.name == name)
+
+
 def _click_type(kind: Any) -> Any:
     return click.Choice(kind) if isinstance(kind, tuple) else _PATH if kind is Path else kind
 

@@ -81,18 +81,13 @@ def is_standard_output(path: Path) -> bool:
 class Outputs:
     """Files and tables that a command writes of its result."""
 
-    output: tuple[Path, ...] | Path | None = ()
+    output: tuple[Path, ...] = ()
     folder: Path | None = None
     figure: tuple[Path, ...] = ()
     report: Path | None = None
     table: str | None = None
     columns: str | None = None
     sort: str | None = None
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Files of tables, ``-`` for standard output."""
-        return (self.output,) if isinstance(self.output, Path) else self.output or ()
 
     @functools.cached_property
     def arrangement(self) -> Arrangement:
@@ -110,7 +105,7 @@ class Outputs:
         from bayespool.report.saving import FORMATS, check_figures, check_folder, check_output
 
         check_figures(self.figure)
-        for path in self.files:
+        for path in self.output:
             check_output(
                 Path(f"stdout{path.name[1:] or '.csv'}") if is_standard_output(path) else path,
                 (*FORMATS, *own_formats),
@@ -119,7 +114,7 @@ class Outputs:
             check_folder(self.folder, _command())
         if self.report is not None:
             check_report(self.report)
-        if sum(map(is_standard_output, self.files)) + is_as_json() > 1:
+        if sum(map(is_standard_output, self.output)) + is_as_json() > 1:
             raise InputError("standard output is asked for twice", hint="give one of -o - and --json, once")
 
     def write(
@@ -138,7 +133,7 @@ class Outputs:
         from bayespool.report.saving import save, write_figures
 
         try:
-            for path in (*self.files, *([] if self.folder is None else [self.folder])):
+            for path in (*self.output, *([] if self.folder is None else [self.folder])):
                 if not is_standard_output(path):
                     save(result, path, table=self.table, arrangement=self.arrangement)
             if self.figure:
@@ -162,7 +157,7 @@ class Outputs:
             rows = {table.name: records(table.frame) for table in tables}
             columns = {table.name: table.description()["columns"] for table in tables}
             print_document(rows, result.metadata, result.notes(), result.sentences(), columns)
-        elif printed := [path for path in self.files if is_standard_output(path)]:
+        elif printed := [path for path in self.output if is_standard_output(path)]:
             suffix = printed[0].name[1:] or ".csv"
             text = content(result, suffix, table=self.table, arrangement=self.arrangement)
             _print_bytes(as_bytes(text))

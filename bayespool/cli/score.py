@@ -11,7 +11,7 @@ import click
 
 from bayespool import comparisons, experiments, plots, scoring
 from bayespool.cli.commands import command
-from bayespool.cli.files import RUNS, Files, check_names, files_argument, stage_progress
+from bayespool.cli.files import RUNS, Files, check_keywords, files_argument, stage_progress
 from bayespool.cli.messages import echo
 from bayespool.cli.parameters import own_option
 from bayespool.cli.results import Outputs, is_as_json, print_document
@@ -77,7 +77,6 @@ def demo(
         return
     keywords = {"measures": ("P@10", "nDCG@10"), **keywords}
     _check(outputs, keywords)
-    check_names(scoring.score, keywords)
     with stage_progress() as say:
         echo(f"pool: {describe_pool(example.collection)}")
         scores = scoring.score(example.collection, example.new_run_ids, **keywords, report=say)
@@ -87,13 +86,12 @@ def demo(
 
 
 def _check(outputs: Outputs, keywords: Mapping[str, Any]) -> None:
-    """Raise for outputs that cannot be written, and columns that no estimator has, before files are read."""
+    """Raise for columns that no estimator has, before files are read."""
     from bayespool.corrections.registry import ESTIMATORS
     from bayespool.names import leading_name
     from bayespool.scoring.estimators import named_estimators
     from bayespool.scoring.score_tables import check_arrangement
 
-    outputs.check()
     named = map(str, named_estimators(keywords.get("estimators") or "default"))
     check_arrangement(outputs.arrangement, [name for name in map(leading_name, named) if name in ESTIMATORS])
 
@@ -115,7 +113,11 @@ def _write(scores: scoring.Scores, outputs: Outputs, *, per_topic: bool) -> None
         help="What a command wrote with --output: a .json, .parquet or .nc file, or a folder of results.",
     ),
     first="output",
-    own={"output": own_option("--output", "-o", type=Path, help="The .html file to write: report.html.")},
+    own={
+        "output": own_option(
+            "--output", "-o", "report", type=Path, help="The .html file to write: report.html."
+        )
+    },
     short="Write a report of a result, one HTML page",
 )
 def report(files: Files, keywords: dict[str, Any], outputs: Outputs, result: Path) -> None:
@@ -125,7 +127,7 @@ def report(files: Files, keywords: dict[str, Any], outputs: Outputs, result: Pat
     from bayespool.report import read_result
     from bayespool.report.page import check_report
 
-    path = outputs.files[0] if outputs.files else Path("report.html")
+    path = outputs.report or Path("report.html")
     check_report(path)
     stored = scoring.read_scores(result) if result.suffix == ".nc" else read_result(result)
     stored.write_report(path)
@@ -189,11 +191,8 @@ def compare(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """
     from bayespool.comparisons.tables import PAIR_COLUMNS, PAIR_KEYS
 
-    outputs.check()
     outputs.arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
     files.check_assessors(keywords.get("scopes", ""))
-    if not keywords.get("unpool") and files.n_runs() < 2:
-        raise InputError("one run cannot be compared", hint="name two or more")
     if "baseline" in keywords:
         keywords["baseline"] = [_run_name(text) for text in keywords["baseline"]]
     comparison = files.compute(comparisons.compare, keywords)
@@ -247,7 +246,6 @@ def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
 
     Without a collection, --topics-at-hand and --sd say what is expected.
     """
-    outputs.check()
     if "topics_at_hand" in keywords:
         if files.are_named:
             raise InputError("files beside --topics-at-hand", hint="give a collection, or what is expected")
@@ -255,8 +253,6 @@ def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
         return
     if not (files.qrels or files.collections):
         raise InputError("no collection", hint="give --qrels and runs, or --topics-at-hand 50 --sd 0.25")
-    if not keywords.get("unpool") and files.n_runs() < 2:
-        raise InputError("one run has no difference to plan for", hint="name two or more")
     outputs.write(files.compute(comparisons.plan_comparison, keywords))
 
 
@@ -276,8 +272,7 @@ def reversals(
     """Count the significant differences under few judgments that all judgments take back, by method, among
     runs that contributed to the pool and among those that did not.
     """
-    outputs.check()
-    check_names(comparisons.count_reversals, keywords)
+    check_keywords(comparisons.count_reversals, keywords)
     with stage_progress() as say:
         collection, _ = files.read(say)
         aside = split_list(exclude_runs or "")

@@ -42,6 +42,7 @@ from bayespool.collection.samples import Sample
 from bayespool.collection.scope import StrangeTopics, strange_topic_note
 from bayespool.errors import (
     InputError,
+    NoCollectionError,
     NoPoolWarning,
     SparseJudgmentsWarning,
     did_you_mean,
@@ -456,6 +457,13 @@ class Collection(ReadOnlyArrays):
         depth that is not between 1 and that of the deepest pooled run is an `InputError`.
         """
         return leave_pool(self, np.zeros(len(self.run_ids), dtype=bool), depth)
+
+
+def expect_collection(collection: object) -> None:
+    """Raise `NoCollectionError` unless the argument is a `Collection`."""
+    if not isinstance(collection, Collection):
+        hint = "make one of runs and judgments first: read_collection(qrels, runs, pool=…)"
+        raise NoCollectionError(f"a {type(collection).__name__} where a Collection is expected", hint=hint)
 
 
 _MAX_SPARSE_SHARE = 0.1  # of topics that have a judged nonrelevant document

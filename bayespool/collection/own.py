@@ -18,7 +18,7 @@ from bayespool.collection.records import UNJUDGED, Qrels, ReadOnlyArrays, releva
 from bayespool.errors import InputError, InputWarning, did_you_mean, some, warn_caller
 from bayespool.names import By
 from bayespool.tables.formatting import counted
-from bayespool.validation import check_choice, check_count, listed
+from bayespool.validation import check_choice, listed
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
@@ -215,7 +215,6 @@ def find_targets(
     InputWarning
         Judgments of one's own that are ignored (`check_own_judgments`).
     """
-    check_count("pool_depth", pool_depth)
     names = listed("unpool", unpool, may_be_empty=True)
     collection, unpooled = unpool_runs(collection, names, by=unpool_by, depth=pool_depth)
     collection = check_own_judgments(collection)

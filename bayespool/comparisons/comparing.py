@@ -10,7 +10,7 @@ from typing import Any
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import Systems, group_systems, parse_systems
+from bayespool.collection.contents import Systems, expect_collection, group_systems, parse_systems
 from bayespool.comparisons.draws import (
     DrawComparison,
     compare_runs_by_draws,
@@ -41,7 +41,7 @@ from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
 from bayespool.scoring.estimators import parse_estimators, with_as_judged
 from bayespool.scoring.score_tables import FAR_NOTE, collection_notes, far_runs, note_lines
-from bayespool.scoring.scoring import expect_collection, resolve_targets, score_targets
+from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables import Citation
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import counted, level, some_of
@@ -306,7 +306,6 @@ def compare(
     posterior-ratio these-topics           1.0
     posterior-ratio   population           1.0
     """
-    expect_collection(collection)
     parsed = parse_measures(measures)
     scoped = listed("scopes", scopes, check_choice, Scope)
     tested = listed("tests", tests, check_choice, SignificanceTest)
@@ -317,7 +316,6 @@ def compare(
     check_count("random_seed", random_seed, least=0)
     check_choice("estimand", estimand, Estimand)
     check_choice("ideal", ideal, Ideal)
-    _check_baseline(against, collection.run_ids, tested, control)
     methods = parse_estimators(
         (
             dataclasses.replace(e, together=True) if isinstance(e, PosteriorEstimator) else e
@@ -328,6 +326,9 @@ def compare(
         estimand=estimand,
         random_seed=random_seed,
     )
+    prob = fill_ci_prob(ci_prob)
+    expect_collection(collection)
+    _check_baseline(against, collection.run_ids, tested, control)
     leaving, replicates = listed("unpool", unpool, may_be_empty=True), parse_systems(systems)
     if against:
         by_default = collection.given_run_ids or (() if leaving else collection.unpooled_run_ids)
@@ -337,7 +338,6 @@ def compare(
     asked["estimand"] = estimand
     comparing: dict[str, Any] = {"scopes": scoped, "tests": tested, "level": level, "control": control}
     comparing |= {"rope": rope, "baseline": against}
-    prob = fill_ci_prob(ci_prob)
     settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
     targets = resolve_targets(
         group_systems(collection, replicates) if replicates else collection,
@@ -348,6 +348,7 @@ def compare(
         confusion=confusion,
         **asked,
     )
+    _refuse_one_run(targets.run_ids)
     asked |= {"ideal": ideal, "confusion": confusion, **comparing, **settings, "posterior": posterior}
     scores = score_targets(
         targets,
@@ -356,6 +357,12 @@ def compare(
         report=report,
     )
     return compare_scores(scores, **comparing, systems=replicates, random_seed=random_seed, report=report)
+
+
+def _refuse_one_run(run_ids: Sequence[str]) -> None:
+    """Raise `InputError` unless there are two runs or more."""
+    if len(run_ids) < 2:
+        raise InputError("one run cannot be compared", hint="name two or more")
 
 
 def _check_baseline(
@@ -393,8 +400,7 @@ def compare_scores(
 
     ``as-judged`` must be among the methods.
     """
-    if len(scores.run_ids) < 2:
-        raise InputError("one run cannot be compared", hint="name two or more")
+    _refuse_one_run(scores.run_ids)
     if not any(e.method == AS_JUDGED for e in scores.estimates):
         raise InputError(
             f"no uncorrected scores to compare with: {AS_JUDGED} is missing",

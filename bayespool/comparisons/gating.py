@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayespool.collection import Collection
+from bayespool.collection.contents import expect_collection
 from bayespool.comparisons.draws import draws_in_scope
 from bayespool.comparisons.sentences import chance_text
 from bayespool.defaults import fill_ci_prob
@@ -20,7 +21,7 @@ from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, Scope
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
-from bayespool.scoring.scoring import expect_collection, resolve_targets, score_targets
+from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables.formatting import counted, difference, interval, level
 from bayespool.validation import check_choice, check_count, check_number, described, listed
 
@@ -140,10 +141,6 @@ def gate(
     >>> gate(load_example(), ["new-b", "new-a"], "P@10", posterior="ratio").status
     0
     """
-    expect_collection(collection)
-    pair = listed("run_ids", collection.given_run_ids if run_ids is None else run_ids, may_be_empty=True)
-    if len(set(pair)) != 2 or len(pair) != 2:
-        raise InputError(f"{counted(len(set(pair)), 'run')}", hint="name two: the one there is, the new one")
     measure = parse_sole_measure(measures)
     if measure.falls:
         raise InputError(f"{measure} is higher for worse runs", hint="choose another measure")
@@ -156,6 +153,10 @@ def gate(
     estimator = dataclasses.replace(
         parse_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True
     )
+    expect_collection(collection)
+    pair = listed("run_ids", collection.given_run_ids if run_ids is None else run_ids, may_be_empty=True)
+    if len(set(pair)) != 2 or len(pair) != 2:
+        raise InputError(f"{counted(len(set(pair)), 'run')}", hint="name two: the one there is, the new one")
     asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
     asked |= {"pool_depth": pool_depth, "estimand": estimand}
     deciding = {"margin": margin, "probability": probability, "random_seed": random_seed}

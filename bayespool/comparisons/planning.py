@@ -16,7 +16,7 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.errors import InputError, renamed_attributes
+from bayespool.errors import InputError, NoCollectionError, renamed_attributes
 from bayespool.measures import Measure, Values
 from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
@@ -453,7 +453,8 @@ def plan_comparison(
             hint="give both: --topics-at-hand 50 --sd 0.25, or topics_at_hand= and sd=",
         )
     if collection is None:
-        raise InputError("no collection", hint="give one, or the topics at hand and the standard deviation")
+        hint = "give one, or the topics at hand and the standard deviation"
+        raise NoCollectionError("no collection", hint=hint)
     variances = dict[bool, PairVariances]()
     together = (parse_estimator(AS_JUDGED), dataclasses.replace(estimator, together=True))
     for labels in (False, True) if collection.judges else (False,):

@@ -21,6 +21,7 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import IndexArray
 from bayespool.collection import Collection, rows
+from bayespool.collection.contents import expect_collection
 from bayespool.collection.rankings import ranked
 from bayespool.comparisons.frames import pair_frame
 from bayespool.comparisons.outcomes import Reversals
@@ -271,6 +272,7 @@ def count_reversals(
     given |= {"test": test, "level": level, "control": control, "random_seed": random_seed}
     settings = described(measures=rankings, estimators=methods, **given, posterior=posterior)
     measures, applied = with_ideal(rankings, "shared"), applied_control(test, control)
+    expect_collection(collection)
     groups, as_given = _groups(collection, run_ids), collection
     if unseen == "nonrelevant":
         collection = collection.judged_at_most(collection.judged)

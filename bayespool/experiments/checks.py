@@ -14,6 +14,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
+from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError
 from bayespool.experiments.graded_runs import PIT, check_metadata, measure_view, named_figure
 from bayespool.experiments.hidden import HiddenDocuments, pool_alone
@@ -274,6 +275,7 @@ def check_models(
     check_priors(priors, names, sampling.engine)
     shared: dict[str, int] = {"n_folds": n_folds, "random_seed": random_seed}
     engine = make_engine(sampling.engine, draws=sampling.draws, tune=sampling.tune, chains=sampling.chains)
+    expect_collection(collection)
     collection = pool_alone(collection)
     warn_of_judges(collection, (), parsed)
     parts = {

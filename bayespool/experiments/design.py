@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
+from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, score_bounds
 from bayespool.evidence.ideals import values_on_fuller
@@ -495,6 +496,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
     With ``runs="all"`` every run takes part, as in Webber & Park: unjudged documents within the depth count
     as judged and nonrelevant. The depth is by default the smallest among the runs.
     """
+    expect_collection(collection)
     if collection.pool_depth < 1 or not collection.pooled.any():
         raise InputError(
             "no pooled run to draw pools from",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayespool.collection import Collection, Judge
+from bayespool.collection.contents import expect_collection
 from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError
 from bayespool.experiments.design import contributors, run_organizations
@@ -421,8 +422,6 @@ def check_judges(
        hidden 614          63 0.87   0.52
         other 567         220 0.88   0.75
     """
-    if not collection.judges:
-        raise InputError("the collection has no judge", hint="--judge FILE, or judges= of read_collection")
     import pandas as pd
 
     check_count("random_seed", random_seed, least=0)
@@ -430,6 +429,9 @@ def check_judges(
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     settings = JudgesSettings(**parsed_fields(JudgesSettings, locals()) | {"posterior": estimator})
     parsed = settings.measures
+    expect_collection(collection)
+    if not collection.judges:
+        raise InputError("the collection has no judge", hint="--judge FILE, or judges= of read_collection")
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     names = [judge.name for judge in collection.judges]

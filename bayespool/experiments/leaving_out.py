@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
+from bayespool.collection.contents import expect_collection
 from bayespool.corrections.lipani import INDICATORS, AntiPrecision
-from bayespool.errors import InputError
+from bayespool.errors import InputError, NoCollectionError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
 from bayespool.evidence.ideals import ideal_reach
@@ -328,6 +329,7 @@ def resolve_design(
     collection: Collection, settings: LeaveOutSettings
 ) -> tuple[Collection, LeaveOutSettings, RunsLeftOut, tuple[Part, ...]]:
     """Return the re-pooled collection, its resolved settings, the design and the folds."""
+    expect_collection(collection)
     if not collection.pooled.any():
         raise InputError(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
@@ -486,9 +488,9 @@ denominator, pool_depth, test, ci_prob, random_seed : optional
        depth 5 background 0.0496    -12.5294
     """
     settings = LeaveOutSettings.parse(locals())
-    check_collection_names(collections)
     if not collections:
-        raise InputError("no collection", hint="give a mapping of names to collections")
+        raise NoCollectionError("no collection", hint="give a mapping of names to collections")
+    check_collection_names(collections)
     n_folds = {}
     for name, collection in collections.items():
         with _named(name):

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
+from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError
 from bayespool.experiments.design import Design, Graded, Part, contributors, resolve_run_types, whole_pool
 from bayespool.experiments.graded_runs import RowOrder, ordered_table, result_fields
@@ -429,6 +430,7 @@ def vary_common_topics(
     """
     estimators = ("as-judged", "condensed-list") if estimators is None else estimators
     settings = RandomPoolSettings.parse(locals())
+    expect_collection(collection)
     settings = replace(settings, n_common=_sizes(settings.n_common, len(collection.query_ids)))
     return _vary_pools(collection, settings, folder=folder, n_jobs=n_jobs, progress=progress)
 

@@ -98,7 +98,7 @@ class PoolPlan:
         if isinstance(strategy, PoolPlan):
             settings = vars(strategy)
         else:
-            chosen, settings = _split_settings(strategy) if isinstance(strategy, str) else (strategy, {})
+            chosen, settings = split_plan(strategy) if isinstance(strategy, str) else (strategy, {})
             settings["strategy"] = parse_strategy(chosen)
         given = {
             "budget": budget,
@@ -135,7 +135,7 @@ class PoolPlan:
         )
 
 
-def _split_settings(text: str) -> tuple[str, dict[str, Any]]:
+def split_plan(text: str) -> tuple[str, dict[str, Any]]:
     """Return a strategy's text without the settings of its plan, and these."""
     name, _, inside = text.strip().partition("(")
     entry = STRATEGIES.get(name.strip().lower())

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection, Reading, set_confusion
-from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
+from bayespool.collection.contents import SPARSE_NOTE, expect_collection, warn_of_no_pool
 from bayespool.collection.own import find_targets as find_targets
 from bayespool.collection.rankings import tie_notes
 from bayespool.collection.reading_keys import parse_reading
@@ -70,13 +70,6 @@ def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[
     return notes
 
 
-def expect_collection(collection: object) -> None:
-    """Raise `InputError` unless the argument is a `Collection`."""
-    if not isinstance(collection, Collection):
-        hint = "make one of runs and judgments first: read_collection(qrels, runs, pool=…)"
-        raise InputError(f"a {type(collection).__name__} where a Collection is expected", hint=hint)
-
-
 @dataclass(frozen=True, eq=False)
 class Targets:
     """Resolved question to a collection: all that comes after reads this.
@@ -126,6 +119,7 @@ def resolve_targets(
     Parameters are as in `score`. ``by_another`` says whether scores by another assessor are wanted, too; None
     leaves judgments of second assessors as they are.
     """
+    check_count("pool_depth", pool_depth)
     expect_collection(collection)
     given = collection
     if by_another is not None:

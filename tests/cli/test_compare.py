@@ -68,7 +68,16 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], small_files: P
     assert "P@10, 6 contributing runs, 15 pairs: 60 of 203 judgments (pool depth 2)" in done.out
     assert "P@10, 2 non-contributing runs, 1 pair:" in done.out
     result = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
-    assert list(result) == ["metadata", "rates", "trends", "p_values", "risks", "calibration", "grades", "constants"]
+    assert list(result) == [
+        "metadata",
+        "rates",
+        "trends",
+        "p_values",
+        "risks",
+        "calibration",
+        "grades",
+        "constants",
+    ]
     assert len(pd.read_csv(tmp_path / "r.csv")) == len(result["rates"]) > 0
 
 

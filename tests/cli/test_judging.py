@@ -174,7 +174,7 @@ def test_errors_leave_files_as_they_are(run: Run, small_example: Path) -> None:
     before = everything_in(small_example)
     for more, status, said in [
         (["--goal", "luck"], 2, "'luck' is not one of 'interval', 'comparison', 'ranking'"),
-        (["--until", 0], 1, "until cannot be 0.0; above 0"),
+        (["--until", 0], 1, "--until cannot be 0.0; above 0"),
         (["-m", "P@10", "-m", "nDCG@10"], 1, "--measure is given twice"),
         (["-m", "Judged@10"], 1, "Judged@10 describes the judgments"),
         (["--posterior", "as-judged"], 1, "no model 'as-judged'"),

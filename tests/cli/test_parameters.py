@@ -223,6 +223,36 @@ def test_an_option_that_is_given_twice_is_refused(run: Callable[..., Outcome]) -
     assert (done.status, done.err) == (1, said)
 
 
+def test_a_value_in_two_places_or_out_of_bounds_is_refused_before_files_are_read(
+    run: Callable[..., Outcome],
+) -> None:
+    files = ("--qrels", "nowhere.txt", "--pool", "nowhere")
+    for asked, message in [
+        (("score", "x.run", "--seed", -1), "--seed cannot be -1; at least 0"),
+        (("score", "x.run", "--pool-depth", 0), "--pool-depth cannot be 0; at least 1"),
+        (("compare", "x.run", "y.run", "--rope", -1), "--rope cannot be -1.0; at least 0"),
+        (
+            ("gate", "x.run", "y.run", "--probability", 0.4),
+            "--probability cannot be 0.4; above 0.5 and below 1",
+        ),
+        (("judge-next", "x.run", "--budget", 0), "--budget cannot be 0; at least 1"),
+        (("reversals", "--judgments", "10,0"), "--judgments cannot be 0; at least 1"),
+        (("leave-out", "--seed", -1), "--seed cannot be -1; at least 0"),
+        (
+            ("score", "x.run", "--seed", 1, "--posterior", "random_seed=2"),
+            "--seed beside --posterior random_seed=",
+        ),
+        (
+            ("score", "x.run", "--known-depth", 5, "--reading", "known_depth=5"),
+            "--known-depth beside --reading",
+        ),
+        (("pool", "--strategy", "take(budget=5)", "--budget", 6), "--budget beside --strategy budget="),
+    ]:
+        done = run(*asked, *files)
+        assert (done.status, done.out) == (3 if asked[0] == "gate" else 1, ""), asked
+        assert message in done.err, (asked, done.err)
+
+
 def test_tables_of_pages_are_those_of_the_commands(tmp_path: Path) -> None:
     runpy.run_path(str(ROOT / "docs" / "options.py"))["write_options"](tmp_path)
     made = {file.name: file.read_text("utf-8") for file in tmp_path.iterdir()}

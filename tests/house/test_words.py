@@ -218,3 +218,31 @@ def test_short_walks_go_through_called_files_in_their_order() -> None:
         called = called_by(work[name])
         assert not set(walk) - set(called), f"{name}: in the walk and not called"
         assert [file for file in called if file in walk] == walk, f"{name}: first called in another order"
+
+
+def test_one_step_resolves_what_is_asked_and_what_comes_after_reads_its_result() -> None:
+    """No command looks for runs or pools by itself, and no check after it asks the room of the collection."""
+    looks = {"find_targets", "unpool_runs", "truncate_pool", "check_own_judgments", "describe_pool"}
+    for file in ("scoring/judging", "scoring/imputing", "auditing/starting", "comparisons/comparing"):
+        assert called_names(f"{file}.py") >= {"resolve_targets"}, file
+        assert not called_names(f"{file}.py") & looks, file
+    for file in ("comparisons/gating", "comparisons/planning"):
+        assert called_names(f"{file}.py") >= {"resolve_targets", "score_targets"}, file
+        assert not called_names(f"{file}.py") & looks, file
+    source = (PACKAGE / "scoring" / "scoring.py").read_text(encoding="utf-8")
+    of_collection = {
+        alias.asname or alias.name
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("bayespool.collection")
+        for alias in node.names
+    }
+    assert of_collection >= {"find_targets", "warn_of_no_pool", "tie_notes"}
+    assert not called_names("scoring/scoring.py", "score_targets") & of_collection
+
+
+def called_names(file: str, function: str = "") -> set[str]:
+    """Names of what a module, or one of its functions, calls."""
+    tree = ast.parse((PACKAGE / file).read_text(encoding="utf-8"))
+    parts = [node for node in tree.body if not function or getattr(node, "name", "") == function]
+    calls = [node.func for part in parts for node in ast.walk(part) if isinstance(node, ast.Call)]
+    return {node.id if isinstance(node, ast.Name) else getattr(node, "attr", "") for node in calls}

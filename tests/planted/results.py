@@ -242,10 +242,8 @@ FAULTS = (
     Fault(
         "exit code of an error",
         "cli/__init__.py",
-        'echo("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
-        "        sys.exit(3 if of_gate else 1)",
-        'echo("\\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)\n'
-        "        sys.exit(0)",
+        "sys.exit(3 if of_gate else status)",
+        "sys.exit(3 if of_gate else 0)",
         "cli/test_refusals.py",
         "a command that failed looks as if it had worked",
     ),
