@@ -101,16 +101,6 @@ def _table() -> FloatArray:
 
 
 @compiled
-def _uniform(key: np.uint64, draw: np.uint64) -> np.float64:
-    """Return the uniform random number of a document and a draw."""
-    z = key ^ draw
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.float64(z >> np.uint64(11)) * 1.1102230246251565e-16
-
-
-@compiled
 def _draw(
     log_odds: FloatArray,
     keys: npt.NDArray[np.uint64],
@@ -125,7 +115,11 @@ def _draw(
     last = len(table) - 2
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
-            u = _uniform(keys[j], draws[i])
+            z = keys[j] ^ draws[i]
+            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            z = z ^ (z >> np.uint64(31))
+            u = np.float64(z >> np.uint64(11)) * 1.1102230246251565e-16
             x = log_odds[i, j]
             k = min(max(int((min(max(x, -end), end) + end) * per_unit), 0), last)
             sure = u < table[k] and x > -end
@@ -147,7 +141,11 @@ def draw_levels(
     last = cumulative.shape[1] - 1
     for i in range(of_class.shape[0]):
         for j in range(of_class.shape[1]):
-            u = _uniform(keys[j], draws[i])
+            z = keys[j] ^ draws[i]
+            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            z = z ^ (z >> np.uint64(31))
+            u = np.float64(z >> np.uint64(11)) * 1.1102230246251565e-16
             k = 0
             while k < last and u >= cumulative[of_class[i, j], k]:
                 k += 1
