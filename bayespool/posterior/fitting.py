@@ -170,13 +170,13 @@ def fit_prepared(
     kind = next(iter(usual[1].values())).spec.evidence
     depth = max(usual[0].measure.cutoff, DEPTHS[kind])
     seeds = np.random.SeedSequence([random_seed, depth, threshold.above_floor])
-    settings = engine, n_draws, random_seed, shift
+    fit = partial(_fit_mixture, engine=engine, n_draws=n_draws, random_seed=random_seed, shift=shift)
     lower = None if below is None else below.mixture
-    mixture, shares, held_out = _fit_mixture(*usual, *settings, seeds.spawn(1 + len(usual[1])), lower)
+    mixture, shares, held_out = fit(*usual, seeds.spawn(1 + len(usual[1])), lower)
     if new_kind is None or others is None:
         return ThresholdPosterior(threshold, mixture, held_out=held_out), shares
     lower = None if below is None or below.new_kind is None else below.new_kind.mixture
-    of_kinds = _fit_mixture(*others, *settings, seeds.spawn(1 + len(others[1])), lower, shares)
+    of_kinds = fit(*others, seeds.spawn(1 + len(others[1])), lower, shares)
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
     weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_kinds[1]]
@@ -186,17 +186,18 @@ def fit_prepared(
 def _fit_mixture(
     problem: ScoringProblem,
     prepared: Mapping[str, PreparedModel],
+    seeds: Sequence[np.random.SeedSequence],
+    lower: Mixture | None,
+    near: Sequence[float] | None = None,
+    *,
     engine: Engine,
     n_draws: int,
     random_seed: int,
     shift: FloatArray | float,
-    seeds: Sequence[np.random.SeedSequence],
-    lower: Mixture | None,
-    near: Sequence[float] | None = None,
 ) -> tuple[Mixture, list[float], HeldOut]:
     """Fit models and mix them, with weights shrunk from ``near`` towards equal ones if given.
 
-    ``seeds`` are that of the mixture, then one for each model; ``lower`` is the mixture on the threshold below.
+    ``seeds`` are one for the mixture and one for each model; ``lower`` is the mixture one threshold below.
     """
     shared, stream, fits, keys = problem.shared, problem.threshold.stream, {}, []
     for (model, part), model_seed in zip(prepared.items(), seeds[1:], strict=True):
