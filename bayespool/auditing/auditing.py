@@ -25,8 +25,8 @@ from bayespool.auditing.differences import (
 )
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.own import add_note
+from bayespool.collection.readers import qrels_content
 from bayespool.collection.records import relevance_codes
-from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError, InputWarning, renamed_attributes, warn_caller
 from bayespool.report.result import Figure, cited_by
 from bayespool.scoring.judging_influence import ListForAssessors

@@ -25,6 +25,9 @@ from .readers import (
     read_run as read_run,
     read_run_types as read_run_types,
     read_runs as read_runs,
+    write_organizations as write_organizations,
+    write_qrels as write_qrels,
+    write_run as write_run,
 )
 from .reading_keys import (
     CONTRIBUTOR_KEYS as CONTRIBUTOR_KEYS,
@@ -48,9 +51,4 @@ from .sources import (
     Organizations as Organizations,
     Runs as Runs,
     gather_qrels as gather_qrels,
-)
-from .writers import (
-    write_organizations as write_organizations,
-    write_qrels as write_qrels,
-    write_run as write_run,
 )

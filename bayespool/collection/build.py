@@ -17,7 +17,7 @@ from bayespool.collection.contents import Collection
 from bayespool.collection.files import MEMORY, check_memory
 from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.pools import DepthPool
-from bayespool.collection.rankings import Rankings, Ties, count_ties, is_ragged, topic_ranks
+from bayespool.collection.rankings import Rankings, Ties, continues, count_ties, is_ragged, topic_ranks
 from bayespool.collection.readers import Reading
 from bayespool.collection.records import UNJUDGED, Negative, Order, Qrels, RankConflict, Run, relevance_codes
 from bayespool.collection.samples import Sample, stratum_shares
@@ -368,23 +368,18 @@ class Pairs:
     judged: IntArray  # pairs of the judgments, by topic in file order, shape (judgment,)
 
 
+@dataclass(eq=False, repr=False)
 class Encoding:
     """Integer encoding for the documents retrieved or judged for each topic in the qrels."""
 
-    def __init__(
-        self,
-        qrels: Qrels,
-        *,
-        order: Order = "score",
-        scores: bool = False,
-        exclusion: Exclusion | None = None,
-    ) -> None:
-        self.exclusion = exclusion
-        self.query_ids = _query_ids(qrels)
-        self.qrels = qrels
-        self.order = order
-        self._scores = scores
-        self.judgments = _LinesByTopic(qrels, self.query_ids)
+    qrels: Qrels
+    order: Order = "score"
+    scores: bool = False
+    exclusion: Exclusion | None = None
+
+    def __post_init__(self) -> None:
+        self.query_ids = _query_ids(self.qrels)
+        self.judgments = _LinesByTopic(self.qrels, self.query_ids)
         self._ids: list[pa.StringArray] = [
             self.judgments.doc_ids.slice(*self.judgments.span(t)) for t in range(len(self.query_ids))
         ]
@@ -424,14 +419,14 @@ class Encoding:
         key, topic = column.in_order(_keys(run, self.order)), column.topic
         rank = None if self.order == "rank" or run.rank is None else column.in_order(run.rank)
         score = None
-        if self._scores:
+        if self.scores:
             with np.errstate(over="ignore"):
                 score = column.in_order(run.score).astype(np.float32)
         if not _is_in_order(topic, key):
             ranking = np.lexsort((key, topic))
             key, number = key[ranking], number[ranking]
             score, rank = (None if each is None else each[ranking] for each in (score, rank))
-        tied = _continues(topic, key)
+        tied = continues(topic, key)
         return EncodedRun(
             run.run_id,
             run.path,
@@ -535,7 +530,7 @@ def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntAr
     """
     if _is_in_order(topic, rank):
         return None
-    group = np.cumsum(~_continues(topic, by_score))  # of documents with equal scores
+    group = np.cumsum(~continues(topic, by_score))  # of documents with equal scores
     by_group, by_rank = (
         np.argsort(part * 2**32 + rank, kind="stable") for part in (group, topic.astype(int))
     )
@@ -543,11 +538,6 @@ def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntAr
     is_top = topic_ranks(topic) < _TOP_RANKS
     n_places = int(differs.sum())
     return RankConflict(run_id, n_places, int(differs[is_top].sum()), int(is_top.sum())) if n_places else None
-
-
-def _continues(topic: IntArray, key: AnyArray) -> BoolArray:
-    """Return whether each line has the topic and the key of the line before, shape (line,)."""
-    return np.concatenate([[False], (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])])
 
 
 def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:

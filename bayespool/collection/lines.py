@@ -32,9 +32,13 @@ def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
     in_order = np.sort(_fingerprints(query_id, doc_id))
     if not (in_order[1:] == in_order[:-1]).any():
         return np.empty(0, dtype=np.intp)
-    codes = pair_codes(query_id, doc_id)
-    order = np.argsort(codes, kind="stable")
-    return np.sort(order[1:][np.diff(codes[order]) == 0])
+    return np.flatnonzero(first_lines(query_id, doc_id) != np.arange(len(doc_id)))
+
+
+def first_lines(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> OrderArray:
+    """Return the index of the first line of each line's (topic, document) pair, shape (line,)."""
+    _, first, inverse = np.unique(pair_codes(query_id, doc_id), return_index=True, return_inverse=True)
+    return first[inverse]
 
 
 def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> IndexArray:
@@ -85,12 +89,12 @@ class FileLayout:
     name: str  # of the kind of file, in messages
     columns: tuple[str, ...]  # in the order of the file; query_id and doc_id are always read
     integer: str | None  # column read as integers (rank, relevance)
-    needs_integer: bool  # whether a value that is no integer is a bad line; otherwise the column is left out
     bounds: tuple[int, int]  # smallest and largest integer accepted
-    real: str | None  # column read as real numbers (score, label)
-    wants_tag: bool  # whether distinct values of ``tag`` are collected
     apart: str  # column by which the lines of one document may be of several runs or subtopics
     keep: str  # which of several lines about one document strict=False keeps
+    needs_integer: bool = True  # whether another value is a bad line; otherwise the column is left out
+    real: str | None = None  # column read as real numbers (score, label)
+    wants_tag: bool = False  # whether distinct values of ``tag`` are collected
     delimiter: str = ""  # between columns; empty for white space
     header: int = 0  # number of the line that names the columns; 0 for none
     has_levels: bool = False  # whether relevance is written as in NTCIR: L0 to L9, or S, A, B, C
@@ -136,10 +140,7 @@ QRELS = FileLayout(
     name="a qrels file",
     columns=("query_id", "iteration", "doc_id", "relevance"),
     integer="relevance",
-    needs_integer=True,
     bounds=(-(2**15), 2**15 - 1),
-    real=None,
-    wants_tag=False,
     apart="iteration",
     keep="last line",
 )
@@ -537,8 +538,7 @@ def _repeat_problems(
     layout: FileLayout,
 ) -> list[_Problem]:
     """Return the repeated entries, one as an error: one that differs in `FileLayout.apart` if any does."""
-    _, firsts, inverse = np.unique(pair_codes(query_id, doc_id), return_index=True, return_inverse=True)
-    first = firsts[inverse[again]]
+    first = first_lines(query_id, doc_id)[again]
     pairs = [(entries[i], entries[j]) for i, j in zip(first.tolist(), again.tolist(), strict=True)]
     earlier, entry = next((pair for pair in pairs if pair[0].apart != pair[1].apart), pairs[0])
     document, topic = entry.doc_id.decode(), entry.query_id.decode()

@@ -212,12 +212,16 @@ def count_ties(run_id: str, topic: IntArray, key: AnyArray, *, by_score: bool) -
     return Ties(run_id, n_tied, if_rounded)
 
 
+def continues(topic: IntArray, key: AnyArray) -> BoolArray:
+    """Return whether each line has the topic and the key of the line before, shape (line,)."""
+    return np.concatenate([[False], (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])])
+
+
 def _is_tied(topic: IntArray, key: AnyArray) -> BoolArray:
     """Return whether each line's document ties with a neighbor in the ranking, shape (line,)."""
-    same = (topic[1:] == topic[:-1]) & (key[1:] == key[:-1])
-    tied = np.concatenate([[False], same])
-    tied[:-1] |= same
-    return np.asarray(tied)
+    tied = continues(topic, key)
+    tied[:-1] |= tied[1:]
+    return tied
 
 
 def topic_ranks(topic: IntArray) -> OrderArray:

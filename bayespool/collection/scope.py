@@ -81,7 +81,7 @@ class Exclusion:
             warn_caller(f"{self.source}: no run and no judgment has a document to be taken out", InputWarning)
 
 
-def read_exclusion(source: Exclude | None, *, reading: Reading | None = None) -> Exclusion | None:
+def read_exclusion(source: Exclude | None, *, reading: Reading = Reading()) -> Exclusion | None:
     """Read the documents to exclude; None if there are none.
 
     Judgments, such as those of an earlier round, stand for all documents that they judge: a relevance of −1
@@ -96,7 +96,7 @@ def read_exclusion(source: Exclude | None, *, reading: Reading | None = None) ->
         if part == OWN_DOCUMENT:
             names.append("documents with the id of their topic")
         else:
-            listed = _read_pairs(part, reading or Reading())
+            listed = _read_pairs(part, reading)
             names.append(str(part) if isinstance(part, str | os.PathLike) else "exclude")
             topics = listed.query_id.cast(pa.string())
             pairs.append(pc.binary_join_element_wise(topics, listed.doc_id, _SEPARATOR))
@@ -138,13 +138,12 @@ def select_lines(source: Lines, lines: OrderArray) -> Lines:
 
 
 def select_topics(
-    qrels: Qrels, topics: Topics, runs: Runs | None, *, reading: Reading | None = None
+    qrels: Qrels, topics: Topics, runs: Runs | None, *, reading: Reading = Reading()
 ) -> tuple[Qrels, str]:
     """Return judgments restricted to the selected topics, and a note on the selection."""
     judged = dict.fromkeys(qrels.query_id.unique().to_pylist())
     if topics == "qrels":
         return qrels, ""
-    reading = reading or Reading()
     chosen, source = (
         (_run_topics(runs, judged, reading), "those of the run")
         if topics == "run"

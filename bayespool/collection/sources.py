@@ -27,7 +27,7 @@ from bayespool.collection.frames import (
     to_eager_frame,
     to_ids,
 )
-from bayespool.collection.lines import pair_codes
+from bayespool.collection.lines import first_lines
 from bayespool.collection.readers import (
     Reading,
     read_batches,
@@ -70,10 +70,10 @@ def join_qrels(parts: Sequence[Qrels]) -> Qrels:
     doc_id = pa.concat_arrays([part.doc_id for part in parts])
     relevance = np.concatenate([part.relevance for part in parts])
     origin = np.repeat(np.arange(len(parts)), [len(part.relevance) for part in parts])
-    _, first, pair_index = np.unique(pair_codes(query_id, doc_id), return_index=True, return_inverse=True)
-    if (differs := np.flatnonzero(relevance != relevance[first[pair_index]])).size:
+    first = first_lines(query_id, doc_id)
+    if (differs := np.flatnonzero(relevance != relevance[first])).size:
         later = int(differs[0])
-        earlier = int(first[pair_index[later]])
+        earlier = int(first[later])
         topic, document = query_id[later].as_py(), doc_id[later].as_py()
         path, other = (parts[origin[entry]].path for entry in (later, earlier))
         raise InputError(
@@ -83,7 +83,7 @@ def join_qrels(parts: Sequence[Qrels]) -> Qrels:
             line=_line(path, topic, document),
             hint=_KEEP_ONE,
         )
-    kept = np.sort(first)
+    kept = np.unique(first)
     if n_again := len(relevance) - len(kept):
         warn_caller(
             f"{counted(n_again, 'judgment')} of several files given together: the same in each", InputWarning
@@ -204,14 +204,13 @@ Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Path | _Row]
 def gather_runs(
     *sources: Runs | None,
     names: Sequence[str] = ("run",),
-    reading: Reading | None = None,
+    reading: Reading = Reading(),
     take: Callable[[Sequence[Run]], Sequence[Any]] | None = None,
 ) -> list[list[Any]]:
     """Read the runs from each source, reading shared files only once.
 
     ``take`` converts batches of runs, and ``names`` are names for runs without one, one per source.
     """
-    reading = reading or Reading()
     seen: _Seen = {}
     items_of_sources: list[list[Path | Run]] = []
     named: dict[Run, Run] = {}
@@ -232,7 +231,7 @@ def gather_runs(
     return [[taken[item] for item in items] for items in items_of_sources]
 
 
-def gather_qrels(source: Judgments, *, reading: Reading | None = None) -> Qrels:
+def gather_qrels(source: Judgments, *, reading: Reading = Reading()) -> Qrels:
     """Read judgments from a file, an object in memory or ir_datasets, or join a list of these.
 
     Parameters
@@ -250,7 +249,6 @@ def gather_qrels(source: Judgments, *, reading: Reading | None = None) -> Qrels:
     >>> gather_qrels({"q1": {"d1": 1, "d2": 0}})
     <Qrels: 2 judgments, 1 topic>
     """
-    reading = reading or Reading()
     if isinstance(source, Qrels):
         return source
     if isinstance(source, list | tuple) and source and all(map(_is_source, source)):
@@ -269,9 +267,8 @@ def _is_source(item: object) -> bool:
     return is_whole or (isinstance(item, Mapping) and not is_row(item))
 
 
-def gather_judges(source: Judges | None, *, reading: Reading | None = None) -> dict[str, Labels]:
+def gather_judges(source: Judges | None, *, reading: Reading = Reading()) -> dict[str, Labels]:
     """Read labels from second judges into a mapping by judge name (the file name if none is given)."""
-    reading = reading or Reading()
     if source is None:
         return {}
     if not isinstance(source, Mapping):
@@ -295,9 +292,8 @@ def _gather_labels(source: Any, reading: Reading) -> Labels:
     return labels_from_frame(source)
 
 
-def gather_organizations(source: Organizations, *, reading: Reading | None = None) -> dict[str, str]:
+def gather_organizations(source: Organizations, *, reading: Reading = Reading()) -> dict[str, str]:
     """Return a mapping from run id to organization, read from a file, mapping, frame or rows."""
-    reading = reading or Reading()
     if isinstance(source, Mapping):
         return dict(source)
     if isinstance(source, str | os.PathLike):

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.collection import Collection, Qrels
+from bayespool.collection.readers import qrels_content
 from bayespool.collection.records import relevance_codes
-from bayespool.collection.writers import qrels_content
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import ideal_reach
 from bayespool.measures import Measure, Normalized

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection, Qrels
-from bayespool.collection.writers import qrels_content
+from bayespool.collection.readers import qrels_content
 from bayespool.errors import InputError
 from bayespool.evidence.ideals import n_relevant_documents
 from bayespool.measures import Additive, Measure, Normalized, Values

@@ -161,7 +161,7 @@ FAULTS = (
     ),
     Fault(
         "ranks from 0",
-        "collection/writers.py",
+        "collection/readers.py",
         "topic_ranks(topic[order]) + 1",
         "topic_ranks(topic[order])",
         "collection/test_lines.py",

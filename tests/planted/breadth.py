@@ -42,7 +42,7 @@ FAULTS = (
     Fault(
         "first of tied documents",
         "collection/rankings.py",
-        "    tied[:-1] |= same\n",
+        "    tied[:-1] |= tied[1:]\n",
         "",
         "collection/test_build.py",
         "the note on ties counts a rank less of each tie",
