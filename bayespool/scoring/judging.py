@@ -18,7 +18,7 @@ from bayespool.collection import Collection, Qrels
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import renamed_attributes
 from bayespool.measures import Measure
-from bayespool.measures.normalized import with_ideal
+from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Goal, Ideal, describe_estimator
 from bayespool.posterior import Completion, PosteriorEstimator
