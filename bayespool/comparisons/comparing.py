@@ -30,7 +30,7 @@ from bayespool.comparisons.significance import (
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator, Measure, equal_tailed_interval
-from bayespool.measures.normalized import with_ideal
+from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.names import AS_JUDGED, By, Control, Estimand, Ideal, Scope, SignificanceTest
 from bayespool.posterior import PosteriorEstimator

@@ -261,7 +261,8 @@ def estimator_labels(estimators: Sequence[Estimator]) -> tuple[str, ...]:
 def _own_settings(estimator: Any) -> list[str]:
     """Return the names of settings that are not the defaults."""
     fields = getattr(estimator, "__dataclass_fields__", {})
-    return [name for name, field in fields.items() if getattr(estimator, name) != field.default]
+    texts = {name: _setting_text(getattr(estimator, name)) for name in fields}
+    return [name for name, text in texts.items() if text != _setting_text(fields[name].default)]
 
 
 def _setting_text(value: Any) -> str:

@@ -17,7 +17,6 @@ from bayespool.report.result import Figure, Result
 from bayespool.scoring.score_tables import (
     FAR_NOTE,
     far_runs,
-    has_estimator_rows,
     main_estimator,
     paper_columns,
     pool_condition,
@@ -180,7 +179,7 @@ class ReadableScores(Result):
     measures: tuple[Measure, ...]
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Return a table per measure, or one for all measures with at most eight numbers per row."""
+        """Return the table of scores, and others that people read with it."""
         scores = readable(self.table(), self.metadata, arrangement)
         width = Arrangement(width=arrangement.width) if arrangement else None
         return tuple(map(self.marked, scores.read(width)))
@@ -192,7 +191,7 @@ class ReadableScores(Result):
     def text(self, suffix: str, arrangement: Arrangement | None = None) -> str:
         """Return the tables as text for a .tex, .md or .html file, with columns that fit on a page."""
         arrangement = arrangement or Arrangement()
-        if arrangement.columns is None and not has_estimator_rows(self.table().frame):
+        if arrangement.columns is None:
             arrangement = replace(arrangement, columns=paper_columns(self.table().frame, arrangement.width))
         return super().text(suffix, arrangement)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,7 +40,6 @@ _IDEALS = {
 }
 _BY_ANOTHER = IntervalColumn("another_lower", "another_upper", "by another\nassessor")
 _THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")
-_MAX_NUMBERS_PER_ROW = 8  # of a table of several measures
 FAR_NOTE = (
     "† unlike the pool: little can be learned from it about this run, and its interval allows for that."
 )
@@ -113,15 +113,6 @@ def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
     return f"{'on each of' if per_topic else 'mean over'} {counted(n, 'topic')}{extra}{condition}"
 
 
-def has_estimator_rows(frame: pd.DataFrame) -> bool:
-    """Return whether readers get a row per run and estimator: for intervals on topics like these, and where
-    all are corrections and their posteriors.
-    """
-    names = set(estimators_in(frame))
-    pairs = {name for pair in HIERARCHICAL_FORMS.items() if names.issuperset(pair) for name in pair}
-    return "population_by" in frame or names == pairs
-
-
 def readable(
     table: Table,
     metadata: Mapping[str, Any],
@@ -129,11 +120,9 @@ def readable(
     *,
     best_first: bool = False,
 ) -> Table:
-    """Add a view per measure, or one for all measures if that makes at most eight numbers per row.
+    """Add the view that people read: a row per run (on a topic) and measure, a column per estimator.
 
-    A row is a run (on a topic), or one estimator of it, in the order of the estimators, where no columns are
-    chosen and `has_estimator_rows` says so. ``metadata`` are those of the scores. ``best_first`` sorts views
-    by the first posterior.
+    ``metadata`` are those of the scores; ``best_first`` sorts rows within a measure by the first posterior.
     """
     import pandas as pd
 
@@ -141,37 +130,25 @@ def readable(
     estimators = estimators_in(frame)
     check_arrangement(arrangement, list(estimators))
     keys = ["run_id", *["query_id"] * ("query_id" in frame)]
-    scope = scope_of(metadata, per_topic=len(keys) > 1)
-    in_rows = arrangement.columns is None and has_estimator_rows(frame)
     rows_of = {str(measure): rows for measure, rows in frame.groupby("measure", sort=False)}
-    parts_of = {measure: _parts_for(arrangement, rows) for measure, rows in rows_of.items()}
-    n_numbers = sum(_n_numbers(part) for parts in parts_of.values() for part in parts)
-    are_together = len(rows_of) > 1 and n_numbers <= _MAX_NUMBERS_PER_ROW and not in_rows
+    orders = {measure: _order(rows, keys, arrangement) for measure, rows in rows_of.items()}
+    if arrangement.sort or arrangement.top:
+        ordered = [order.merge(rows_of[measure], on=keys) for measure, order in orders.items()]
+        frame = pd.concat(ordered)[list(frame)]
+    n_shown, n_all = (len(rows[keys].drop_duplicates()) for rows in (frame, table.frame))
+    some = f", {n_shown} of {n_all} {'runs' if len(keys) == 1 else 'rows'}" if n_shown < n_all else ""
+    parts = _parts_for(arrangement, table.frame)
     drawn = [name for name, has_interval in estimators.items() if has_interval and best_first]
-    is_arranged = bool(arrangement.sort or arrangement.top or (in_rows and not best_first))
-    views, ordered = [], []
-    for group in [list(rows_of)] if are_together else [[measure] for measure in rows_of]:
-        order = _order(rows_of[group[0]], keys, arrangement)
-        if is_arranged:
-            ordered += [order.merge(rows_of[measure], on=keys)[list(frame)] for measure in group]
-        parts = _parts_for(arrangement, pd.concat([rows_of[measure] for measure in group]))
-        sort = f"-{f'{group[0]} ' if are_together else ''}{drawn[0]}" if drawn else ""
-        if in_rows:
-            bounds = tuple(part for part in parts if isinstance(part, str))
-            parts = (*bounds, "value", *_lambda(frame), *_intervals(frame))
-            sort = "run_id" * best_first
-        view = View(
-            title=f"{' and '.join(group)}, {scope}{_some(order, rows_of[group[0]], keys)}",
-            names=(*keys, *["estimator"] * in_rows),
-            columns=(Pivot(parts, "measure", grouped=True),) if are_together else parts,
-            where={} if are_together else {"measure": group[0]},
-            sort=sort,
-            spare=_spare(rows_of[group[0]]) if arrangement.columns is None else (),
-        )
-        views.append(view)
-    parts = tuple(part for parts in parts_of.values() for part in parts)
-    views[-1] = replace(views[-1], note=_legend(frame, parts, by_rank=metadata.get("order") == "rank"))
-    return replace(table, frame=pd.concat(ordered) if is_arranged else frame, views=tuple(views))
+    view = View(
+        title=f"{' and '.join(rows_of)}, {scope_of(metadata, per_topic=len(keys) > 1)}{some}",
+        names=(*["measure"] * (len(rows_of) > 1), *keys),
+        columns=parts,
+        where={} if len(rows_of) > 1 else {"measure": next(iter(rows_of))},
+        sort=f"-{drawn[0]}" if drawn else "",
+        spare=_spare(frame) if arrangement.columns is None else (),
+        note=_legend(frame, parts, by_rank=metadata.get("order") == "rank"),
+    )
+    return replace(table, frame=frame, views=(view,))
 
 
 def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
@@ -234,7 +211,7 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
     drawn = tuple(name for name, has_interval in estimators.items() if has_interval)
     ends = _intervals(frame)
-    there = [_THERE] * ("population_by" in frame)
+    there = [_THERE] * ("population_by" in frame and not drawn)
     of_points: tuple[str | IntervalColumn, ...] = ("value", *_lambda(frame), *there)
     parts: list[Part] = []
     for name in names:
@@ -244,7 +221,7 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
         elif name in BOUNDS:
             parts.append(BOUNDS[name])
         elif name == "estimates":
-            parts.append(_spread(of_points, points))
+            parts.append(_spread(("value", *_lambda(frame)), points))
         elif name == "mean":
             parts.append(_spread(("value", *ends) if "interval" in names else ("value",), drawn))
         elif name == "interval":
@@ -267,10 +244,17 @@ def _spread(
 
 
 def _heading(estimator: str) -> str:
-    """Return the heading of an estimator's column, with the settings of a variant on a line of their own."""
+    r"""Return the heading of an estimator's column, with the settings of a variant on a line of their own.
+
+    Examples
+    --------
+    >>> _heading("topics-adjustment(base='condensed-list', n_draws=100)")
+    'topics\nadjust.\n(condensed-list, n_draws=100)'
+    """
     name, _, settings = estimator.partition("(")
     label = ESTIMATORS[name].label if name in ESTIMATORS else name.replace("posterior-", "posterior\n")
-    return f"{label}\n({settings}" if settings else label
+    values = re.sub(r"\w+='([^']*)'", r"\1", settings)  # a text says enough without its name
+    return f"{label}\n({values}" if values else label
 
 
 def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[Part, ...]:
@@ -281,11 +265,6 @@ def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[Part, ...
         return parts
     short = replace(means[0], labels=dict.fromkeys(means[0].values or (), "mean"))
     return tuple(short if part is means[0] else part for part in parts)
-
-
-def _n_numbers(part: Part) -> int:
-    """Return the number of columns that a part of a view expands to."""
-    return len(part.columns) * len(part.values or ()) if isinstance(part, Pivot) else 1
 
 
 def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.DataFrame:
@@ -307,14 +286,6 @@ def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.
             raise InputError(f"cannot sort by {key!r}: these scores have no such column")
         names = estimator_rows[keys].iloc[np.argsort(-np.nan_to_num(numbers, nan=-np.inf), kind="stable")]
     return names if arrangement.top is None else names.head(arrangement.top)
-
-
-def _some(order: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> str:
-    """Return a note on how many rows are shown, or empty text if all are."""
-    n_all = len(rows[keys].drop_duplicates())
-    if len(order) == n_all:
-        return ""
-    return f", {len(order)} of {n_all} {'runs' if len(keys) == 1 else 'rows'}"
 
 
 def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -354,7 +325,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str
             others
         ),
         "On topics like these, intervals of corrections are a bootstrap over topics alone.": (
-            len(drawn) < len(shown) and "population_by" in frame
+            "population_by" in frame and not drawn
         ),
         "Topics like these: the topics are a sample, too; due to unjudged: the share of that variance "
         "which judging all documents would take away.": posteriors and "population_by" in frame,

@@ -125,10 +125,11 @@ def test_tables_fit_in_one_column_of_a_paper() -> None:
     column = Arrangement(width="column")
     two = scored()
     (text,) = two.read(dataclasses.replace(column, columns=["as-judged", "mean", "interval"]))
-    first = dataclasses.replace(text.columns[0], cells=("bm25-rm3-monoT5",) * len(text.rows))
-    scores = dataclasses.replace(text, columns=(first, *text.columns[1:]))
-    assert [name for name, *_ in scores.spans] == ["P@10", "nDCG@10"]
-    assert scores.rows[0][1] == ".595"
+    names = dataclasses.replace(text.columns[1], cells=("bm25-rm3-monoT5",) * len(text.rows))
+    scores = dataclasses.replace(text, columns=(text.columns[0], names, *text.columns[2:]))
+    assert headings(scores) == ["measure", "run", "as judged", "mean", "95 % interval"]
+    assert [row[0] for row in scores.rows] == ["P@10"] * 2 + ["nDCG@10"] * 2
+    assert scores.rows[0][2] == ".595"
     compared_runs = [
         text for text in compared("new-a", "new-b", "north-1").read(column) if text.medium == "paper"
     ]
@@ -401,13 +402,20 @@ def test_the_frame_has_both_intervals_and_says_what_the_second_is_over(over_topi
     assert "population_lower" not in here.to_frame()
 
 
-def test_both_intervals_are_in_one_row_of_each_estimator(over_topics: Scores) -> None:
-    table = over_topics.read()[0]
-    assert headings(table)[:2] == ["run", "estimator"]
-    assert [row[1] for row in table.rows] == ["background", "posterior-known"] * 2
-    assert [row[-3] for row in table.rows][::2] == ["–", "–"]  # a correction has no interval but this one:
-    assert all("–" in row[-2] and row[-2] != "–" for row in table.rows)
-    assert "a bootstrap over topics" in " ".join(text.notes[0] for text in over_topics.read() if text.notes)
+def test_both_intervals_stand_beside_an_estimator(over_topics: Scores) -> None:
+    """Of the corrections too, where nothing else has one."""
+    (table,) = over_topics.read()
+    assert [row[:2] for row in table.rows] == [
+        (measure, run) for measure in ("P@10", "P@5") for run in over_topics.run_ids
+    ]
+    shown = ["posterior known", "90 % interval", "on topics like these", "due to unjudged"]
+    assert headings(table)[-5:] == ["background", *shown]
+    assert all("–" in row[i] != "–" for row in table.rows for i in (-3, -2))
+    points = tuple(e for e in over_topics.estimates if e.draws is None)
+    (table,) = dataclasses.replace(over_topics, estimates=points).read()
+    assert headings(table)[-2:] == ["background", "on topics like these"]
+    assert all("–" in row[-1] != "–" for row in table.rows)
+    assert "a bootstrap over topics" in table.notes[0]
 
 
 def test_a_sentence_says_whether_judgments_or_topics_are_missing(over_topics: Scores) -> None:
