@@ -29,7 +29,7 @@ from bayespool.collection.readers import qrels_content
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import InputError, InputWarning, renamed_attributes, warn_caller
 from bayespool.report.result import Figure, cited_by
-from bayespool.scoring.judging_influence import ListForAssessors
+from bayespool.scoring.pools import ListForAssessors
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import digest
 from bayespool.tables.formatting import counted, interval, level, number, p_value

@@ -31,7 +31,7 @@ from bayespool.comparisons.tables import citations_with_tests, comparison_tables
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, known_names, renamed_attributes
 from bayespool.measures import Estimator, Measure
-from bayespool.measures.normalized import with_ideal
+from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_measures
 from bayespool.names import AS_JUDGED, By, Control, Estimand, Ideal, Scope, SignificanceTest
 from bayespool.posterior import PosteriorEstimator

@@ -16,7 +16,7 @@ from bayespool.comparisons.sentences import chance_text
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import equal_tailed_interval
-from bayespool.measures.normalized import with_ideal
+from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, Scope
 from bayespool.posterior import PosteriorEstimator

@@ -18,7 +18,7 @@ from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.errors import InputError, NoCollectionError, renamed_attributes
 from bayespool.measures import Measure, Values
-from bayespool.measures.normalized import with_ideal
+from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.names import AS_JUDGED, By, Estimand

@@ -37,9 +37,9 @@ from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import Estimates, Estimator, Measure
+from bayespool.measures.base import with_ideal
 from bayespool.measures.errors import root_mean_squared_error
 from bayespool.measures.estimates import estimate_checked
-from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.names import AS_JUDGED, PairControl, SignificanceTest, Unseen
 from bayespool.posterior import PosteriorEstimator
