@@ -172,9 +172,11 @@ def test_an_input_error_is_a_value_error_and_says_its_reason_once(tmp_path: Path
     path = tmp_path / "a.parquet"
     pd.DataFrame({"query_id": "q", "doc_id": ids, "score": 1.0}).to_parquet(path, compression="gzip")
     wrong: dict[str, Callable[[], object]] = {
-        "a depth of 0; give 1 or more": lambda: parse_strategy("depth(k=0)"),
-        "constant e = 7 is not between 0 and 1": lambda: score(EXAMPLE, estimators="background(e=7)"),
-        "measure 'RBP(p=7)': RBP: p 7 is not a number between 0 and 1": lambda: parse_measure("RBP(p=7)"),
+        "depth: k cannot be 0; at least 1": lambda: parse_strategy("depth(k=0)"),
+        "constant e cannot be 7; at least 0 and at most 1": lambda: score(
+            EXAMPLE, estimators="background(e=7)"
+        ),
+        "measure 'RBP(p=7)': RBP: p cannot be 7; above 0 and below 1": lambda: parse_measure("RBP(p=7)"),
         f"{path}: holds more than 1 MiB; allow": lambda: read_run(path, max_file_size=1),
     }
     for said, call in wrong.items():

@@ -15,7 +15,7 @@ from bayespool.auditing.urns import Urn, check_auditable, find_urns
 from bayespool.collection import Collection
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
-from bayespool.measures.normalized import with_ideal
+from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, describe_estimator
 from bayespool.posterior import PosteriorEstimator

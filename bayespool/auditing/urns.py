@@ -14,7 +14,7 @@ from bayespool.evidence.bounds import score_bounds
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.measures import Additive, Measure, Normalized, Tally
 from bayespool.measures.average_precision import AveragePrecision
-from bayespool.measures.reciprocal_rank import ReciprocalRank
+from bayespool.measures.precision import ReciprocalRank
 from bayespool.posterior import Completion
 from bayespool.scoring.judging_influence import worth_of_levels
 

@@ -250,7 +250,7 @@ def pool(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """
     from bayespool.collection import CONTRIBUTOR_KEYS
     from bayespool.pooling import PoolPlan, choose, read_contributors
-    from bayespool.pooling.plans import split_plan
+    from bayespool.pooling.choosing import split_plan
 
     if not files.pool:
         raise InputError("no runs", hint="give --pool")

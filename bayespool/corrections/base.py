@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, LevelArray
 from bayespool.collection import Collection
@@ -176,7 +177,8 @@ class PointCorrection(ABC):
             )
         # from the total, so that a fully judged run has exactly trec_eval's value
         value = bounds.low.means() + (corrected.per_topic - bounds.lower).mean(axis=1)
-        notes = corrected.notes or ("",) * len(value)
+        lacking = self.needs_pool & lacks_pool(collection, bounds) & np.isnan(value)
+        notes = np.where(lacking, "needs a pooled run", corrected.notes or "")
         return Estimates(
             method=self.name,
             measure=bounds.measure,
@@ -187,10 +189,7 @@ class PointCorrection(ABC):
             draws=corrected.draws,
             indicators=corrected.indicators,
             std=corrected.std,
-            notes=tuple(
-                "needs a pooled run" if self.needs_pool and lacking and np.isnan(v) else note
-                for v, note, lacking in zip(value, notes, lacks_pool(collection, bounds), strict=True)
-            ),
+            notes=tuple(notes.tolist()),
             fingerprint=collection.fingerprint,
             random_seed=None if corrected.draws is None else getattr(self, "random_seed", None),
         )
@@ -216,9 +215,20 @@ class SharedCorrection(PointCorrection):
         """Return corrected per-topic scores from the runs' bounds under each measure."""
 
 
-def join_notes(*notes: str | bool) -> str:
-    """Join a run's non-empty notes into one text."""
-    return "; ".join(str(note) for note in notes if note)
+def run_notes(*conditions: tuple[npt.ArrayLike, str]) -> tuple[str, ...]:
+    """Return a note for each run: the texts whose condition holds, a mask, numbers or notes of shape (run,).
+
+    Examples
+    --------
+    >>> run_notes(([True, False], "idle"), ([2, 3], "unjudged: {}"), (["", "cut"], "{}"))
+    ('idle; unjudged: 2', 'unjudged: 3; cut')
+    """
+    columns = [np.asarray(condition).tolist() for condition, _ in conditions]
+    texts = [text for _, text in conditions]
+    return tuple(
+        "; ".join(text.format(value) for value, text in zip(values, texts, strict=True) if value)
+        for values in zip(*columns, strict=True)
+    )
 
 
 def open_residual(bounds: Bounds) -> FloatArray:
@@ -343,10 +353,10 @@ def sampling_notes(collection: Collection, sample: Sample, bounds: Bounds) -> tu
     """Return a note for each run on documents that could not be sampled and judgments outside the sample."""
     outside = np.append(~sample.candidates & ~collection.judged, False)
     top = collection.document[collection.run_index(bounds.run_ids), :, : bounds.measure.cutoff]
-    few = str(strategy_misfit(collection) or "")
-    return tuple(
-        join_notes(n and f"documents that could not be sampled count as not relevant: {n}", few)
-        for n in outside[top].sum(axis=(1, 2)).tolist()
+    misfit = str(strategy_misfit(collection) or "")
+    return run_notes(
+        (outside[top].sum(axis=(1, 2)), "documents that could not be sampled count as not relevant: {}"),
+        ([misfit] * len(top), "{}"),
     )
 
 

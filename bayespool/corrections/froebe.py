@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -19,13 +19,12 @@ from bayespool.corrections.base import (
     lacks_pool,
 )
 from bayespool.corrections.registry import register_estimator
-from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_levels
 from bayespool.evidence.ideals import judged_at_levels, relevance_levels
 from bayespool.measures import Additive, Measure, Tally
 from bayespool.randomness import key_of
-from bayespool.validation import check_choice, check_count
+from bayespool.validation import check_choice, check_count, check_number
 
 Distribution = Literal["run", "pool", "run-and-pool"]
 Loss = Literal["rmse", "asymmetric"]
@@ -173,11 +172,8 @@ class FroebeBootstrap(SharedCorrection):
         check_choice("distribution", self.distribution, Distribution)
         check_choice("loss", self.loss, Loss)
         check_count("n_bootstraps", self.n_bootstraps, most=_MAX_BOOTSTRAPS)
-        quantile: Any = self.quantile
-        if quantile is not None and not (isinstance(quantile, int) and 0 <= quantile <= 100):
-            raise InputError(f"quantile {quantile!r} is not a whole number from 0 to 100")
-        if not self.overestimates >= 0:
-            raise InputError(f"overestimates {self.overestimates} is not 0 or more")
+        check_count("quantile", self.quantile, least=0, most=100)
+        check_number("overestimates", self.overestimates, least=0)
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Return corrected per-topic scores, sharing replacements between measures of one cutoff."""

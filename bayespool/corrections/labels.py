@@ -18,10 +18,10 @@ from bayespool.corrections.base import (
     PointCorrection,
     amounts_with_expected,
     clip_to_bounds,
-    join_notes,
     level_gains,
     normalize_expected,
     not_defined,
+    run_notes,
     to_integer_amounts,
 )
 from bayespool.corrections.registry import register_estimator
@@ -31,7 +31,7 @@ from bayespool.evidence.held_out import held_out_documents, held_out_levels
 from bayespool.evidence.ideals import judged_tally, level_index, relevance_levels, tally_within_reach
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
 from bayespool.measures import Additive, Normalized, Values
-from bayespool.measures.normalized import safe_ratio
+from bayespool.measures.base import safe_ratio
 from bayespool.validation import check_choice, check_count
 
 NO_JUDGE = "needs labels of a judge (--judge)"
@@ -299,18 +299,12 @@ class JudgeFilled(LabelCorrection):
         )
         fuller = dataclasses.replace(collection, relevance=relevance)
         tally = tally_within_reach(collection, fuller, bounds.run_ids, measure, self.estimand)
-        scale = ""
-        if judge.is_labeled.any() and not is_on_scale(collection, judge):
-            scale = _scale_note(judge, grade_relevance(collection, judge, measure.rel))
         n_left = (opened & (level < 0)).sum(axis=(1, 2))
-        is_open = np.asarray(opened.any(axis=(1, 2)))
-        notes = tuple(
-            join_notes(
-                n and f"unjudged documents without a label count as nonrelevant: {n}", has_unjudged and scale
-            )
-            for n, has_unjudged in zip(n_left.tolist(), is_open.tolist(), strict=True)
-        )
-        return Corrected(measure.values(measure.read(level), tally).scores(), notes=notes)
+        notes = [(n_left, "unjudged documents without a label count as nonrelevant: {}")]
+        if judge.is_labeled.any() and not is_on_scale(collection, judge):
+            by_grade = grade_relevance(collection, judge, measure.rel)
+            notes.append((opened.any(axis=(1, 2)), _scale_note(judge, by_grade)))
+        return Corrected(measure.values(measure.read(level), tally).scores(), notes=run_notes(*notes))
 
 
 def is_on_scale(collection: Collection, judge: Judge) -> bool:
@@ -393,9 +387,7 @@ class JudgeRates(LabelCorrection):
         hidden = hidden_documents(collection, measure.cutoff)
         if not len(hidden):
             values = np.where(is_open[:, None], np.nan, bounds.lower)
-            return Corrected(
-                values, notes=tuple(_NOTHING_HIDDEN if has_unjudged else "" for has_unjudged in is_open)
-            )
+            return Corrected(values, notes=run_notes((is_open, _NOTHING_HIDDEN)))
         gain = (level_rates(collection, judge, hidden, levels) @ gains)[np.append(judge.grade, -1)[document]]
         amounts = amounts_with_expected(measure, level, opened, gain)
         return Corrected(normalize_expected(collection, bounds, amounts))

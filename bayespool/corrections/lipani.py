@@ -15,6 +15,7 @@ from bayespool.corrections.base import (
     SharedCorrection,
     lacks_pool,
     not_defined,
+    run_notes,
 )
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds, score_bounds
@@ -111,12 +112,9 @@ class AntiPrecision(SharedCorrection):
         alone = lacks_pool(collection, bounds)
         for values in (share, *(indicators[name] for name in INDICATORS if name != "k_bar")):
             values[alone] = np.nan
-        notes = tuple(
-            ""
-            if not can_rise or by > 0
-            else f"uncorrected: {'Δk̄ ≤ 0' if fired else _UNTRIGGERED[self.trigger]}"
-            for can_rise, fired, by in zip(k > 0, fires, share, strict=True)
-        )
+        is_idle = (k > 0) & ~(share > 0)
+        reason = f"uncorrected: {_UNTRIGGERED[self.trigger]}"
+        notes = run_notes((is_idle & fires, "uncorrected: Δk̄ ≤ 0"), (is_idle & ~fires, reason))
         return Corrected(precision + unjudged * share[:, None], notes=notes, indicators=indicators)
 
 

@@ -20,12 +20,12 @@ from bayespool.corrections.base import (
     level_gains,
     normalize_expected,
     not_defined,
+    run_notes,
 )
 from bayespool.corrections.registry import register_estimator
-from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.ideals import ranked_levels, relevance_levels
-from bayespool.validation import check_choice
+from bayespool.validation import check_choice, check_share
 
 Shape = Literal["constant", "linear", "zipf", "weibull"]
 
@@ -224,8 +224,7 @@ class LuMoffatCulpepper(SharedCorrection):
     def __post_init__(self) -> None:
         check_choice("shape", self.shape, ("combined", *SHAPES))
         check_choice("loss", self.loss, Loss)
-        if not 0 < self.persistence < 1:
-            raise InputError(f"persistence {self.persistence} is not between 0 and 1")
+        check_share("persistence", self.persistence)
 
     def correct_all(self, collection: Collection, all_bounds: Sequence[Bounds]) -> list[Corrected]:
         """Return corrected per-topic scores, sharing estimates between measures with equal gains."""
@@ -310,10 +309,8 @@ def _correct_measure(
     per_topic = np.where(opened.any(axis=2), values, bounds.lower)
     per_topic[lacks_pool(collection, bounds)] = np.nan
     depth = int(collection.run_depths(np.flatnonzero(collection.pooled)).max(initial=0))
-    shallow = f"gains by rank are fitted to {depth} ranks" if 0 < depth < _MIN_FITTED_RANKS else ""
-    return Corrected(
-        per_topic, notes=tuple(shallow if has_unjudged else "" for has_unjudged in has_open_ranks(bounds))
-    )
+    is_shallow = has_open_ranks(bounds) & (0 < depth < _MIN_FITTED_RANKS)
+    return Corrected(per_topic, notes=run_notes((is_shallow, f"gains by rank are fitted to {depth} ranks")))
 
 
 def _mean_gains(level: LevelArray, depths: IntArray, shares: FloatArray) -> FloatArray:

@@ -14,16 +14,16 @@ from bayespool.corrections.base import (
     Corrected,
     PointCorrection,
     SampledCorrection,
-    join_notes,
     judgment_sample,
     not_defined,
+    run_notes,
     sampling_notes,
 )
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
 from bayespool.evidence.ideals import level_index, ranked_levels, states
 from bayespool.measures import NDCG, Additive
-from bayespool.measures.normalized import Normalized
+from bayespool.measures.base import Normalized, safe_ratio
 from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
 
 
@@ -79,11 +79,7 @@ class HorvitzThompson(PointCorrection):
             total, room = added.sum(axis=1), bounds.residual.sum(axis=1)
             kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))
             added *= np.where(total != 0, kept / np.where(total != 0, total, 1), 0)[:, None]
-            cut = np.abs(total - kept) > 1e-12
-            notes = tuple(
-                join_notes(was_cut and "cut to the upper bound", note)
-                for note, was_cut in zip(notes, cut.tolist(), strict=True)
-            )
+            notes = run_notes((np.abs(total - kept) > 1e-12, "cut to the upper bound"), (notes, "{}"))
         return Corrected(bounds.lower + added, notes=notes)
 
 
@@ -184,7 +180,7 @@ class InferredNDCG(SampledCorrection):
         mean = by_stratum(gain[pair] * measure.weights()[rank]) / np.maximum(n_judged, 1)
         gained = (by_stratum(np.ones(len(pair))) * mean).sum(axis=2)
         ideal = _ideal_gains(collection, stratum, measure)
-        return np.where(ideal > 0, gained / np.where(ideal > 0, ideal, 1), 0.0)
+        return safe_ratio(gained, ideal)
 
 
 def _ideal_gains(collection: Collection, stratum: IntArray, measure: NDCG) -> FloatArray:

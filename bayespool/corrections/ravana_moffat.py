@@ -32,7 +32,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, JudgmentCounts, score_bounds
 from bayespool.evidence.ideals import relevance_levels, values_on_fuller
 from bayespool.measures import Additive, Measure, Normalized, parse_measure
-from bayespool.validation import check_choice
+from bayespool.validation import check_choice, check_number
 
 _MIN_JUDGED_SHARE = 1e-12  # of the weights; less is rounding
 
@@ -87,9 +87,8 @@ class _PlacedCorrection(SharedCorrection):
     fit: Literal["none", "pool"] = "none"
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if name in ("c", "e", "alpha") and value is not None and not 0 <= value <= 1:
-                raise InputError(f"constant {name} = {value} is not between 0 and 1")
+        for name in ("c", "e", "alpha"):
+            check_number(f"constant {name}", getattr(self, name, None), least=0, most=1)
         check_choice("fit", self.fit, ("none", "pool"))
 
     @abstractmethod

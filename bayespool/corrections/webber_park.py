@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from bayespool.corrections.base import (
     clip_to_bounds,
     has_open_ranks,
     hidden_at_levels,
-    join_notes,
     lacks_pool,
+    run_notes,
     to_integer_amounts,
 )
 from bayespool.corrections.ravana_moffat import AsJudged
@@ -78,9 +78,7 @@ class Adjustment(SharedCorrection):
         self, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
     ) -> tuple[Estimates, ...]:
         """Return estimates from the base estimator for each measure."""
-        base: Any = self.base
-        estimates: tuple[Estimates, ...] = base.estimate(collection, list(run_ids), list(measures))
-        return estimates
+        return cast(Estimator, self.base).estimate(collection, list(run_ids), list(measures))
 
 
 @register_estimator(
@@ -299,24 +297,14 @@ class TopicsAdjustment(Adjustment):
             for measure, start in zip(parsed, self._unpooled(collection, run, common, parsed), strict=True):
                 truth = score_bounds(collection, [run], measure).lower[0, common]
                 lost = truth - start.per_topic[0, common]
-                spread = {"std_difference": lost, "std_truth": truth}
-                std = {name: float(x.std(ddof=1)) if n > 1 else math.nan for name, x in spread.items()}
-                rows += [
-                    {
-                        "run_id": run,
-                        "measure": str(measure),
-                        "n_common": n,
-                        "adjustment": float(lost.mean()),
-                        **std,
-                        "std": standard_error(std["std_difference"], n, n_topics),
-                        "std_alone": standard_error(std["std_truth"], n, n_topics),
-                        "error": error,
-                        "n_needed": topics_for_error(std["std_difference"], n_topics, error),
-                        "n_needed_alone": topics_for_error(std["std_truth"], n_topics, error),
-                    }
-                    for error in errors
-                ]
-        return pd.DataFrame(rows)
+                spread = _std(np.stack([lost, truth])).tolist()
+                known = (run, str(measure), n, float(lost.mean()), *spread)
+                known += tuple(standard_error(std, n, n_topics) for std in spread)
+                for error in errors:
+                    n_needed = (topics_for_error(std, n_topics, error) for std in spread)
+                    rows.append((*known, error, *n_needed))
+        columns = ["run_id", "measure", "n_common", "adjustment", "std_difference", "std_truth", "std"]
+        return pd.DataFrame(rows, columns=[*columns, "std_alone", "error", "n_needed", "n_needed_alone"])
 
     def is_common(self, collection: Collection) -> BoolArray:
         """Return whether each topic is among the common topics, shape (topic,).
@@ -360,22 +348,13 @@ class TopicsAdjustment(Adjustment):
         adjustment[lacks_pool(collection, bounds)] = np.nan
         start = np.where(common, bounds.lower, start)
         corrected = _adjusted(bounds, start, adjustment, ~common, self.within_bounds)
-        holes: BoolArray = np.any(bounds.n_unjudged[:, common], axis=1)
         is_open = has_open_ranks(bounds)
-        notes = tuple(
-            join_notes(
-                note,
-                has_holes and "common topics are not fully judged",
-                is_idle and "its standard error is not below the adjustment (equation 6)",
-                is_worse and "the common topics alone would be more accurate (equations 3 and 5)",
-            )
-            for note, has_holes, is_idle, is_worse in zip(
-                corrected.notes,
-                holes.tolist(),
-                (~(std < np.abs(adjustment)) & is_open).tolist(),
-                ((alone < std * (1 - 1e-9)) & is_open).tolist(),
-                strict=True,
-            )
+        is_idle, is_worse = ~(std < np.abs(adjustment)), alone < std * (1 - 1e-9)
+        notes = run_notes(
+            (corrected.notes, "{}"),
+            (bounds.n_unjudged[:, common].any(axis=1), "common topics are not fully judged"),
+            (is_idle & is_open, "its standard error is not below the adjustment (equation 6)"),
+            (is_worse & is_open, "the common topics alone would be more accurate (equations 3 and 5)"),
         )
         has_interval = self.within_bounds and not np.isnan(std + adjustment).any()
         draws = self._draws(bounds, start, lost, common) if has_interval else None
@@ -410,11 +389,8 @@ class TopicsAdjustment(Adjustment):
 
 def _with_notes(corrected: Corrected, base: str, notes: Sequence[str]) -> Corrected:
     """Return corrected scores with the base estimator's notes added."""
-    if not any(notes):
-        return corrected
     own = corrected.notes or ("",) * len(notes)
-    base_notes = (f"{base}: {note}" if note else "" for note in notes)
-    return corrected._replace(notes=tuple(join_notes(*both) for both in zip(own, base_notes, strict=True)))
+    return corrected._replace(notes=run_notes((own, "{}"), (list(notes), f"{base}: {{}}")))
 
 
 def standard_error(std: float, n: int, n_topics: int) -> float:
@@ -487,10 +463,11 @@ def _adjusted(
         return Corrected(corrected, notes=("",) * len(adjustment))
     down, up = _room(bounds, start, topics)
     total = adjustment * topics.sum()
-    most = np.where(total < 0, down.sum(axis=1), up.sum(axis=1))
-    cut: BoolArray = np.logical_and(np.abs(total) > most + 1e-12, most > 0)
-    notes = tuple(
-        f"adjustment cut to the {'lower' if is_negative else 'upper'} bound" if was_cut else ""
-        for is_negative, was_cut in zip((total < 0).tolist(), cut.tolist(), strict=True)
+    falls = total < 0
+    most = np.where(falls, down.sum(axis=1), up.sum(axis=1))
+    is_cut = (np.abs(total) > most + 1e-12) & (most > 0)
+    notes = run_notes(
+        (is_cut & falls, "adjustment cut to the lower bound"),
+        (is_cut & ~falls, "adjustment cut to the upper bound"),
     )
     return Corrected(start + _shared(total, down, up), notes=notes)

@@ -30,8 +30,7 @@ from bayespool.evidence.ideals import (
     top_states,
 )
 from bayespool.measures import Measure, Normalized, Values
-from bayespool.measures.base import MISSING_RANK, UNREACHED
-from bayespool.measures.normalized import insert_relevant
+from bayespool.measures.base import MISSING_RANK, UNREACHED, insert_relevant
 from bayespool.tables.formatting import counted, some_of
 from bayespool.tables.markup import ReprHTMLMixin, one_line
 

@@ -25,6 +25,7 @@ from bayespool.evidence.ideals import (
     rank_tables,
     states,
 )
+from bayespool.validation import check_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +93,7 @@ def composition_effects(
     >>> effects.single_precision[0].tolist(), effects.single_antiprecision[0].tolist()
     ([[0.0, 0.0], [1.0, 0.0]], [[0.0, -0.5], [-1.0, 0.0]])
     """
-    if not 0 <= alpha <= 1:
-        raise InputError(f"alpha {alpha} is not between 0 and 1")
+    check_number("alpha", alpha, least=0, most=1)
     cutoffs = check_cutoffs(cutoffs)
     index = collection.run_index(run_ids)
     table = np.append(states(collection.relevance, rel, given), np.int8(MISSING))

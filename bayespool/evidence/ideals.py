@@ -13,8 +13,7 @@ from bayespool.collection import Collection
 from bayespool.collection.rankings import Rankings, ranked
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Measure, Normalized, Tally, Values
-from bayespool.measures.base import MISSING_RANK
-from bayespool.measures.normalized import n_relevant
+from bayespool.measures.base import MISSING_RANK, n_relevant
 from bayespool.names import Estimand as Estimand
 
 NONRELEVANT, RELEVANT, UNJUDGED_STATE, MISSING, BELOW = range(5)

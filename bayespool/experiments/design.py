@@ -150,15 +150,11 @@ def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> fl
     if not 0 < prob < 1:
         raise InputError(f"prob {prob} is not between 0 and 1")
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
-    is_known = ~np.isnan(low)
-    low, high = low[is_known], high[is_known]
-    if not len(low):
-        return float("nan")
     start, stop = 0.5 - prob / 2, 0.5 + prob / 2
-    inside = np.clip(high, start, stop) - np.clip(low, start, stop)
+    inside, width = np.clip(high, start, stop) - np.clip(low, start, stop), high - low
     point = np.abs(low - 0.5) <= prob / 2
-    width = high - low
-    return float(np.where(width > 0, inside / np.where(width > 0, width, 1), point).mean())
+    share = np.where(width > 0, inside / np.where(width > 0, width, 1), point)[~np.isnan(low)]
+    return float(share.mean()) if len(share) else float("nan")
 
 
 def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
@@ -192,11 +188,8 @@ COVERAGE_LEVELS = (50, 80, 95)
 """Interval levels, in percent, for which coverage is always checked."""
 
 
-INTERVAL_COLUMNS = (
-    *("lower", "upper", "ci_prob", "std"),
-    *(f"covered_{level}" for level in COVERAGE_LEVELS),
-    *("pit", "pit_lower", "pit_upper", "crps"),
-)
+COVERED = {f"covered_{level}": level for level in COVERAGE_LEVELS}
+INTERVAL_COLUMNS = ("lower", "upper", "ci_prob", "std", *COVERED, "pit", "pit_lower", "pit_upper", "crps")
 """Names of the columns on a run's posterior interval."""
 
 
@@ -212,11 +205,10 @@ def interval_columns(
     """Return the columns `INTERVAL_COLUMNS`, with one entry per run. Coverage is None and PIT NaN for runs
     not `open_`, whose intervals are points; `n_topics` is the number of topics in each mean.
     """
-    draws, n_runs = estimates.draws, len(open_)
-    n_all = len(estimates.query_ids)
+    draws, n_runs, n_all = estimates.draws, len(open_), len(estimates.query_ids)
     n_topics = n_all if n_topics is None else n_topics
     columns: dict[str, Any] = dict.fromkeys(INTERVAL_COLUMNS, np.full(n_runs, np.nan))
-    columns |= dict.fromkeys((f"covered_{level}" for level in COVERAGE_LEVELS), [None] * n_runs)
+    columns |= dict.fromkeys(COVERED, [None] * n_runs)
     if estimates.std is not None:
         columns["std"] = estimates.std * n_all / n_topics
     if draws is None:
@@ -226,8 +218,8 @@ def interval_columns(
     low, high = equal_tailed_interval(total, ci_prob)
     pit = randomized_pit(total, true_total, np.random.default_rng(seed))
     below, up_to = pit_range(total, true_total)
-    for level in COVERAGE_LEVELS:
-        columns[f"covered_{level}"] = np.where(open_, covered(total, true_total, level / 100), np.array(None))
+    for name, level in COVERED.items():
+        columns[name] = np.where(open_, covered(total, true_total, level / 100), np.array(None))
     return columns | {
         "lower": low / per_mean,
         "upper": high / per_mean,
@@ -247,8 +239,8 @@ def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
     graded = rows[open_]
     posterior = bool(rows["ci_prob"].notna().any())
     summary: dict[str, Any] = {"n_open": len(graded)}
-    for level in COVERAGE_LEVELS:
-        hits = graded[f"covered_{level}"].dropna().astype(bool)
+    for name, level in COVERED.items():
+        hits = graded[name].dropna().astype(bool)
         summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
     for level in COVERAGE_LEVELS:
         summary[f"pit_{level}"] = central_share(graded["pit_lower"], graded["pit_upper"], level / 100)

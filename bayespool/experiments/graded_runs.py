@@ -15,7 +15,7 @@ import numpy as np
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
-from bayespool.experiments.design import COVERAGE_LEVELS, Design, error_columns, interval_summary
+from bayespool.experiments.design import COVERAGE_LEVELS, COVERED, Design, error_columns, interval_summary
 from bayespool.experiments.running import Columns, PartResult
 from bayespool.experiments.settings import DesignSettings
 from bayespool.measures import Measure
@@ -125,8 +125,7 @@ def stacked(parts: Iterable[Columns]) -> pd.DataFrame:
 
     columns, *others = parts
     rows = pd.DataFrame({n: [*values, *(x for o in others for x in o[n])] for n, values in columns.items()})
-    flags = (f"covered_{level}" for level in COVERAGE_LEVELS)
-    return rows.astype({name: "boolean" for name in flags if name in rows})
+    return rows.astype({name: "boolean" for name in COVERED if name in rows})
 
 
 def ordered_table(results: Sequence[PartResult], keys: RowOrder) -> pd.DataFrame:

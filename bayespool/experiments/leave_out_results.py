@@ -161,30 +161,28 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return (*([shared] if n_shared < n_topics else []), *super()._measure_notes(measure))
 
     def _scope(self) -> str:
-        settings = self.settings
-        who: str = settings.by
+        s = self.settings
+        clusters = f"of {len(self.clusters)} clusters of runs that retrieve alike"
+        types = f"type of runs ({', '.join(s.types)})"
+        who = {"cluster": clusters, "type": types}.get(s.by, s.by)
         if who == "organization" and (self._rows["organization"] == self._rows["run_id"]).all():
             who = "run, of an organization of its own,"
-        groups = f"of {len(self.clusters)} clusters of runs that retrieve alike"
-        who = {"cluster": groups, "type": f"type of runs ({', '.join(settings.types)})"}.get(who, who)
-        over_qrels = settings.denominator == "qrels"
+        over_qrels = s.denominator == "qrels"
         over = counted(len(self.query_ids), "topic") if over_qrels else "the topics of each run"
-        parts = [f"Each {who} left out in turn, mean over {over}"]
-        if settings.pool_depth is not None:
-            parts.append(f"re-pooled to depth {settings.pool_depth}")
-        if settings.top_pool == "kept":
-            parts.append(f"pools of the best {settings.top:g} % of the runs alone")
-        repooled = settings.truth == "repooled"
-        parts.append(f"truth: {'the run back in the pool alone' if repooled else 'all judgments'}")
-        unseen = "nonrelevant in the estimates, too"
-        if settings.unseen == "estimated":
-            unseen = "nonrelevant there, and estimated, as the papers do"
-        parts.append(f"documents that the truth does not judge are {unseen}")
-        if any(note.startswith("the pool is in doubt") for note in self.pool_notes):
-            parts.append(
-                "the pool is in doubt: its runs are here because they are judged, and say nothing of others"
-            )
-        return "; ".join(parts)
+        truth = "the run back in the pool alone" if s.truth == "repooled" else "all judgments"
+        estimated = s.unseen == "estimated"
+        unseen = "there, and estimated, as the papers do" if estimated else "in the estimates, too"
+        in_doubt = any(note.startswith("the pool is in doubt") for note in self.pool_notes)
+        doubt = "the pool is in doubt: its runs are here because they are judged, and say nothing of others"
+        parts = {
+            f"Each {who} left out in turn, mean over {over}": True,
+            f"re-pooled to depth {s.pool_depth}": s.pool_depth is not None,
+            f"pools of the best {s.top:g} % of the runs alone": s.top_pool == "kept",
+            f"truth: {truth}": True,
+            f"documents that the truth does not judge are nonrelevant {unseen}": True,
+            doubt: in_doubt,
+        }
+        return "; ".join(text for text, applies in parts.items() if applies)
 
     def _legend(self) -> str:
         return f"{super()._legend()} {sre_star_note(self.settings.test)}"

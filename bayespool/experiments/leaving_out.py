@@ -303,6 +303,7 @@ def leave_out_resolved(
     results = design.run(pooled, folds, settings, **execution, given=collection)
     runs = pooled.pooled_run_ids
     in_pool = {str(m): score_bounds(pooled, runs, m).low.means() for m in settings.measures}
+    rows, is_chosen = run_table(pooled, settings, results), settings.top_pool == "kept"  # before the folds
     return LeaveOutResult(
         **result_fields(collection, pooled, settings, results),
         n_pooled_runs={str(m): len(runs) for m in settings.measures},
@@ -314,13 +315,7 @@ def leave_out_resolved(
         },
         seconds=total_seconds(results),
         clusters=design.clusters,
-        _rows=with_reported(
-            run_table(pooled, settings, results),
-            ["measure", "estimator"],
-            "truth",
-            settings.top,
-            every=settings.top_pool == "kept",  # runs were chosen before they were left out
-        ),
+        _rows=with_reported(rows, ["measure", "estimator"], "truth", settings.top, every=is_chosen),
         scores_in_pool={m: dict(zip(runs, scores.tolist(), strict=True)) for m, scores in in_pool.items()},
     )
 

@@ -131,16 +131,14 @@ class RandomPoolsResult(ExperimentResult):
         """
         from bayespool.plots import plot_common_topics, plot_pool_width
 
-        s, figures = self.settings, []
-        for measure, label in itertools.product(s.measures, s.labels if s.n_common else ("",)):
-            if s.n_common:
-                panels = [partial(plot_common_topics, self, measure, label, width) for width in s.widths]
-                caption = "Errors by the number of topics judged in full"
-                figures.append(panel_figure("common-topics", caption, panels, of=(measure, label)))
-            else:
-                panels = [partial(plot_pool_width, self, measure)]
-                caption, size = "Errors by the number of contributors", {"width": 6.5, "height": 4.5}
-                figures.append(panel_figure("pool-width", caption, panels, of=[measure], **size))
+        s, caption = self.settings, "Errors by the number of contributors"
+        if not s.n_common:
+            draw = partial(panel_figure, "pool-width", caption, width=6.5, height=4.5)
+            return tuple(draw([partial(plot_pool_width, self, m)], of=[m]) for m in s.measures)
+        caption, figures = "Errors by the number of topics judged in full", []
+        for measure, label in itertools.product(s.measures, s.labels):
+            plots = [partial(plot_common_topics, self, measure, label, width) for width in s.widths]
+            figures.append(panel_figure("common-topics", caption, plots, of=(measure, label)))
         return tuple(figures)
 
     def _views(self) -> Iterator[View]:
@@ -154,12 +152,10 @@ class RandomPoolsResult(ExperimentResult):
         pairs = list(itertools.product(s.measures, s.labels))
         for measure, label in pairs:
             title, note = f", MAE of {label} by", _LAW if (measure, label) == pairs[-1] else ""
-            yield measure_view(
-                measure, f"{title} the number of common topics", names, (mae,), estimator=label
-            )
-            yield measure_view(
-                measure, f"{title} law, adjusted", names, (law,), note, estimator=label, score="adjusted"
-            )
+            common, adjusted = f"{title} the number of common topics", f"{title} law, adjusted"
+            where: dict[str, Any] = {"estimator": label, "score": "adjusted"}
+            yield measure_view(measure, common, names, (mae,), estimator=label)
+            yield measure_view(measure, adjusted, names, (law,), note, **where)
 
     def _summary(self) -> pd.DataFrame:
         if not self.settings.n_common:

@@ -131,7 +131,7 @@ def _common_topics_rows(graded: Graded, settings: RandomPoolSettings) -> dict[st
         "std_difference": float(std["adjusted"]),
         "std_truth": float(std["common-only"]),
         "one_sided": bool((truth >= unpooled).all() or (truth <= unpooled).all()),
-        "score": [score for score in errors for _ in n_common],
+        "score": np.repeat(list(errors), len(n_common)),
         "n_common": np.tile(n_common, len(errors)),
         "mae": np.concatenate([np.abs(error).mean(axis=0) for error in errors.values()]),
         "mse": np.concatenate([(error**2).mean(axis=0) for error in errors.values()]),
@@ -209,52 +209,17 @@ def vary_pool_width(
 
     Parameters
     ----------
-    collection : Collection
-        With a known pool.
-    measures : measure or iterable of measures, default "P@10"
-        P@10, nDCG@10, P(rel=2)@10, AP@100, ….
     estimators : str, Estimator, sequence or mapping of them
         'default', 'all', 'pairs', or names with settings in parentheses: background(e=0.05). The first three
         are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
         `bayespool.scoring.PAIRED_ESTIMATORS`; a mapping is of labels to estimators.
-    posterior : str or PosteriorEstimator, optional
-        Settings of the posteriors among them: 'draws=4000, engine=nuts, mu=Normal(-2,1)'.
-    widths : iterable of int, optional
-        Pool widths: numbers of contributors that make a pool. By default 2, 4, 10, 20 and 40 as far as there
-        is one more.
-    n_samples : int, default 100
-        Pools drawn of each width.
-    by : {"run", "organization"}, default "run"
-        What pools are drawn from: runs, or organizations with all their runs. Of runs, as in the paper,
-        siblings of the run that is scored may be in the pool.
-    runs : {"pooled", "all"}, default "pooled"
-        The pooled runs take part, or all: what is unjudged in truth is then not relevant. The second is the
-        rule of Webber & Park.
-    pool_depth : int, optional
-        Re-pool to this depth first: judgments of documents that no pooled run has down to it go. By default
-        the collection's own depth. Cutoffs may not be deeper: down to the pool depth a run's true score is
-        known whatever else is in the pool.
-    run_types : mapping of str to str, optional
-        Type of each run that takes part; a file is CSV with run_id,type, which
-        `bayespool.collection.read_run_types` reads.
-    pool_type : str, optional
-        Make pools of runs of this type alone.
-    target_type : str, optional
-        Score runs of this type alone.
     n_targets : int, default 1
         Runs outside each pool that are scored. In the paper one; more make the means steadier.
     ci_prob : float, optional
         Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
-    random_seed : int, default 1
-        Random seed; the same inputs and seed give the same bytes.
-    folder : path, optional
-        Folder for finished pools, from which a later call goes on. They are in its subfolder
-        ``pool-width/``.
-    n_jobs : int, optional
-        Number of processes; −1 for one per core, by default 1 or as set by ``joblib.parallel_config``.
-        Results are the same to the byte for any number, and on a Dask cluster.
-    progress : callable, optional
-        Called with the number of finished pools, stored ones included, and their total.
+    collection, measures, posterior, widths, n_samples, by, runs, pool_depth, run_types, pool_type, \
+target_type, random_seed, folder, n_jobs, progress : optional
+        As in `vary_common_topics`; the subfolder of finished pools is ``pool-width/``.
 
     Returns
     -------
@@ -382,21 +347,14 @@ def vary_common_topics(
     Raises
     ------
     InputError
-        Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
-        that no run is outside it; more common topics than topics; fewer than two topics.
-    OutputError
-        ``folder`` cannot be written.
-    WorkerError
-        A worker process died. With a folder the same call goes on from the stored pools.
+        More common topics than topics; fewer than two topics; and what `vary_pool_width` refuses.
+    OutputError, WorkerError
+        As of `vary_pool_width`.
 
     Warns
     -----
-    ExperimentChangedWarning
-        ``folder`` holds pools of other settings, or unreadable ones.
-    InputWarning
-        No document has the relevance that a measure asks for.
-    JudgeWarning
-        Labels of a second judge are not used, for all runs or an organization's.
+    BayespoolWarning
+        Those of `vary_pool_width`.
 
     Notes
     -----

@@ -144,31 +144,20 @@ class PartStore:
             raise InputError(f"a setting cannot be stored with the results ({error})", hint=hint) from None
         make_folder(folder)
         lock(folder.parent)
-        self._parts: dict[Path, dict[str, Any]] = {}
-        others: list[str] = []
-        damaged = 0
         parts = {p: _read(p) for p in sorted(folder.iterdir()) if _NAME.fullmatch(p.name) and p.is_file()}
-        for path, part in parts.items():
-            if part is not None and part["description"] == self._description:
-                self._parts[path] = part
-                continue
+        whole = {path: part for path, part in parts.items() if part is not None}
+        self._parts = {p: part for p, part in whole.items() if part["description"] == self._description}
+        others = [part["description"] for path, part in whole.items() if path not in self._parts]
+        for path in parts.keys() - self._parts.keys():
             remove(path)
-            if part is None:
-                damaged += 1
-            else:
-                others += _differing(part["description"], self._description)
-        if damaged:
-            files = counted(damaged, "file")
-            warn_caller(
-                f"{folder}: {files} of finished work cannot be read; computing it again",
-                ExperimentChangedWarning,
-            )
+        if n_damaged := len(parts) - len(whole):
+            message = f"{counted(n_damaged, 'file')} of finished work cannot be read; computing it again"
+            warn_caller(f"{folder}: {message}", ExperimentChangedWarning)
         if others:
-            warn_caller(
-                f"{folder}: the experiment stored there differs in {', '.join(dict.fromkeys(others))}; "
-                "removing its finished work and starting over",
-                ExperimentChangedWarning,
-            )
+            names = dict.fromkeys(name for other in others for name in _differing(other, self._description))
+            message = f"the experiment stored there differs in {', '.join(names)}; "
+            message += "removing its finished work and starting over"
+            warn_caller(f"{folder}: {message}", ExperimentChangedWarning)
 
     def close(self) -> None:
         """Release the lock on the parent folder."""

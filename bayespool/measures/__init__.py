@@ -13,5 +13,5 @@ __getattr__ = renamed_names(
     __getattr__,
 )
 
-for _module in ("average_precision", "gain", "precision", "rank_biased", "recall", "reciprocal_rank"):
+for _module in ("average_precision", "gain", "precision", "rank_biased"):
     importlib.import_module(f"{__name__}.{_module}")  # which registers its families

@@ -2,7 +2,9 @@ from .average_precision import AveragePrecision as AveragePrecision
 from .base import (
     MEASURES as MEASURES,
     Additive as Additive,
+    Ideal as Ideal,
     Measure as Measure,
+    Normalized as Normalized,
     Tally as Tally,
     register_measure as register_measure,
 )
@@ -21,16 +23,16 @@ from .estimates import (
     concat_runs as concat_runs,
 )
 from .gain import DCG as DCG, NDCG as NDCG, SDCG as SDCG
-from .normalized import Ideal as Ideal, Normalized as Normalized
 from .parsing import parse_measure as parse_measure, parse_measures as parse_measures
 from .populations import estimate_population as estimate_population, population_draws as population_draws
 from .precision import (
+    ERR as ERR,
     Judged as Judged,
     NonrelevantShare as NonrelevantShare,
     Precision as Precision,
+    Recall as Recall,
+    ReciprocalRank as ReciprocalRank,
     Success as Success,
 )
 from .rank_biased import INST as INST, RBP as RBP
-from .recall import Recall as Recall
-from .reciprocal_rank import ERR as ERR, ReciprocalRank as ReciprocalRank
 from .values import Values as Values, equal_tailed_interval as equal_tailed_interval

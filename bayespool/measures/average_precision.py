@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, Levels, OrderArray
 from bayespool.compiled import compiled
-from bayespool.measures.base import DrawnRankings, Tally, register_measure
+from bayespool.measures.base import DrawnRankings, Extremes, Normalized, Tally, n_relevant, register_measure
 from bayespool.measures.extremes import average_precision_extremes
-from bayespool.measures.normalized import Extremes, Normalized, n_relevant
 
 
 @register_measure

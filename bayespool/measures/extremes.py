@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray
-from bayespool.compiled import compiled
+from bayespool.measures.base import safe_ratio
 
 
 def average_precision_extremes(
@@ -13,9 +13,35 @@ def average_precision_extremes(
 ) -> tuple[FloatArray, FloatArray]:
     """Return bounds on average precision, (run, topic), from masks of shape (run, topic, rank)."""
     least, most = np.zeros(relevant.shape[:2]), np.zeros(relevant.shape[:2])
-    total, elsewhere = n_relevant.astype(np.float64), n_elsewhere.astype(np.float64)
-    _average_precision(relevant, opened, total, elsewhere, least, most)
+    rank = np.arange(1, relevant.shape[2] + 1)
+    for run in range(len(relevant)):  # one at a time, for memory
+        hit, maybe = relevant[run], opened[run]
+        n_above = np.cumsum(hit, axis=1)
+        precisions = np.where(hit, n_above / rank, 0.0)
+        # from the top down: all before a rank that may be relevant is
+        gained = np.cumsum(hit | maybe, axis=1) / rank + _sums_below(np.where(hit, 1 / rank, 0.0))
+        most[run] = _ratios(precisions, gained, maybe, n_relevant).max(axis=1)
+        # from the bottom up: all after it is
+        below = _sums_below(np.where(hit | maybe, 1 / rank, 0.0))[:, 1:]
+        gained = (n_above + 1) / rank + np.pad(below, ((0, 0), (0, 1)))
+        lost = n_relevant + n_elsewhere[run]
+        least[run] = _ratios(precisions, gained[:, ::-1], maybe[:, ::-1], lost).min(axis=1)
     return least, most
+
+
+def _sums_below(values: FloatArray) -> FloatArray:
+    """Return the sums of values from each rank to the last, shape (topic, rank)."""
+    return np.asarray(np.cumsum(values[:, ::-1], axis=1)[:, ::-1])
+
+
+def _ratios(
+    precisions: FloatArray, gained: FloatArray, opened: BoolArray, n_relevant: AnyArray
+) -> FloatArray:
+    """Return average precision as unjudged documents become relevant one by one, shape (topic, 1 + rank)."""
+    judged = np.cumsum(np.pad(precisions, ((0, 0), (1, 0))), axis=1)[:, -1:]
+    reached = np.cumsum(np.concatenate([judged, np.where(opened, gained, 0.0)], axis=1), axis=1)
+    n_more = np.cumsum(np.pad(opened, ((0, 0), (1, 0))), axis=1)
+    return safe_ratio(reached, n_relevant[:, None] + n_more)
 
 
 def gain_extremes(
@@ -37,114 +63,61 @@ def gain_extremes(
     # none is better (Dinkelbach 1967, On nonlinear fractional programming).
     least, most = np.zeros(gained.shape), np.zeros(gained.shape)
     best = np.concatenate([[0.0], np.cumsum(discount)])
-    counts, elsewhere = at_least.astype(np.int64), n_elsewhere.astype(np.int64)
-    nowhere = np.zeros_like(elsewhere)
-    _gain(gained, opened, discount, best, steps, counts, elsewhere, 0, least)
-    _gain(gained, opened, discount, best, steps, counts, nowhere, 1, most)
+    discounts = discount[: opened.shape[2]]
+    for run in range(len(gained)):  # one at a time, for memory
+        placed = _placed(opened[run, :, ::-1], discounts[::-1])
+        reach = at_least + n_elsewhere[run][:, None]
+        least[run] = _extreme_ratio(gained[run], *placed, best, steps, reach, -1.0)
+        placed = _placed(opened[run], discounts)
+        most[run] = _extreme_ratio(gained[run], *placed, best, steps, at_least, 1.0)
     return least, most
 
 
-@compiled
-def _average_precision(
-    relevant: BoolArray,
-    opened: BoolArray,
-    total: FloatArray,
-    elsewhere: FloatArray,
-    least: FloatArray,
-    most: FloatArray,
-) -> None:
-    n_runs, n_topics, n_ranks = relevant.shape
-    after = np.zeros(n_ranks + 1)  # Σ 1/i over relevant documents after a rank
-    for r in range(n_runs):
-        for t in range(n_topics):
-            precisions = 0.0
-            n_before = 0
-            for i in range(n_ranks):
-                if relevant[r, t, i]:
-                    n_before += 1
-                    precisions += n_before / (i + 1)
-            n_ranked = n_before
-            for i in range(n_ranks - 1, -1, -1):
-                after[i] = after[i + 1] + (1.0 / (i + 1) if relevant[r, t, i] else 0.0)
-            low = precisions / (total[t] + elsewhere[r, t]) if total[t] + elsewhere[r, t] > 0 else 0.0
-            high = precisions / total[t] if total[t] > 0 else 0.0
-            # from the top down: all before a rank that may be relevant is
-            n_before, added, reached = 0, 0.0, precisions
-            for i in range(n_ranks):
-                if relevant[r, t, i]:
-                    n_before += 1
-                elif opened[r, t, i]:
-                    added += 1
-                    reached += (n_before + added) / (i + 1) + after[i]
-                    high = max(high, reached / (total[t] + added))
-            # from the bottom up: all after it is
-            n_before, added, reached, below = n_ranked, 0.0, precisions, 0.0
-            for i in range(n_ranks - 1, -1, -1):
-                if relevant[r, t, i]:
-                    n_before -= 1
-                    below += 1.0 / (i + 1)
-                elif opened[r, t, i]:
-                    added += 1
-                    reached += (n_before + 1) / (i + 1) + below
-                    below += 1.0 / (i + 1)
-                    low = min(low, reached / (total[t] + added + elsewhere[r, t]))
-            least[r, t] = low
-            most[r, t] = high
+def _placed(opened: BoolArray, discount: FloatArray) -> tuple[FloatArray, IndexArray]:
+    """Return sums of the discounts of the first m unjudged ranks, (topic, m), and their number, (topic,)."""
+    sums = np.cumsum(np.where(opened, discount, 0.0), axis=1)
+    opened_first = np.argsort(~opened, axis=1, kind="stable")
+    n_open = opened.sum(axis=1)
+    most = int(n_open.max(initial=0))
+    placed = np.take_along_axis(sums, opened_first, axis=1)[:, :most]
+    return np.pad(placed, ((0, 0), (1, 0))), n_open
 
 
-@compiled
-def _gain(
+def _extreme_ratio(
     gained: FloatArray,
-    opened: BoolArray,
-    discount: FloatArray,
+    placed: FloatArray,
+    n_open: IndexArray,
     best: FloatArray,
     steps: FloatArray,
-    at_least: IndexArray,
-    elsewhere: IndexArray,
-    upward: int,
-    bound: FloatArray,
-) -> None:
-    n_runs, n_topics, n_ranks = opened.shape
-    n_levels, cutoff = len(steps), len(best) - 1
-    sign = 1.0 if upward else -1.0
-    placed = np.zeros(n_ranks + 1)
-    value = np.zeros((n_levels + 1, n_ranks + 1))  # from a level up, with at most m documents
-    chosen = np.zeros((n_levels, n_ranks + 1), dtype=np.int64)
-    for r in range(n_runs):
-        for t in range(n_topics):
-            n_open = 0
-            for j in range(n_ranks):
-                i = j if upward else n_ranks - 1 - j
-                if opened[r, t, i]:
-                    placed[n_open + 1] = placed[n_open] + discount[i]
-                    n_open += 1
-            ideal, top = 0.0, 0.0
-            for k in range(n_levels):
-                ideal += steps[k] * best[min(at_least[t, k] + elsewhere[r, t], cutoff)]
-                top += steps[k]
-            if ideal > 0:
-                ratio = gained[r, t] / ideal
-            elif upward and n_open > 0 and top > 0:
-                ratio = placed[1] / best[1]  # one relevant document makes the ideal
-            else:
-                continue  # nothing is relevant, or nothing need be: 0
-            better = True
-            while better:
-                for k in range(n_levels - 1, -1, -1):
-                    most, argument = -np.inf, 0
-                    for m in range(n_open + 1):
-                        count = min(at_least[t, k] + elsewhere[r, t] + m, cutoff)
-                        here = sign * steps[k] * (placed[m] - ratio * best[count]) + value[k + 1, m]
-                        if here > most:
-                            most, argument = here, m
-                        value[k, m] = most
-                        chosen[k, m] = argument
-                amount, ideal, m = gained[r, t], 0.0, n_open
-                for k in range(n_levels):
-                    m = chosen[k, m]
-                    amount += steps[k] * placed[m]
-                    ideal += steps[k] * best[min(at_least[t, k] + elsewhere[r, t] + m, cutoff)]
-                better = ideal > 0 and sign * (amount / ideal - ratio) > 1e-15
-                if better:
-                    ratio = amount / ideal
-            bound[r, t] = ratio
+    reach: AnyArray,
+    sign: float,
+) -> FloatArray:
+    """Return the greatest (sign 1) or the least (−1) value on each topic, shape (topic,)."""
+    cutoff, topic, more = len(best) - 1, np.arange(len(gained)), np.arange(placed.shape[1])
+    ideal = np.zeros_like(gained)
+    for step, n in zip(steps, reach.T, strict=True):
+        ideal += step * best[np.minimum(n, cutoff)]
+    ratio = safe_ratio(gained, ideal)
+    if sign > 0 and steps.sum() > 0:  # one relevant document makes the ideal
+        alone = (ideal <= 0) & (n_open > 0)
+        ratio[alone] = placed[alone, 1] / best[1] if alone.any() else 0.0
+        ideal = np.where(alone, 1.0, ideal)
+    is_better = ideal > 0
+    while is_better.any():
+        value, choices = np.zeros_like(placed), []
+        for step, n in zip(steps[::-1], reach.T[::-1], strict=True):
+            ideals = best[np.minimum(n[:, None] + more, cutoff)]
+            here = sign * step * (placed - ratio[:, None] * ideals) + value
+            value = np.maximum.accumulate(here, axis=1)
+            is_new = here[:, 1:] > value[:, :-1]
+            argument = np.pad(np.where(is_new, more[1:], 0), ((0, 0), (1, 0)))
+            choices.append(np.maximum.accumulate(argument, axis=1))
+        amount, ideal, m = gained.copy(), np.zeros_like(gained), n_open
+        for step, n, choice in zip(steps, reach.T, choices[::-1], strict=True):
+            m = choice[topic, m]
+            amount += step * placed[topic, m]
+            ideal += step * best[np.minimum(n + m, cutoff)]
+        tried = safe_ratio(amount, ideal)
+        is_better &= (ideal > 0) & (sign * (tried - ratio) > 1e-15)
+        ratio = np.where(is_better, tried, ratio)
+    return ratio

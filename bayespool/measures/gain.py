@@ -5,15 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray, IndexArray
 from bayespool.errors import InputError
-from bayespool.measures.base import MAX_RELEVANCE, Additive, Measure, Tally, register_measure, whole_number
+from bayespool.measures.base import (
+    MAX_RELEVANCE,
+    Additive,
+    Extremes,
+    Measure,
+    Normalized,
+    Tally,
+    register_measure,
+    whole_number,
+)
 from bayespool.measures.extremes import gain_extremes
-from bayespool.measures.normalized import Extremes, Normalized
+from bayespool.validation import check_choice
 
 Formula = Literal["log2", "exp-log2"]
 
@@ -29,8 +38,7 @@ class _Gain(Additive):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.dcg not in get_args(Formula):
-            raise InputError(f"{self.name}: no dcg {self.dcg!r}", hint="known: 'log2', 'exp-log2'")
+        check_choice(f"{self.name}: dcg", self.dcg, Formula)
         object.__setattr__(self, "gain_of", _gains_by_level(self.name, self.gain_of))
         if self.gain_of and self.dcg != "log2":
             raise InputError(

@@ -50,6 +50,9 @@ _ALIASES = {"MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall"
 _ALIASES |= {"map": "AP", "mrr": "RR", "ndcg": "nDCG", "precision": "P", "recall": "R", "recip_rank": "RR"}
 _ALIASES |= {"success": "Success", "hit_rate": "Success", "judged": "Judged"}
 _TREC_EVAL_FAMILIES = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG"}
+_WRITING = re.compile(  # of ir_measures
+    r"(?P<name>[^\W\d]\w*)\s*(?:\((?P<inside>.*)\)\s*)?(?:@\s*(?P<cutoff>0+|[1-9][0-9]*))?", re.DOTALL
+)
 _OTHER_WRITING = re.compile(  # trec_eval's P_10 and P.10, mteb's map_at_10, ranx's map@10-l2
     r"(?P<name>[A-Za-z_]+?)(?:(?:_at_|[_.])(?P<n>[0-9]+)|@(?P<cutoff>[0-9]+)-l(?P<rel>[0-9]+))"
 )
@@ -251,28 +254,11 @@ def _parse_text(text: str) -> _ParsedText:
             return _ParsedText(name, None, {})
     if other := _read_other_writing(bare):
         return other
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's parser warns of some invalid texts
-            node = ast.parse(bare, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _unknown(text) from None
-    if ast.get_source_segment(bare, node) != bare:  # comments or parentheses around it
+    match = _WRITING.fullmatch(bare)
+    if match is None:
         raise _unknown(text)
-    cutoff: int | None = None
-    before, behind = node, None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        before, behind = node.left, node.right
-    call = before if isinstance(before, ast.Call) else None
-    named = call.func if call else before
-    if not isinstance(named, ast.Name):
-        raise _unknown(text)
-    if behind is not None:
-        written = ast.get_source_segment(bare, behind) or ""
-        if not re.fullmatch(r"[0-9]+", written):
-            raise _unknown(text)
-        cutoff = int(written)
-    return _ParsedText(named.id, cutoff, _literal_parameters(text, call) if call else {})
+    cutoff = int(match["cutoff"]) if match["cutoff"] else None
+    return _ParsedText(match["name"], cutoff, _literal_parameters(text, match["inside"] or ""))
 
 
 def _read_other_writing(text: str) -> _ParsedText | None:
@@ -296,8 +282,16 @@ def _threshold(match: re.Match[str]) -> dict[str, Any]:
     return {"rel": int(match["rel"])} if match["rel"] else {}
 
 
-def _literal_parameters(text: str, call: ast.Call) -> dict[str, Any]:
+def _literal_parameters(text: str, inside: str) -> dict[str, Any]:
     """Return the parameters in parentheses, which must be named literals."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's parser warns of some invalid texts
+            call = ast.parse(f"f({inside})", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _unknown(text) from None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise _unknown(text)
     parameters: dict[str, Any] = {}
     for keyword in call.keywords:
         argument = ast.unparse(keyword)

@@ -12,6 +12,7 @@ from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.base import Additive, Measure, register_measure
 from bayespool.measures.gain import ScaledGain
+from bayespool.validation import check_share
 
 _MAX_WEIGHT_LEFT = 1e-10  # beyond the cutoff of endless rankings
 
@@ -96,8 +97,7 @@ class RBP(Additive):
 
 
 def _persistence(p: Any) -> float:
-    if not isinstance(p, float | np.floating) or not 0 < p < 1:
-        raise InputError(f"{RBP.name}: p {p!r} is not a number between 0 and 1")
+    check_share("RBP: p", p)
     return float(p)
 
 

@@ -20,7 +20,7 @@ __getattr__ = renamed_names(
 )
 
 # strategies are registered by their import
-from bayespool.pooling import by_rank, sampling, bandits, fusion, rank_biased  # noqa: E402, F401, I001
+from bayespool.pooling import fusion, sampling, bandits, rank_biased  # noqa: E402, F401, I001
 from bayespool import names  # noqa: E402
 from bayespool.pooling.registry import STRATEGIES  # noqa: E402
 

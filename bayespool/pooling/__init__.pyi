@@ -6,10 +6,10 @@ from .bandits import (
     Thompson as Thompson,
     Ucb1Tuned as Ucb1Tuned,
 )
-from .by_rank import RRF as RRF, Depth as Depth, DiscountedGain as DiscountedGain, Take as Take
 from .choosing import (
     Contributions as Contributions,
     Membership as Membership,
+    PoolPlan as PoolPlan,
     PoolSelection as PoolSelection,
     choose as choose,
     count_contributions as count_contributions,
@@ -26,6 +26,7 @@ from .discovery import (
     discover_pool as discover_pool,
 )
 from .fusion import (
+    RRF as RRF,
     Borda as Borda,
     CombAnz as CombAnz,
     CombMax as CombMax,
@@ -34,13 +35,15 @@ from .fusion import (
     CombMnz as CombMnz,
     CombSum as CombSum,
     Condorcet as Condorcet,
+    Depth as Depth,
+    DiscountedGain as DiscountedGain,
+    Take as Take,
 )
 from .loading import (
     read_collection as read_collection,
     read_collections as read_collections,
     read_contributors as read_contributors,
 )
-from .plans import PoolPlan as PoolPlan
 from .pools import StrategyPool as StrategyPool, pool_of_strategy as pool_of_strategy
 from .rank_biased import RBPA as RBPA, RBPB as RBPB, RBPC as RBPC
 from .registry import (

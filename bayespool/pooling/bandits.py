@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from bayespool.compiled import compiled
-from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.strategy import Adaptive, TopicRankings
+from bayespool.validation import check_number, check_share
 
 _MAX_MEAN, _THOMPSON, _EPSILON_GREEDY, _UCB1_TUNED = range(4)
 
@@ -21,14 +20,18 @@ _MAX_MEAN, _THOMPSON, _EPSILON_GREEDY, _UCB1_TUNED = range(4)
 class Bandit(Adaptive):
     """Base class for bandit strategies, which read the next document from the run with the largest value."""
 
-    @abstractmethod
-    def policy(self) -> tuple[int, bool, float, float, float]:
-        """Return the policy code, whether whole rankings are counted, epsilon (−1 if unset), c and d."""
+    policy: ClassVar[int]
+    counts: str = "drawn"
+
+    def exploration(self) -> tuple[float, float, float]:
+        """Return the probability ε of any run (−1 if it falls), and c and d by which it falls."""
+        return -1.0, 0.0, 1.0
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """Return the first ``n`` documents in the order in which the bandit first selects them."""
         start, run, _ = topic.postings
-        return _draw(topic.document, start, run, relevant, n, *self.policy(), rng)
+        settings = self.policy, self.counts == "list", *self.exploration()
+        return _draw(topic.document, start, run, relevant, n, *settings, rng)
 
 
 @register_strategy("max-mean", citations=("losada-parapar-barreiro-2016",))
@@ -50,9 +53,7 @@ class MaxMean(Bandit):
 
     counts: Literal["list", "drawn"] = "list"
 
-    def policy(self) -> tuple[int, bool, float, float, float]:
-        """Return the settings for the max-mean policy."""
-        return _MAX_MEAN, self.counts == "list", -1.0, 0.0, 1.0
+    policy = _MAX_MEAN
 
 
 @register_strategy("thompson", citations=("losada-parapar-barreiro-2017",))
@@ -73,9 +74,7 @@ class Thompson(Bandit):
 
     counts: Literal["list", "drawn"] = "list"
 
-    def policy(self) -> tuple[int, bool, float, float, float]:
-        """Return the settings for the Thompson sampling policy."""
-        return _THOMPSON, self.counts == "list", -1.0, 0.0, 1.0
+    policy = _THOMPSON
 
 
 @register_strategy(
@@ -111,19 +110,17 @@ class EpsilonGreedy(Bandit):
     c: float = 0.01
     d: float = 0.1
 
+    policy = _EPSILON_GREEDY
+
     def __post_init__(self) -> None:
         """Raise `InputError` if a setting is out of range."""
-        if self.epsilon is not None and not 0 <= self.epsilon <= 1:
-            raise InputError(f"epsilon-greedy: epsilon is {self.epsilon}", hint="give 0 to 1")
-        if not (self.c > 0 and 0 < self.d <= 1):
-            raise InputError(
-                f"epsilon-greedy: c is {self.c}, d is {self.d}", hint="c is above 0, d above 0 and at most 1"
-            )
+        check_number("epsilon-greedy: epsilon", self.epsilon, least=0, most=1)
+        check_number("epsilon-greedy: c", self.c, above=0)
+        check_number("epsilon-greedy: d", self.d, above=0, most=1)
 
-    def policy(self) -> tuple[int, bool, float, float, float]:
-        """Return the settings for the epsilon-greedy policy."""
-        epsilon = -1.0 if self.epsilon is None else float(self.epsilon)
-        return _EPSILON_GREEDY, False, epsilon, float(self.c), float(self.d)
+    def exploration(self) -> tuple[float, float, float]:
+        """Return the probability ε of any run (−1 if it falls), and c and d by which it falls."""
+        return -1.0 if self.epsilon is None else float(self.epsilon), float(self.c), float(self.d)
 
 
 @register_strategy(
@@ -146,9 +143,7 @@ class Ucb1Tuned(Bandit):
     Auer, Cesa-Bianchi & Fischer 2002, section 4. Of pooling: Losada, Parapar & Barreiro 2017.
     """
 
-    def policy(self) -> tuple[int, bool, float, float, float]:
-        """Return the settings for the UCB1-tuned policy."""
-        return _UCB1_TUNED, False, -1.0, 0.0, 1.0
+    policy = _UCB1_TUNED
 
 
 @compiled
@@ -253,20 +248,15 @@ class Hedge(Adaptive):
 
     def __post_init__(self) -> None:
         """Raise `InputError` if ``beta`` is outside (0, 1)."""
-        if not 0 < self.beta < 1:
-            raise InputError(f"hedge: beta is {self.beta}", hint="give a number above 0 and below 1")
+        check_share("hedge: beta", self.beta)
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """Return the first ``n`` documents by weighted gain, updated after each judgment."""
         start, run, rank = topic.postings
         missing = _gain_of_missing((topic.document >= 0).sum(axis=1), len(topic))
         extra = np.log(max(len(topic), 1)) - np.log(rank) - missing[run]
-        first = np.lexsort((topic.lot, topic.best_rank))  # the order of equal values
-        size = np.diff(start)
-        at = np.repeat(start[first] - np.cumsum(size[first]) + size[first], size[first]) + np.arange(len(run))
-        ends = np.append(0, np.cumsum(size[first]))
-        positions = _follow(ends, run[at], extra[at], missing, relevant[first], n, float(np.log(self.beta)))
-        return first[positions].astype(np.int32)
+        first = topic.by_best_rank  # the order of equal values
+        return _follow(start, run, extra, missing, relevant, first, n, float(np.log(self.beta)))
 
 
 def _gain_of_missing(length: npt.NDArray[np.integer], n_documents: int) -> FloatArray:
@@ -287,6 +277,7 @@ def _follow(
     more: FloatArray,
     missing: FloatArray,
     relevant: BoolArray,
+    first: IntArray,
     n: int,
     log_beta: float,
 ) -> IntArray:
@@ -299,7 +290,7 @@ def _follow(
     for step in range(n):
         weight = np.exp(log_beta * (loss - loss.min()))
         best, most = -1, 0.0
-        for document in range(len(relevant)):
+        for document in first:
             if judged[document]:
                 continue
             value = 0.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, IntArray, OrderArray
 from bayespool.collection import UNJUDGED, Collection
@@ -164,6 +165,19 @@ def _starts(within: BoolArray, common_depth: int) -> list[int]:
     return list(dict.fromkeys([*common, common_depth]))
 
 
+def rank_counts(collection: Collection, run: int, n_ranks: int, *masks: BoolArray) -> npt.NDArray[np.intp]:
+    """Return numbers of a run's documents at each rank, of all and of each mask, shape (1 + mask, rank).
+
+    Masks have the shape (pair + 1,), and their last entry is False.
+    """
+    counts = np.zeros((1 + len(masks), n_ranks), dtype=np.intp)
+    for topics, depth in blocks(collection.document, run):
+        document = collection.document[run, topics, : min(depth, n_ranks)]
+        for row, inside in enumerate([document >= 0, *(mask[document] for mask in masks)]):
+            counts[row, : document.shape[1]] += inside.sum(axis=0)
+    return counts
+
+
 def _counts(
     collection: Collection, index: OrderArray, missing: BoolArray, share: float, depth: int
 ) -> tuple[OrderArray, OrderArray]:
@@ -174,13 +188,8 @@ def _counts(
     n_ranks, asked = collection.document.shape[2], max(_LEAST_RANKS, 2 * depth)
     while True:
         last = min(asked, n_ranks)
-        n_documents, n_missing = np.zeros((2, len(index), last), dtype=np.intp)
-        for row, run in enumerate(index):
-            for topics, n in blocks(collection.document, run):
-                document = collection.document[run, topics, : min(n, last)]
-                n_documents[row, : document.shape[1]] += (document >= 0).sum(axis=0)
-                n_missing[row, : document.shape[1]] += missing[document].sum(axis=0)
-        n_documents, n_missing = n_documents.cumsum(axis=1), n_missing.cumsum(axis=1)
+        counts = [rank_counts(collection, run, last, missing) for run in index]
+        n_documents, n_missing = np.stack(counts, axis=1).cumsum(axis=2)
         goes_on = collection.length[index].max(axis=1, initial=0) > last
         if not (goes_on & (n_missing[:, -1] <= share * n_documents[:, -1])).any():
             return n_documents, n_missing

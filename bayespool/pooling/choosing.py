@@ -1,11 +1,11 @@
-"""Choose documents to judge within a budget, count contributions, and list documents for assessors."""
+"""Plan what is judged, choose documents within a budget, count contributions, list them for assessors."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +14,164 @@ import pyarrow as pa
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection, Qrels
 from bayespool.collection.rankings import within
-from bayespool.errors import InputError
-from bayespool.names import Shares
-from bayespool.pooling.plans import PoolPlan
-from bayespool.pooling.registry import StoppingRule, stops_at
+from bayespool.errors import InputError, known_names
+from bayespool.names import Shares, split_list
+from bayespool.pooling.registry import (
+    STRATEGIES,
+    StoppingRule,
+    parse_stopping_rule,
+    parse_strategy,
+    stopping_text,
+    stops_at,
+    strategy_text,
+)
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import FixedOrder, Strategy, TopicRankings, retrieved_by
 from bayespool.randomness import key_of
+from bayespool.validation import check_choice, check_count
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolPlan:
+    """Strategy, budget and other settings that determine which documents are judged.
+
+    Parameters
+    ----------
+    strategy : Strategy
+    budget : int, optional
+        Documents over all topics. Strategies with a size of their own (``depth(k=10)``) need none; the
+        smaller of size and budget rules.
+    run_depth : int, optional
+        Maximum rank of a run that may be judged; default: all.
+    shares : {"equal", "global"}
+        How topics share the budget: as equally as their documents allow (`equal_shares`), or by the largest
+        values over all topics, of equals the smaller best rank, then lot. The latter needs a strategy of
+        fixed order whose values compare across topics.
+    rel : int, default 1
+        Smallest relevance that counts, for an adaptive strategy.
+    random_seed : int, default 1
+    stop : StoppingRule, optional
+        Rule that may end a topic before the budget does (`bayespool.pooling.STOPPING_RULES`).
+
+    Raises
+    ------
+    InputError
+        No budget where the strategy needs one; unknown shares; a budget, a rank or a relevance below 1; a
+        stopping rule for a sample.
+
+    Examples
+    --------
+    >>> plan = PoolPlan.of("combmnz(budget=300, shares=global, normalization='sum')")
+    >>> plan.budget, plan.rel, str(plan)
+    (300, 1, "combmnz(normalization='sum'), budget 300, global shares")
+    """
+
+    strategy: Strategy
+    budget: int | None = None
+    run_depth: int | None = None
+    shares: Shares = "equal"
+    rel: int = 1
+    random_seed: int = 1
+    stop: StoppingRule | None = None
+
+    def __post_init__(self) -> None:
+        name = self.strategy.name
+        if self.stop is not None and isinstance(self.strategy, Sampling):
+            raise InputError(
+                f"{name!r} is a random sample; a stopping rule would bias it", hint="give a budget alone"
+            )
+        if self.budget is None and self.stop is None and self.strategy.needs_budget:
+            raise InputError(f"{name!r} does not say how much to judge", hint="give a budget")
+        check_choice("shares", self.shares, Shares)
+        check_count("budget", self.budget)
+        check_count("run_depth", self.run_depth)
+        check_count("rel", self.rel)
+        check_count("random_seed", self.random_seed, least=0)
+
+    @classmethod
+    def of(
+        cls,
+        strategy: str | Strategy | PoolPlan,
+        budget: int | None = None,
+        *,
+        run_depth: int | None = None,
+        shares: Shares | None = None,
+        rel: int | None = None,
+        random_seed: int | None = None,
+        stop: str | StoppingRule | None = None,
+    ) -> PoolPlan:
+        """Return a plan made from a strategy, a text such as ``rrf(k=60, budget=5000)`` or another plan.
+
+        In a text settings of the plan stand beside those of the strategy, whose own have precedence;
+        ``depth`` is short for ``run_depth``. What is given besides replaces what text or plan say. An unknown
+        strategy or setting, or a value that one cannot have, is an `InputError`.
+        """
+        if isinstance(strategy, PoolPlan):
+            settings = vars(strategy)
+        else:
+            chosen, settings = split_plan(strategy) if isinstance(strategy, str) else (strategy, {})
+            settings["strategy"] = parse_strategy(chosen)
+        given = {
+            "budget": budget,
+            "run_depth": run_depth,
+            "shares": shares,
+            "rel": rel,
+            "random_seed": random_seed,
+            "stop": None if stop is None else parse_stopping_rule(stop),
+        }
+        return cls(**settings | {name: value for name, value in given.items() if value is not None})
+
+    def describe(self) -> dict[str, Any]:
+        """Return the arguments of `bayespool.pooling.choose` that the plan stands for, as JSON types."""
+        return {
+            "strategy": strategy_text(self.strategy),
+            "budget": self.budget,
+            "depth": self.run_depth,
+            "shares": self.shares,
+            "rel": self.rel,
+            "stop": self.stop and stopping_text(self.stop),
+            "random_seed": self.random_seed,
+        }
+
+    def __str__(self) -> str:
+        """Return the strategy and all non-default settings as text."""
+        return ", ".join(
+            [
+                strategy_text(self.strategy),
+                *([] if self.budget is None else [f"budget {self.budget}"]),
+                *([] if self.run_depth is None else [f"runs to rank {self.run_depth}"]),
+                *([] if self.shares == "equal" else [f"{self.shares} shares"]),
+                *([] if self.rel == 1 else [f"relevance from {self.rel}"]),
+            ]
+        )
+
+
+def split_plan(text: str) -> tuple[str, dict[str, Any]]:
+    """Return a strategy's text without the settings of its plan, and these."""
+    name, _, inside = text.strip().partition("(")
+    entry = STRATEGIES.get(name.strip().lower())
+    if entry is None or not inside.endswith(")"):
+        return text, {}  # the strategy's own message says what is wrong
+    known, rest, settings = [f.name for f in fields(PoolPlan)][1:], list[str](), dict[str, Any]()
+    for part in split_list(inside[:-1]):
+        key, _, value = (each.strip() for each in part.partition("="))
+        place = "run_depth" if key == "depth" else key
+        if key in entry.settings or not key.isidentifier():
+            rest.append(part)
+        elif place not in known:
+            hint = known_names(key, [*entry.settings, *known], before=f"{name} has ")
+            raise InputError(f"strategy {text!r}: there is no setting {key!r}", hint=hint)
+        elif place in settings:
+            raise InputError(f"strategy {text!r}: {key} twice", hint="leave one of the two out")
+        elif place == "stop":
+            settings[place] = parse_stopping_rule(value)
+        else:
+            is_whole = value.removeprefix("-").isdecimal() and place != "shares" and len(value) < 20
+            settings[place] = int(value) if is_whole else value.strip("'\"")
+    return (f"{name}({', '.join(rest)})" if rest else name), settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,27 +296,21 @@ def judging_order(
     rng = np.random.default_rng(key_of(random_seed, strategy.name, topic.query_id))
     k = min(n, len(topic))
     order = np.asarray(strategy.order(topic, relevance[topic.pair] >= rel, k, rng))
-    _check_order(order, strategy, topic, k)
+    if problem := _order_problem(order, len(topic), k):
+        request = f"strategy {strategy.name!r} was asked for {k} documents of topic {topic.query_id}"
+        hint = "`order` returns n distinct numbers of documents, which count from 0"
+        raise InputError(f"{request}, and gave {problem}", hint=hint)
     return topic.pair[order.astype(np.int32)]
 
 
-def _check_order(order: npt.NDArray[np.generic], strategy: Strategy, topic: TopicRankings, n: int) -> None:
-    """Raise `InputError` if a strategy's order is not n distinct document numbers."""
+def _order_problem(order: npt.NDArray[np.generic], n_documents: int, n: int) -> str:
+    """Return why an order is not n distinct document numbers; empty if it is."""
     if order.shape != (n,) or (n and order.dtype.kind not in "iu"):
-        problem = f"an array of {order.dtype} of shape {order.shape}"
-    elif n and not (order.min() >= 0 and order.max() < len(topic)):
-        problem = f"numbers from {order.min()} to {order.max()}, where there are 0 to {len(topic) - 1}"
-    else:
-        seen = np.zeros(len(topic), dtype=bool)
-        seen[order.astype(np.int32)] = True
-        if seen.sum() == n:
-            return
-        problem = f"only {seen.sum()} different ones"
-    request = f"strategy {strategy.name!r} was asked for {n} documents of topic {topic.query_id}"
-    raise InputError(
-        f"{request}, and gave {problem}",
-        hint="`order` returns n distinct numbers of documents, which count from 0",
-    )
+        return f"an array of {order.dtype} of shape {order.shape}"
+    if n and not (order.min() >= 0 and order.max() < n_documents):
+        return f"numbers from {order.min()} to {order.max()}, where there are 0 to {n_documents - 1}"
+    n_different = len(np.unique(order))
+    return f"only {n_different} different ones" if n_different < n else ""
 
 
 def inclusion_probabilities(
@@ -261,21 +403,15 @@ def choose(
     topics = list(retrieved_by(collection, index, depth=plan.run_depth, random_seed=plan.random_seed))
     n = topic_shares(plan.strategy, topics, plan.budget, plan.shares)
     settings = {"rel": plan.rel, "random_seed": plan.random_seed}
-    pairs = [
-        judging_order(plan.strategy, topic, relevance, int(k), **settings)
-        for topic, k in zip(topics, n, strict=True)
-    ]
+    pairs, inclusion = [], []
+    for topic, k in zip(topics, n.tolist(), strict=True):
+        pair = judging_order(plan.strategy, topic, relevance, k, **settings)
+        if plan.stop is not None:
+            pair = pair[: stops_at(plan.stop, relevance[pair], len(topic), plan.rel)]
+        pairs.append(pair)
+        inclusion.append(inclusion_probabilities(plan.strategy, topic, relevance, pair, **settings))
+    start = np.append(0, np.cumsum([len(pair) for pair in pairs]))
     n_documents = np.array([len(topic) for topic in topics])
-    if plan.stop is not None:
-        pairs = [
-            p[: stops_at(plan.stop, relevance[p], n_there, plan.rel)]
-            for p, n_there in zip(pairs, n_documents.tolist(), strict=True)
-        ]
-    inclusion = [
-        inclusion_probabilities(plan.strategy, topic, relevance, p, **settings)
-        for topic, p in zip(topics, pairs, strict=True)
-    ]
-    start = np.append(0, np.cumsum([len(p) for p in pairs]))
     return PoolSelection(plan, np.concatenate(pairs), start, np.concatenate(inclusion), n_documents)
 
 
@@ -447,6 +583,6 @@ def selection_frame(collection: Collection, chosen: PoolSelection, *, relevance:
         "inclusion": chosen.inclusion,
     }
     if relevance:
-        values = [int(value) if value >= 0 else None for value in level]
+        values = [value if value >= 0 else None for value in level.tolist()]
         columns["relevance"] = np.array(values, dtype=object)
     return pd.DataFrame(columns)

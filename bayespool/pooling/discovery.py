@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from bayespool.errors import (
     InputError,
     PoolWarning,
     StatedPoolWarning,
-    known_names,
     renamed_attributes,
     warn_caller,
 )
@@ -28,9 +27,11 @@ from bayespool.pooling.candidates import (
     candidate_pools,
     find_alternative,
     missing_pairs,
+    rank_counts,
 )
 from bayespool.pooling.pools import StrategyPool
 from bayespool.tables.formatting import counted, percent
+from bayespool.validation import check_choice, check_count, check_number
 
 PoolRule = Literal["leading", "skipping"]
 
@@ -241,13 +242,12 @@ def discover_pool(
         The pooled runs explain fewer than half of the judgments, and there are other candidates, so that
         held-out evidence may mislead.
     """
-    if (depth is not None and depth < 1) or (max_holes is not None and not max_holes >= 0):
-        raise InputError("the pool depth must be at least 1 and the number of holes at least 0")
+    check_count("pool depth", depth)
+    check_number("max_holes", max_holes, least=0)
     if max_holes is not None and max_holes > 1 and max_holes != int(max_holes):
         hint = "below 1 a share of a run's documents, else a whole number of documents per topic"
         raise InputError(f"max_holes cannot be {max_holes!r}", hint=hint)
-    if rule not in get_args(PoolRule):
-        raise InputError(f"no pool rule {rule!r}", hint=known_names(rule, get_args(PoolRule)))
+    check_choice("pool rule", rule, PoolRule)
     index = collection.run_index(candidates)
     n_runs, share, alternative, why = len(collection.run_ids), 0.0, None, ""
     if pooled_run_ids is not None:
@@ -330,13 +330,8 @@ def _with_other_depths(collection: Collection, candidates: OrderArray, share: fl
     outside = np.append(~collection.in_pool(), False)  # the last is that of −1, no document
     for run in candidates:
         top, end = (common, n_ranks) if collection.pooled[run] else (0, min(common, n_ranks))
-        n_documents, n_missing, n_own, n_own_missing = np.zeros((4, n_ranks), dtype=np.intp)
-        for topics, depth in blocks(collection.document, run):
-            document = collection.document[run, topics, :depth]
-            n_documents[:depth] += (document >= 0).sum(axis=0)
-            n_missing[:depth] += missing[document].sum(axis=0)
-            n_own[:depth] += outside[document].sum(axis=0)
-            n_own_missing[:depth] += (outside & missing)[document].sum(axis=0)
+        counts = rank_counts(collection, run, n_ranks, missing, outside, outside & missing)
+        n_documents, n_missing, n_own, n_own_missing = counts
         balance = np.append(0, np.cumsum((n_own - 5 * n_own_missing)[top:end]))
         depth = top + int(balance.argmax())
         within, below = slice(top, depth), slice(depth, min(end, max(2 * depth - top, common)))

@@ -1,4 +1,8 @@
-"""Strategies based on fused run scores (CombMAX, MIN, MED, SUM, ANZ, MNZ) and on ranks (Borda, Condorcet)."""
+"""Strategies that sort documents by ranks or by fused scores of runs, before any judgment.
+
+By best rank (Take@N, Depth@k), sums of rank weights (DCG, RRF), fused scores (CombMAX, MIN, MED, SUM, ANZ,
+MNZ) and votes (Borda, Condorcet).
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,79 @@ import numpy as np
 
 from bayespool.arrays import FloatArray, IntArray
 from bayespool.compiled import compiled
-from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.strategy import FixedOrder, TopicRankings
+from bayespool.validation import check_count, check_number
+
+
+@register_strategy("take", citations=("lipani-etal-2017",))
+@dataclass(frozen=True, kw_only=True)
+class Take(FixedOrder):
+    """Strategy that judges documents by their best rank in any run (Take@N)."""
+
+    topics_compare = True
+
+    def value(self, topic: TopicRankings) -> FloatArray:
+        """Return the negative best rank for each document, shape (document,)."""
+        return -topic.best_rank.astype(float)
+
+
+@register_strategy("depth", citations=("sparck-jones-van-rijsbergen-1975",))
+@dataclass(frozen=True, kw_only=True)
+class Depth(Take):
+    """Strategy that judges the top k documents from each run (Depth@k), best ranks first.
+
+    Its size is that of the pool, so that it needs no budget. A smaller budget may end within a depth.
+
+    Parameters
+    ----------
+    k : int, default 100
+        Ranks of a run that are judged, 1 or more; the default is that of most TREC campaigns.
+    """
+
+    k: int = 100
+
+    def __post_init__(self) -> None:
+        check_count("depth: k", self.k)
+
+    def size(self, topic: TopicRankings) -> int:
+        """Return the number of documents in the top k ranks of any run."""
+        return int((topic.best_rank <= self.k).sum())
+
+
+@register_strategy("dcg", source="Lipani et al. 2017 (ECIR)", citations=("lipani-etal-2017-ecir",))
+@dataclass(frozen=True, kw_only=True)
+class DiscountedGain(FixedOrder):
+    """Strategy that sorts documents by Σ 1 / log₂(rank + 1) over runs, their possible DCG contribution."""
+
+    topics_compare = True
+
+    def value(self, topic: TopicRankings) -> FloatArray:
+        """Return the sum of rank discounts for each document, shape (document,)."""
+        return topic.total(1 / np.log2(np.arange(2, topic.document.shape[1] + 2)))
+
+
+@register_strategy("rrf", citations=("cormack-clarke-buttcher-2009",))
+@dataclass(frozen=True, kw_only=True)
+class RRF(FixedOrder):
+    """Strategy that sorts documents by Σ 1 / (k + rank) over runs (reciprocal rank fusion).
+
+    Parameters
+    ----------
+    k : int, default 60
+        The larger, the less the first ranks stand out; 0 or more. The default is the paper's.
+    """
+
+    k: int = 60
+
+    topics_compare = True
+
+    def __post_init__(self) -> None:
+        check_count("rrf: k", self.k, least=0)
+
+    def value(self, topic: TopicRankings) -> FloatArray:
+        """Return the reciprocal rank fusion score for each document, shape (document,)."""
+        return topic.total(1 / (self.k + np.arange(1.0, topic.document.shape[1] + 1)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +112,7 @@ class Fusion(FixedOrder):
     topics_compare = True
 
     def __post_init__(self) -> None:
-        if not 0 <= self.constant <= 1:
-            raise InputError(f"equal scores that count {self.constant}", hint="give 0 to 1")
+        check_number("constant", self.constant, least=0, most=1)
 
     @property
     def needs_scores(self) -> bool:
@@ -236,8 +309,7 @@ class Borda(FixedOrder):
     n_candidates: int = 0
 
     def __post_init__(self) -> None:
-        if self.n_candidates < 0:
-            raise InputError(f"{self.n_candidates} candidates", hint="give 0 for as many as are retrieved")
+        check_count("borda: n_candidates", self.n_candidates, least=0)
 
     def value(self, topic: TopicRankings) -> FloatArray:
         """Return the negative sum of ranks for each document, shape (document,)."""

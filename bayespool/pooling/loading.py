@@ -50,6 +50,7 @@ from bayespool.errors import (
     some,
     warn_caller,
 )
+from bayespool.pooling.choosing import PoolPlan
 from bayespool.pooling.discovery import (
     PoolRule,
     describe_pool,
@@ -58,7 +59,6 @@ from bayespool.pooling.discovery import (
     warn_of_doubt,
     warn_of_misfit,
 )
-from bayespool.pooling.plans import PoolPlan
 from bayespool.pooling.pools import pool_of_strategy
 from bayespool.pooling.strategy import Strategy
 from bayespool.tables.files import PathLike

@@ -16,8 +16,7 @@ from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.samples import Sample
 from bayespool.errors import InputError, renamed_attributes
-from bayespool.pooling.choosing import PoolSelection, choose
-from bayespool.pooling.plans import PoolPlan
+from bayespool.pooling.choosing import PoolPlan, PoolSelection, choose
 from bayespool.pooling.registry import strategy_text
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import Strategy, retrieved_by

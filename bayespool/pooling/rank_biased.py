@@ -8,16 +8,32 @@ import numpy as np
 
 from bayespool.arrays import BoolArray, FloatArray, IntArray, OrderArray
 from bayespool.compiled import compiled
-from bayespool.errors import InputError
 from bayespool.pooling.registry import register_strategy
-from bayespool.pooling.strategy import Adaptive, FixedOrder, TopicRankings
+from bayespool.pooling.strategy import Adaptive, FixedOrder, Strategy, TopicRankings
+from bayespool.validation import check_share
 
 _CITATIONS = ("moffat-webber-zobel-2007",)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _RankBiased(Strategy):
+    """Base class of the methods, with the persistence of their weights."""
+
+    p: float = 0.8
+
+    topics_compare = True
+
+    def __post_init__(self) -> None:
+        check_share("p", self.p)
+
+    def weight(self, topic: TopicRankings) -> FloatArray:
+        """Return the weight (1 − p) p^(rank − 1) of each rank, shape (rank,)."""
+        return np.asarray((1 - self.p) * self.p ** np.arange(topic.document.shape[1]), dtype=np.float64)
+
+
 @register_strategy("rbp-a", citations=_CITATIONS)
 @dataclass(frozen=True, kw_only=True)
-class RBPA(FixedOrder):
+class RBPA(_RankBiased, FixedOrder):
     """Strategy that sorts documents by Σ w over runs, with RBP weight w = (1 − p) p^(rank − 1).
 
     Parameters
@@ -26,21 +42,14 @@ class RBPA(FixedOrder):
         Probability of going on to the next rank, between 0 and 1. The default is the paper's.
     """
 
-    p: float = 0.8
-
-    topics_compare = True
-
-    def __post_init__(self) -> None:
-        _check(self.p)
-
     def value(self, topic: TopicRankings) -> FloatArray:
         """Return the sum of rank-biased precision weights for each document, shape (document,)."""
-        return topic.total(_weight(topic, self.p))
+        return topic.total(self.weight(topic))
 
 
 @register_strategy("rbp-b", citations=_CITATIONS)
 @dataclass(frozen=True, kw_only=True)
-class RBPB(FixedOrder):
+class RBPB(_RankBiased, FixedOrder):
     """Strategy that sorts documents by Σ w R over runs, with RBP weight w and unjudged run weight R.
 
     Each chosen document takes its weight from R of the runs that retrieve it, whatever its relevance.
@@ -51,33 +60,25 @@ class RBPB(FixedOrder):
         As for `RBPA`.
     """
 
-    p: float = 0.8
-
-    topics_compare = True
-
-    def __post_init__(self) -> None:
-        _check(self.p)
-
     def value(self, topic: TopicRankings) -> FloatArray:
         """Return the weighted sum for each document at the time it is chosen, shape (document,).
 
         Sums only fall, so that they give the order.
         """
-        order, value_when_chosen = _one_by_one(
-            topic, self.p, np.zeros(len(topic), dtype=bool), len(topic), False
-        )
+        nothing = np.zeros(len(topic), dtype=bool)
+        order, value_when_chosen = _one_by_one(self, topic, nothing, len(topic), False)
         value = np.empty(len(topic))
         value[order] = value_when_chosen
         return value
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """Return the first ``n`` documents in judging order, without computing all values."""
-        return _one_by_one(topic, self.p, relevant, n, False)[0]
+        return _one_by_one(self, topic, relevant, n, False)[0]
 
 
 @register_strategy("rbp-c", citations=_CITATIONS)
 @dataclass(frozen=True, kw_only=True)
-class RBPC(Adaptive):
+class RBPC(_RankBiased, Adaptive):
     """Adaptive strategy that favors documents from effective, little-judged runs by rank-biased precision.
 
     Documents go by the sum over runs of w × R × (B + R / 2)³, where w is the weight of `RBPA`, R the unjudged
@@ -90,27 +91,13 @@ class RBPC(Adaptive):
         As for `RBPA`.
     """
 
-    p: float = 0.8
-
-    def __post_init__(self) -> None:
-        _check(self.p)
-
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """Return ``n`` documents, each with the largest weighted sum given all earlier judgments."""
-        return _one_by_one(topic, self.p, relevant, n, True)[0]
-
-
-def _check(p: float) -> None:
-    if not 0 < p < 1:
-        raise InputError(f"rank-biased precision with p = {p}", hint="give a number between 0 and 1")
-
-
-def _weight(topic: TopicRankings, p: float) -> FloatArray:
-    return np.asarray((1 - p) * p ** np.arange(topic.document.shape[1]), dtype=np.float64)
+        return _one_by_one(self, topic, relevant, n, True)[0]
 
 
 def _one_by_one(
-    topic: TopicRankings, p: float, relevant: BoolArray, n: int, by_effectiveness: bool
+    strategy: _RankBiased, topic: TopicRankings, relevant: BoolArray, n: int, by_effectiveness: bool
 ) -> tuple[IntArray, FloatArray]:
     """Return the first n documents by method B or C and their sums when chosen, shape (n,) each."""
     by_best_rank = topic.by_best_rank
@@ -122,8 +109,8 @@ def _one_by_one(
     order, gain = np.empty(n, dtype=np.int32), np.empty(n)
     _fill_one_by_one(
         document,
-        _weight(topic, p),
-        p ** topic.length.astype(float),
+        strategy.weight(topic),
+        strategy.p ** topic.length.astype(float),
         np.searchsorted(document[run, rank][by_document], np.arange(len(topic) + 1)),
         run[by_document],
         rank[by_document],

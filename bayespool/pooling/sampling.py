@@ -12,8 +12,10 @@ import numpy.typing as npt
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from bayespool.compiled import compiled
 from bayespool.errors import InputError
+from bayespool.measures.base import safe_ratio
 from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.strategy import Strategy, TopicRankings
+from bayespool.validation import check_count, check_number
 
 
 class Sampling(Strategy):
@@ -177,7 +179,7 @@ def sampled_ap(
             inside = np.where(stratum == h, weight, 0.0)
             above += np.where(stratum == h, (joint_weight - 1) * (np.cumsum(inside, axis=-1) - inside), 0.0)
     rank = np.arange(1, state.shape[-1] + 1)
-    return _quotient((weight * (1.0 + above) / rank).sum(axis=-1), n_relevant)
+    return safe_ratio((weight * (1.0 + above) / rank).sum(axis=-1), np.asarray(n_relevant))
 
 
 def infer_ap(state: StateArray, n_relevant: int | IntArray) -> FloatArray:
@@ -192,7 +194,7 @@ def infer_ap(state: StateArray, n_relevant: int | IntArray) -> FloatArray:
     share = (_above(hit) + _EPSILON) / (_above(judged) + 2 * _EPSILON)
     rank = np.arange(1, state.shape[-1] + 1)
     precision = (1.0 + _above(pooled) * share) / rank
-    return _quotient(np.where(hit, precision, 0.0).sum(axis=-1), n_relevant)
+    return safe_ratio(np.where(hit, precision, 0.0).sum(axis=-1), np.asarray(n_relevant))
 
 
 def infer_stratified_ap(
@@ -224,18 +226,12 @@ def infer_stratified_ap(
     total = np.zeros(state.shape[:-1])
     for h in range(len(n_pooled)):
         total += rate[h] * np.where(stratum == h, precision, 0.0).sum(axis=-1)
-    return _quotient(total, float((rate * n_relevant).sum()))
+    return safe_ratio(total, np.asarray((rate * n_relevant).sum()))
 
 
 def _above(is_counted: BoolArray) -> IndexArray:
     """Return the number of true entries at smaller ranks, shape (..., rank)."""
     return np.cumsum(is_counted, axis=-1) - is_counted
-
-
-def _quotient(total: FloatArray, n: float | npt.NDArray[np.integer] | FloatArray) -> FloatArray:
-    """Return ``total / n``, or 0 where ``n`` is 0."""
-    is_defined = np.asarray(n) > 0
-    return np.where(is_defined, total / np.where(is_defined, n, 1), 0.0)
 
 
 @register_strategy("active-sampling", citations=("li-kanoulas-2017",))
@@ -276,10 +272,8 @@ class ActiveSampling(Sampling):
 
     def __post_init__(self) -> None:
         """Raise `InputError` if ``batch`` is below 1 or ``even`` is outside (0, 1]."""
-        if self.batch < 1:
-            raise InputError(f"active-sampling: a batch of {self.batch}", hint="give 1 or more")
-        if not 0 < self.even <= 1:
-            raise InputError(f"active-sampling: even is {self.even}", hint="give a share above 0, up to 1")
+        check_count("active-sampling: batch", self.batch)
+        check_number("active-sampling: even", self.even, above=0, most=1)
 
     def order(self, topic: TopicRankings, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """Return the first ``n`` distinct documents in the order in which they are sampled."""
@@ -306,10 +300,8 @@ class ActiveSampling(Sampling):
         live = np.bincount(run, minlength=n_runs) > 0
         even = live / max(live.sum(), 1)
         lots = rng.random((n, 2))
-        order, log_out = _sample(
-            start, run, prior, credit, even, relevant, n, self.batch, float(self.even), lots
-        )
-        return order, log_out
+        settings = (self.batch, float(self.even), lots)
+        return _sample(start, run, prior, credit, even, relevant, n, *settings)
 
 
 @compiled

@@ -18,7 +18,7 @@ from bayespool.collection import Collection, Qrels
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import renamed_attributes
 from bayespool.measures import Measure
-from bayespool.measures.normalized import with_ideal
+from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Goal, Ideal, describe_estimator
 from bayespool.posterior import Completion, PosteriorEstimator
@@ -26,12 +26,12 @@ from bayespool.posterior.estimator import parse_posterior
 from bayespool.scoring.judging_influence import (
     Belief,
     Influence,
-    ListForAssessors,
     Target,
     check_goal,
     find_influence,
     find_target,
 )
+from bayespool.scoring.pools import ListForAssessors
 from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line

@@ -22,8 +22,8 @@ from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.measures import Estimates, Estimator, Measure, Normalized
+from bayespool.measures.base import with_ideal
 from bayespool.measures.estimates import estimate_checked
-from bayespool.measures.normalized import with_ideal
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.models.confusion import parse_confusion

@@ -90,7 +90,7 @@ def test_wrong_option_is_told_and_nothing_is_written(
 ) -> None:
     for wrong, message in [
         (["-m", "AP"], r"measure 'AP': it needs a cutoff, which says how deep .*; write AP@1000"),
-        (["--estimators", "background(e=7)"], r"constant e = 7 is not between 0 and 1"),
+        (["--estimators", "background(e=7)"], r"constant e cannot be 7; at least 0 and at most 1"),
         (
             ["--estimators", "posterior-background", "--posterior", "zz=Normal(0,1)"],
             r"no estimator asked for has a prior 'zz'",
@@ -203,7 +203,7 @@ WRONG: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("-m", "P@zero", "measure 'P@zero'"),
         ("-m", "MAP", "measure 'MAP'"),
         ("--estimators", "foreground", "no estimator 'foreground'; known: as-judged, background"),
-        ("--estimators", "background(e=7)", "constant e = 7"),
+        ("--estimators", "background(e=7)", "constant e cannot be 7"),
         ("--posterior", "drawz=3", "drawz"),
         ("--posterior", "draws=many", "draws"),
         ("--posterior", "draws=0", "draws"),

@@ -219,28 +219,28 @@ SETTINGS = (
     (FroebeBootstrap, {"loss": "mae"}, "loss cannot be 'mae'"),
     (FroebeBootstrap, {"n_bootstraps": 0}, "n_bootstraps cannot be 0; at least 1 and at most 1,000,000"),
     (FroebeBootstrap, {"n_bootstraps": 10**10}, "n_bootstraps cannot be 10000000000"),
-    (FroebeBootstrap, {"quantile": 101}, "quantile 101 is not a whole number from 0 to 100"),
-    (FroebeBootstrap, {"quantile": 2.5}, "quantile 2.5 is not"),
-    (FroebeBootstrap, {"overestimates": float("nan")}, "overestimates nan is not 0 or more"),
+    (FroebeBootstrap, {"quantile": 101}, "quantile cannot be 101; at least 0 and at most 100"),
+    (FroebeBootstrap, {"quantile": 2.5}, "quantile cannot be 2.5; a whole number"),
+    (FroebeBootstrap, {"overestimates": float("nan")}, "overestimates cannot be nan; at least 0"),
     (LuMoffatCulpepper, {"shape": "poisson"}, "shape cannot be 'poisson'"),
     (LuMoffatCulpepper, {"loss": "c"}, "loss cannot be 'c'"),
-    (LuMoffatCulpepper, {"persistence": 1.0}, "persistence 1.0 is not between 0 and 1"),
+    (LuMoffatCulpepper, {"persistence": 1.0}, "persistence cannot be 1.0; above 0 and below 1"),
     (PredictionPowered, {"sample": "pooled"}, "sample cannot be 'pooled'"),
     (PredictionPowered, {"n_draws": 0}, "n_draws cannot be 0; at least 1 and at most 1,000,000"),
     (Precise, {"sample": "runs"}, "sample cannot be 'runs'"),
     (Precise, {"n_draws": 0}, "n_draws cannot be 0"),
     (ConformalRiskControl, {"sample": "pooled"}, "sample cannot be 'pooled'"),
     (ConformalRiskControl, {"n_draws": 0}, "n_draws cannot be 0"),
-    (AntiPrecision, {"alpha": 2}, "alpha 2 is not between 0 and 1"),
+    (AntiPrecision, {"alpha": 2}, "alpha cannot be 2; at least 0 and at most 1"),
     (AntiPrecision, {"trigger": "x"}, "trigger cannot be 'x'"),
     (SystemsAdjustment, {"by": "team"}, "cannot hold out by 'team'; organization or run"),
     *(
-        (c, {x: y}, "is not between 0 and 1")
+        (c, {x: y}, f"constant {x} cannot be {y}; at least 0 and at most 1")
         for c in (Interpolated, Smoothed)
         for x, y in (("e", -0.1), ("e", 1.1), ("c", 2), ("c", float("nan")))
     ),
-    (Background, {"e": 1.1}, "constant e = "),
-    (Smoothed, {"alpha": 2}, "constant alpha = 2"),
+    (Background, {"e": 1.1}, "constant e cannot be 1.1"),
+    (Smoothed, {"alpha": 2}, "constant alpha cannot be 2"),
     (Interpolated, {"fit": "all"}, "fit cannot be 'all'"),
     *(
         (TopicsAdjustment, {"common_query_ids": ids}, "are not among the topics of the qrels")

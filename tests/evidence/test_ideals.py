@@ -17,7 +17,7 @@ from bayespool.evidence.ideals import (
 )
 from bayespool.experiments import load_example
 from bayespool.measures import Ideal, Normalized, parse_measure
-from bayespool.measures.normalized import with_ideal
+from bayespool.measures.base import with_ideal
 
 
 def test_documents_count_at_the_highest_level_that_they_reach() -> None:

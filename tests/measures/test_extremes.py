@@ -13,8 +13,7 @@ from hypothesis import given, strategies as st
 
 from bayespool.errors import InputError
 from bayespool.measures import AveragePrecision, Normalized, Recall, Tally, parse_measure
-from bayespool.measures.base import MISSING_RANK, DrawnRankings
-from bayespool.measures.normalized import insert_relevant
+from bayespool.measures.base import MISSING_RANK, DrawnRankings, insert_relevant
 
 PARAMETERS = {
     "R": ("", "(rel=2)", "(ideal='judged')"),

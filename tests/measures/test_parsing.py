@@ -148,11 +148,11 @@ def test_parameters_out_of_range_are_refused() -> None:
         "min_rel is -1": "SDCG(min_rel=-1)@10",
         "min_rel is 2 and max_rel 1": "INST(min_rel=2)@10",
         "is not a number of 0.5 or more": "INST(T=0.4)@10 INST(T=-1.0)@10 INST(T='a')@10 INST(T=True)@10",
-        "is not a number between 0 and 1": "RBP(p=0)@10 RBP(p=1.0)@10 RBP(p=1) RBP(p=-0.5) RBP(p='a')@10",
+        "RBP: p cannot be": "RBP(p=0)@10 RBP(p=1.0)@10 RBP(p=1) RBP(p=-0.5) RBP(p='a')@10",
         "no parameter 'tail'": "RBP(tail=True)@10",
-        "no dcg 'ln'": "nDCG(dcg='ln')@10",
+        "nDCG: dcg cannot be 'ln'": "nDCG(dcg='ln')@10",
         "two ways": "nDCG(dcg='exp-log2',gains={1:2})@10",
-        "R: no ideal 'best'; known: own, shared, judged": "R(ideal='best')@10",
+        "R: ideal cannot be 'best'": "R(ideal='best')@10",
     }.items():
         for text in texts.split():
             assert said in str(refused(parse_measure, text)), text

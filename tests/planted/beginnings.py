@@ -337,7 +337,7 @@ FAULTS = (
     ),
     Fault(
         "chance of stopping",
-        "measures/reciprocal_rank.py",
+        "measures/precision.py",
         "np.exp2(top - self.max_rel) - 2.0**-self.max_rel",
         "np.exp2(top - self.max_rel)",
         "measures/test_of_rankings.py",
@@ -354,8 +354,8 @@ FAULTS = (
     Fault(
         "relevant documents elsewhere",
         "measures/extremes.py",
-        "low = min(low, reached / (total[t] + added + elsewhere[r, t]))",
-        "low = min(low, reached / (total[t] + added))",
+        "lost = n_relevant + n_elsewhere[run]",
+        "lost = n_relevant",
         "measures/test_extremes.py",
         "the lower bound of AP is not the least that a completion gives",
     ),

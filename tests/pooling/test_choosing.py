@@ -170,7 +170,7 @@ def test_take_and_depth_go_by_best_rank_then_lot() -> None:
     assert order_of("depth(k=1)", topic, "abcde") == "abecd"
     assert [parse_strategy(f"depth(k={k})").size(topic) for k in (1, 2, 9)] == [3, 5, 5]
     assert parse_strategy("take").size(topic) is None
-    with pytest.raises(InputError, match="a depth of 0"):
+    with pytest.raises(InputError, match="depth: k cannot be 0"):
         parse_strategy("depth(k=0)")
 
 

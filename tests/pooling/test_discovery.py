@@ -81,7 +81,7 @@ def test_settings_that_cannot_be_are_refused() -> None:
         ({"depth": -3}, "at least 1"),
         ({"max_holes": -1}, "at least 0"),
         ({"max_holes": 1.5}, "max_holes cannot be 1.5"),
-        ({"rule": "sniffing"}, "no pool rule"),
+        ({"rule": "sniffing"}, "pool rule cannot be 'sniffing'"),
         ({"candidates": ["zz"]}, "no run 'zz'"),
         ({"pooled_run_ids": ["zz"], "depth": 3}, "no run 'zz'"),
         ({"pooled_run_ids": ["u"]}, "give the depth"),  # which these do not show

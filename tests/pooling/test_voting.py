@@ -125,11 +125,11 @@ def test_method_c_is_the_one_step_by_step(rankings: dict[str, str], relevant: se
 
 def test_what_no_setting_can_be_is_refused() -> None:
     for text, said in (
-        ("borda(n_candidates=-1)", "-1 candidates"),
-        ("rrf(k=-1)", "k = -1; give 0 or more"),
-        ("rbp-a(p=0)", "p = 0; give a number between 0 and 1"),
-        ("rbp-b(p=1)", "p = 1; give a number between 0 and 1"),
-        ("rbp-c(p=1.5)", "p = 1.5; give a number between 0 and 1"),
+        ("borda(n_candidates=-1)", "n_candidates cannot be -1"),
+        ("rrf(k=-1)", "rrf: k cannot be -1; at least 0"),
+        ("rbp-a(p=0)", "p cannot be 0; above 0 and below 1"),
+        ("rbp-b(p=1)", "p cannot be 1; above 0 and below 1"),
+        ("rbp-c(p=1.5)", "p cannot be 1.5; above 0 and below 1"),
     ):
         with pytest.raises(InputError, match=said):
             parse_strategy(text)
@@ -194,5 +194,5 @@ def test_ranks_need_no_scores_and_others_ask_for_them() -> None:
     assert order_of(strategy, topic, "abcd") == "acbd"
     with pytest.raises(InputError, match="needs the scores of the runs"):
         values("combsum", topic, "abcd")
-    with pytest.raises(InputError, match="equal scores that count 2"):
+    with pytest.raises(InputError, match="constant cannot be 2"):
         parse_strategy("combsum(constant=2)")

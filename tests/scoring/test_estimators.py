@@ -270,7 +270,7 @@ REFUSED = {
     "background(e=x)": r"estimator 'background\(e=x\)': ",
     "background(e=__import__('os'))": "e cannot be __import__", "background(e='much')": "e must be a number",
     "background(e=True)": "e must be a number", "background(e=None)": "e must be a number",
-    "background(e=2)": "e = 2 is not between 0 and 1", "background(estimand='half')": "'complete', 'pooled'",
+    "background(e=2)": "e cannot be 2; at least 0", "background(estimand='half')": "'complete', 'pooled'",
     "systems-adjustment(substitute=1)": "True or False",
     "anti-precision(trigger='always')": "'lambda', 'precision', 'anti-precision'",
     "topics-adjustment": "needs common_query_ids",

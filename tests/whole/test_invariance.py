@@ -18,7 +18,7 @@ from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning, InputError
 from bayespool.experiments import load_example, simulate_example
 from bayespool.measures import MEASURES, Measure, parse_measure
-from bayespool.measures.normalized import with_ideal
+from bayespool.measures.base import with_ideal
 from bayespool.models import MODELS
 from bayespool.scoring import Scores, score
 
@@ -258,5 +258,5 @@ def test_only_an_ideal_of_a_run_s_own_is_changed() -> None:
     asked = [parse_measure(text) for text in ("P@10", "nDCG@10", "AP(ideal='judged')@10")]
     changed = ["P@10", "nDCG(ideal='shared')@10", "AP(ideal='judged')@10"]
     assert [str(measure) for measure in with_ideal(asked, "shared")] == changed
-    with pytest.raises(InputError, match="no ideal 'mine'"):
+    with pytest.raises(InputError, match="ideal cannot be 'mine'"):
         with_ideal(asked, "mine")  # type: ignore[arg-type]
