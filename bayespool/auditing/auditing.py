@@ -29,7 +29,7 @@ from bayespool.collection.readers import qrels_content
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import InputError, InputWarning, renamed_attributes, warn_caller
 from bayespool.report.result import Figure, cited_by
-from bayespool.scoring.judging_influence import ListForAssessors
+from bayespool.scoring.pools import ListForAssessors
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import digest
 from bayespool.tables.formatting import counted, interval, level, number, p_value
@@ -39,6 +39,13 @@ from bayespool.validation import check_count, check_number
 
 _DEFAULT_BUDGET = 50  # documents of the first round
 _N_SHOWN = 20  # steps
+_VERDICTS = {
+    "worse": "is not the best: it is worse than",
+    "better": "is better than",
+    "equal": "is equal to",
+    "open": "cannot be separated yet from",
+}
+"""What is said of the leader, keyed by its verdicts against other runs."""
 
 
 @renamed_attributes(go_on="continue_with", inform="apply_to", looseness="expected_gap", audits="differences")
@@ -375,15 +382,14 @@ class Audit(Guarantees, ListForAssessors):
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the guarantees, the reason to stop and the digest for verification."""
         sentences = self._leader_sentences() if self._has_leader else self._value_sentences()
-        n_pending, stop = len(self) - self.n_judged, f"a width of at most {self.until or 0:g} is reached"
+        n_pending, width = len(self) - self.n_judged, f" ({number(self.width)})"
+        stop = f"a width of at most {self.until or 0:g} is reached"
         if self._has_leader:
-            verdicts = self.leader_is.values()
+            verdicts, width = self.leader_is.values(), ""
             narrow = f" or is at most {self.until:g} wide" if "open" in verdicts and self.until else ""
             stop = f"each difference has a sign{' or is 0' if 'equal' in verdicts else ''}{narrow}"
         if self.is_done:
-            stop = "all is judged" if self.n_judged == len(self.urn) else stop
-            width = "" if self._has_leader else f" ({number(self.width)})"
-            sentences.append(f"stop: {stop}{width}")
+            sentences.append(f"stop: {'all is judged' if self.n_judged == len(self.urn) else stop}{width}")
         elif n_pending:
             n_documents = counted(len(self.urn), "unjudged document")
             sentences.append(f"to judge, in this order: {counted(n_pending, 'document')} of {n_documents}")
@@ -411,21 +417,16 @@ class Audit(Guarantees, ListForAssessors):
 
     def _leader_sentences(self) -> list[str]:
         """Return sentences on whether the leader is best and on runs not separated from it."""
-        leader, verdicts = self.run_ids[0], self.leader_is
+        leader, n_runs = self.run_ids[0], counted(len(self.run_ids), "run")
         judgments = counted(self.n_judged, "judgment")
         guarantee = f"; guaranteed at {level(self.ci_prob)} for all together, by {judgments}"
-        wordings = {
-            "worse": f"is not the best: it is worse than {{}}{guarantee}",
-            "better": f"is better than {{}}{guarantee}",
-            "equal": f"is equal to {{}}{guarantee}",
-            "open": "cannot be separated yet from {}",
-        }
         sentences = [f"{self.measure}: {leader} led by the posterior before any judgment"]
-        if set(verdicts.values()) == {"better"}:
-            return [*sentences, f"{leader} is the best of {counted(len(self.run_ids), 'run')}{guarantee}"]
-        for word, wording in wordings.items():
-            if runs := [run for run, verdict in verdicts.items() if verdict == word]:
-                sentences.append(f"{leader} {wording.format(', '.join(runs))}")
+        if set(self.leader_is.values()) == {"better"}:
+            return [*sentences, f"{leader} is the best of {n_runs}{guarantee}"]
+        for verdict, words in _VERDICTS.items():
+            if runs := [run for run, its_verdict in self.leader_is.items() if its_verdict == verdict]:
+                proof = guarantee if verdict != "open" else ""
+                sentences.append(f"{leader} {words} {', '.join(runs)}{proof}")
         return sentences
 
     def figures(self) -> tuple[Figure, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -220,7 +221,7 @@ def check_keywords(function: Callable[..., Any], keywords: Mapping[str, Any]) ->
 
     if "random_seed" in keywords and "random_seed" in given_settings(keywords.get("posterior")):
         raise InputError("--seed beside --posterior random_seed=", hint="leave one of the two out")
-    with contextlib.suppress(NoCollectionError):
+    with warnings.catch_warnings(action="ignore"), contextlib.suppress(NoCollectionError):
         function(None, **keywords)
 
 

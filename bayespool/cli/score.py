@@ -207,7 +207,7 @@ def _run_name(text: str) -> str:
 
 
 @command(
-    "comparisons/gating.py:gate",
+    "comparisons/comparing.py:gate",
     argument=files_argument("runs", help="OLD.run NEW.run: the run that there is, and the new one."),
     first="qrels pool organizations measures margin probability scope posterior collections random_seed",
     more="judges known_depth pool_strategy reading",

@@ -1,14 +1,16 @@
-from .comparing import Comparison as Comparison, compare as compare
+from .comparing import Gate as Gate, compare as compare, gate as gate
+from .comparison import Comparison as Comparison
 from .draws import (
     Agreement as Agreement,
     DrawComparison as DrawComparison,
+    SignificantDraws as SignificantDraws,
     agree_on_draws as agree_on_draws,
     compare_across as compare_across,
     compare_runs_by_draws as compare_runs_by_draws,
     rank_probabilities as rank_probabilities,
+    significant_draws as significant_draws,
     simultaneous_order as simultaneous_order,
 )
-from .gating import Gate as Gate, gate as gate
 from .outcomes import (
     Reversals as Reversals,
     brier_score as brier_score,
@@ -38,13 +40,11 @@ from .reversing import (
 from .sentences import comparison_sentence as comparison_sentence
 from .significance import (
     SignificanceTest as SignificanceTest,
-    SignificantDraws as SignificantDraws,
     adjust_p_values as adjust_p_values,
     dunnett as dunnett,
     effect_sizes as effect_sizes,
     paired_t as paired_t,
     randomization as randomization,
-    significant_draws as significant_draws,
     tukey_hsd as tukey_hsd,
     wilcoxon as wilcoxon,
 )

@@ -1,188 +1,55 @@
-"""Compare runs: score them together, then compare every pair."""
+"""Compare runs: score them together, then compare every pair, or decide on a new one by its pair."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import Systems, expect_collection, group_systems, parse_systems
+from bayespool.comparisons.comparison import Comparison, TestKey, compared_pairs
 from bayespool.comparisons.draws import (
+    DRAW_TESTS,
     DrawComparison,
+    SignificantDraws,
     compare_runs_by_draws,
     draws_in_scope,
-    is_compared_across,
+    significant_draws,
 )
-from bayespool.comparisons.frames import ComparisonFrames, TestKey, compared_pairs
-from bayespool.comparisons.sentences import comparison_sentence, comparison_sentences
+from bayespool.comparisons.sentences import chance_text
 from bayespool.comparisons.significance import (
-    DRAW_TESTS,
-    SignificantDraws,
     adjust_p_values,
     dunnett,
     p_values,
-    significant_draws,
 )
-from bayespool.comparisons.tables import citations_with_tests, comparison_tables
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import InputError, known_names, renamed_attributes
-from bayespool.measures import Estimator, Measure
+from bayespool.errors import InputError, known_names
+from bayespool.measures import Estimator, Measure, equal_tailed_interval
 from bayespool.measures.base import with_ideal
-from bayespool.measures.parsing import parse_measures
+from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.names import AS_JUDGED, By, Control, Estimand, Ideal, Scope, SignificanceTest
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import shared_settings
-from bayespool.report.result import Figure, Result
-from bayespool.report.saving import StoredResult
+from bayespool.posterior.estimator import parse_posterior, shared_settings
 from bayespool.scoring import Scores
 from bayespool.scoring.estimators import parse_estimators, with_as_judged
-from bayespool.scoring.score_tables import FAR_NOTE, collection_notes, far_runs, note_lines
 from bayespool.scoring.scoring import resolve_targets, score_targets
-from bayespool.tables import Citation
 from bayespool.tables.files import PathLike
-from bayespool.tables.formatting import counted, level, some_of
-from bayespool.tables.markup import Arrangement, TextTable, one_line
-from bayespool.tables.table import Table
+from bayespool.tables.formatting import counted, difference, interval, level as level_text
 from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
 
-_RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
-
-
-@renamed_attributes(system_scores="variance", system_variance="variance")
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ComparisonFrames, Result):
-    """Comparison of pairs of runs, created by `bayespool.compare`.
-
-    A matrix of shape (run, run) has the row's run against the column's, in the order of `run_ids`; the frames
-    have each pair once.
-
-    Attributes
-    ----------
-    scores : Scores
-        The runs' bounds and estimates; the first method is the uncorrected scores, ``as-judged``.
-    draws : mapping of (Measure, method, scope) to DrawComparison
-        For methods with draws, by scope (`bayespool.compare`).
-    p_values : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
-        Unadjusted, of each method's per-topic values, which are taken as known.
-    p_adjusted : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
-        Adjusted for the family of pairs compared; NaN for others; Tukey's are so by themselves.
-    significant : mapping of (Measure, method, test) to SignificantDraws
-        For methods with draws and the tests that are repeated in every draw (``paired-t``, ``tukey-hsd``).
-    tests : tuple of str
-    control : str
-        Of the p-values over the pairs compared, ``tukey-hsd`` excepted.
-    level : float
-    rope : float
-    ci_prob : float
-    metadata : dict
-        Version, fingerprint, pool and settings, to quote with a result.
-    systems : tuple of (str, str)
-        Runs with the systems that they are replicates of.
-    baseline : tuple of str
-        Runs that all others are compared with; none: every pair.
-    arrangement : Arrangement
-        Order and number of the pairs that readers see; the frames have all.
-    """
-
-    command = "compare"
-    title = "Comparison of runs"
-
-    def __repr__(self) -> str:
-        pairs = counted(self.n_pairs, "pair")
-        runs = f"{pairs} of {counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
-        topics = counted(len(self.scores.query_ids), "topic")
-        return one_line("Comparison", f"{some_of(self.measures, 3)} of {runs} on {topics}")
-
-    def tables(self) -> tuple[Table, ...]:
-        """Return all tables of the comparison, with every pair of runs."""
-        return comparison_tables(self, Arrangement())
-
-    def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
-        """Return tables formatted for reading, with the arranged columns and pairs."""
-        arranged = self.arrangement if arrangement is None else arrangement
-        width = Arrangement(width=arranged.width)
-        return tuple(self.marked(t) for table in comparison_tables(self, arranged) for t in table.read(width))
-
-    def marked(self, text: TextTable) -> TextTable:
-        """Return a table with a dagger after runs that are unlike the pool."""
-        return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
-
-    def sentences(self, *pair: str) -> tuple[str, ...]:
-        """Return sentences on up to three pairs of runs, per measure and across measures.
-
-        Parameters
-        ----------
-        *pair : str
-            Two runs: then a sentence on this pair for each measure, however many runs there are.
-
-        Raises
-        ------
-        InputError
-            One run, more than two, or one that is not in the comparison.
-        """
-        if pair and len(pair) != 2:
-            raise InputError(f"a pair is two runs, not {len(pair)}")
-        if pair:
-            run_a, run_b = pair
-            return tuple(comparison_sentence(self, run_a, run_b, measure) for measure in self.measures)
-        return tuple(comparison_sentences(self))
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return plots of differences or rank probabilities, and a leaderboard for three or more runs."""
-        return _figures(self)
-
-    def citations(self) -> tuple[Citation, ...]:
-        """Return citations for the estimators, tests, multiplicity control and reliability coefficients."""
-        return citations_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
-
-    def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool, the runs and measures that share no draws."""
-        scores = self.scores
-        lines = collection_notes(scores.metadata)
-        lines += note_lines(scores.statements, scores.run_ids, scores.measures)
-        if len(self.measures) < 2:
-            return tuple(lines)
-        for method in dict.fromkeys(method for _, method, _ in self.draws):
-            groups = self._across_frame.loc[self._across_frame["method"] == method, "measures"]
-            joint = {measure for text in groups for measure in text.split(", ")}
-            others = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in joint]
-            if len(others) > 1 or (others and joint):
-                lines.append(
-                    f"{method}: draws of {', '.join(others)} come from completed judgments of their own, so "
-                    "that nothing is said across measures; posterior='joint=True' completes them together"
-                )
-        return tuple(lines)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class StoredComparison(StoredResult, reads="compare"):
-    """Comparison read from stored tables."""
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return plots of the stored comparison if its tables are complete."""
-        names = [table.name for table in self.tables()]
-        return _figures(self) if {"differences", "runs"} <= set(names) else super().figures()
-
-
-def _figures(comparison: Result) -> tuple[Figure, ...]:
-    from bayespool.plots import draw_comparison, draw_leaderboard
-
-    caption = "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure"
-    figure = Figure("comparison", caption, partial(draw_comparison, comparison))
-    runs = comparison.to_frame("runs")
-    if runs["run_id"].nunique() <= 2 or runs["value"].isna().all():
-        return (figure,)
-    prob = level(runs["ci_prob"].max())
-    caption = (
-        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
-        "measure. Runs with filled marks may be the best."
-    )
-    ranks = Figure("leaderboard", caption, partial(draw_leaderboard, comparison))
-    return (figure, ranks)
+Verdict = Literal["better or equal", "worse", "cannot be told"]
+_DECIMALS = 12
+_SCOPES: dict[Scope, str] = {
+    "these-topics": "these topics",
+    "population": "topics like these",
+    "another-assessor": "these topics, by another assessor of the same kind,",
+}
+_STATUS: dict[Verdict, int] = {"better or equal": 0, "worse": 1, "cannot be told": 2}
 
 
 def compare(
@@ -292,7 +159,7 @@ def compare(
     All runs are scored together, so values differ from those of `score`, where each run is scored as if it
     were alone. A document that several runs retrieve has one relevance per draw, which cancels in their
     difference. Runs share one ideal ranking (``ideal``), and measures over it say so in their names:
-    ``nDCG(ideal='shared')@10``. Measures share draws (``joint``), for `ComparisonFrames.across_measures`.
+    ``nDCG(ideal='shared')@10``. Measures share draws (``joint``), for `Comparison.across_measures`.
 
     Examples
     --------
@@ -453,3 +320,162 @@ def compare_scores(
         baseline=baseline,
         metadata={**scores.metadata, **described(scopes=scopes, **testing, random_seed=random_seed)},
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Gate:
+    """Verdict on a new run against another, created by `bayespool.gate`.
+
+    Attributes
+    ----------
+    verdict : {"better or equal", "worse", "cannot be told"}
+    sentence : str
+        The verdict with what it rests on, on one line.
+    difference, lower, upper : float
+        Mean over draws of the new run's score minus the other's, and ends of its interval.
+    prob_not_worse : float
+        Chance that the new run's score is at least the other's minus the margin.
+    metadata : dict
+        Version, fingerprint, pool and settings, and the verdict with its numbers under ``gate``.
+    """
+
+    verdict: Verdict
+    sentence: str
+    difference: float
+    lower: float
+    upper: float
+    prob_not_worse: float
+    metadata: Mapping[str, Any]
+
+    @property
+    def status(self) -> int:
+        """Exit status: 0 for better or equal, 1 for worse, 2 if neither can be told."""
+        return _STATUS[self.verdict]
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def gate(
+    collection: Collection,
+    run_ids: Iterable[str] | None = None,
+    measures: object = "P@10",
+    *,
+    margin: float = 0.0,
+    probability: float = 0.95,
+    scope: Scope = "population",
+    posterior: str | PosteriorEstimator = "posterior-combined",
+    unpool: str | Iterable[str] = (),
+    unpool_by: By = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    ideal: Ideal = "shared",
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
+) -> Gate:
+    """Decide whether a new run is better than another or equal, or worse, as far as judgments tell.
+
+    Both runs are scored together, as in `compare`.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : iterable of str
+        Two runs: the one that there is, then the new one.
+    measures : measure, default "P@10"
+        The measure of the rankings: P@10, nDCG@10, AP@100, …; one of them.
+    margin : float, default 0
+        The new run may be lower by this and is still as good.
+    probability : float, default 0.95
+        Chance that a verdict needs: that the new run is not lower by more than the margin, or that it is.
+    scope : {"these-topics", "population", "another-assessor"}, default "population"
+        What the verdict speaks of: a population of topics, these topics, or another assessor. For a
+        population these topics are a sample of its topics, which is what a change of a system is judged by;
+        on these topics only unjudged documents are uncertain.
+    posterior : str or PosteriorEstimator, default "posterior-combined"
+        The posterior, as a model or its settings: 'ratio(draws=4000)', 'draws=4000, engine=nuts'.
+    unpool : str or iterable of str, optional
+        Runs of the campaign, or organizations, to score as if they were new: they leave the pool.
+    unpool_by : {"organization", "run"}
+        What leaves the pool with a run that is named: its organization, or nothing.
+    pool_depth : int, optional
+        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
+    estimand : {"complete", "pooled"}
+        Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled).
+    ideal : {"own", "shared", "judged"}, default "shared"
+        Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or the judged alone.
+    random_seed : int, default 1
+        Random seed; the same inputs and seed give the same bytes.
+    report : callable, optional
+        Called with a line on each stage of the work as it begins.
+
+    Returns
+    -------
+    Gate
+
+    Raises
+    ------
+    InputError
+        Not two runs; several measures, or one that is higher for worse runs; a probability of 0.5 or less,
+        which both verdicts could have; unknown run, measure or posterior.
+
+    Examples
+    --------
+    >>> from bayespool import gate, load_example
+    >>> verdict = gate(load_example(), ["new-a", "new-b"], "P@10", posterior="ratio")
+    >>> verdict.verdict, verdict.status
+    ('worse', 1)
+    >>> gate(load_example(), ["new-b", "new-a"], "P@10", posterior="ratio").status
+    0
+    """
+    measure = parse_sole_measure(measures)
+    if measure.falls:
+        raise InputError(f"{measure} is higher for worse runs", hint="choose another measure")
+    check_number("margin", margin, least=0)
+    check_number("probability", probability, above=0.5, below=1)
+    check_choice("scope", scope, Scope)
+    check_choice("estimand", estimand, Estimand)
+    check_choice("ideal", ideal, Ideal)
+    check_count("random_seed", random_seed, least=0)
+    estimator = dataclasses.replace(
+        parse_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True
+    )
+    expect_collection(collection)
+    pair = listed("run_ids", collection.given_run_ids if run_ids is None else run_ids, may_be_empty=True)
+    if len(set(pair)) != 2 or len(pair) != 2:
+        raise InputError(f"{counted(len(set(pair)), 'run')}", hint="name two: the one there is, the new one")
+    asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
+    asked |= {"pool_depth": pool_depth, "estimand": estimand}
+    deciding = {"margin": margin, "probability": probability, "random_seed": random_seed}
+    targets = resolve_targets(
+        collection,
+        pair,
+        with_ideal([measure], ideal),
+        (estimator,),
+        by_another=scope == "another-assessor",
+        **asked,
+    )
+    asked |= {"ideal": ideal, "scope": scope, **deciding}
+    scores = score_targets(
+        targets,
+        scope=scope,
+        settings=described(measures=measure, posterior=estimator, **asked),
+        report=report,
+    )
+    values, unit = draws_in_scope(scores.estimates[0], scope, random_seed)
+    old, new = (values[:, scores.run_ids.index(run)] for run in pair)
+    lead, ci_prob = np.round((new - old) / unit, _DECIMALS), fill_ci_prob(None)
+    lower, upper = (float(end) for end in equal_tailed_interval(lead, ci_prob))
+    mean, chance = float(lead.mean()), float((lead >= -margin - 10.0**-_DECIMALS).mean())
+    verdict: Verdict = "cannot be told"
+    if max(chance, 1 - chance) >= probability:
+        verdict = "better or equal" if chance > 0.5 else "worse"
+    numbers = {"difference": mean, "lower": lower, "upper": upper, "prob_not_worse": chance}
+    ends = f"{level_text(ci_prob)} interval {interval(lower, upper, 3, signed=True)}"
+    sentence = (
+        f"{verdict}: the {measure} of {pair[1]} − {pair[0]} on {_SCOPES[scope]} is {difference(mean, 3)} "
+        f"({ends}, {estimator.name}); the chance that it is at least {-margin or 0:g} is "
+        f"{chance_text(chance)}, and a verdict needs {probability:g}."
+    )
+    decision = {"run_ids": list(pair), "verdict": verdict, "status": _STATUS[verdict], "ci_prob": ci_prob}
+    return Gate(verdict, sentence, **numbers, metadata={**scores.metadata, "gate": decision | numbers})

@@ -1,4 +1,4 @@
-"""Pairs of runs and the order of all runs over joint draws, on one measure and on several."""
+"""Pairs of runs and the order of all runs over joint draws, on one measure and on several; significance."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
+from bayespool.comparisons.significance import Pairs, dunnett_critical, tukey_critical
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import population_draws
-from bayespool.names import Scope
+from bayespool.names import Control, Scope, SignificanceTest
 from bayespool.randomness import key_of
+from bayespool.validation import check_choice, check_share
 
 _DECIMALS = 12
 _NO_DIFFERENCE = 10.0**-_DECIMALS
@@ -377,3 +379,184 @@ def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estima
 def is_compared_across(measure: Measure) -> bool:
     """Return whether the measure evaluates rankings and higher scores are better."""
     return not measure.falls and not measure.describes_judgments
+
+
+DRAW_TESTS: tuple[SignificanceTest, ...] = ("paired-t", "tukey-hsd")
+"""Names of the tests fast enough to repeat in every draw."""
+
+
+_MAX_CELLS_OF_DRAWS = 1 << 21  # numbers
+
+
+@dataclass(frozen=True, eq=False)
+class SignificantDraws:
+    """Number of posterior draws in which each pair of runs differs significantly.
+
+    Attributes
+    ----------
+    test : {"paired-t", "tukey-hsd"}
+    level : float
+    control : {"none", "holm", "benjamini-hochberg", "dunnett"}
+        Over the family of pairs, within each draw.
+    n_draws : int
+    n_greater : ndarray of int64, shape (run, run)
+        Draws in which the row's run is significantly better than the column's.
+    """
+
+    test: SignificanceTest
+    level: float
+    control: Control
+    n_draws: int
+    n_greater: npt.NDArray[np.int64]
+
+    @property
+    def prob_significant(self) -> FloatArray:
+        """Share of draws in which two runs differ significantly in either direction, shape (run, run)."""
+        return (self.n_greater + self.n_greater.T) / self.n_draws
+
+    def reversal_risk(self, better: BoolArray) -> FloatArray:
+        """Return the probability that completed judgments do not confirm currently significant differences.
+
+        Parameters
+        ----------
+        better : ndarray of bool, shape (run, run)
+            Whether the row's run is now significantly better than the column's.
+
+        Returns
+        -------
+        ndarray of float, shape (run, run)
+            One minus the share of draws in which the pair is significant *in that direction*, on both sides
+            of the diagonal; NaN for pairs that are not significant now.
+        """
+        risk = np.where(better, 1 - self.n_greater / self.n_draws, np.nan)
+        return np.where(better.T, risk.T, risk)
+
+
+def significant_draws(
+    draws: npt.NDArray[np.integer],
+    *,
+    test: SignificanceTest = "paired-t",
+    level: float = 0.05,
+    control: Control = "none",
+    pairs: Pairs | None = None,
+) -> SignificantDraws:
+    """Count posterior draws in which each pair of runs differs significantly.
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run, topic)
+        Numbers of relevant documents of completed judgments (`bayespool.Estimates`).
+    test : {"paired-t", "tukey-hsd"}
+    level : float in (0, 1), default 0.05
+        Largest significant p-value.
+    control : {"none", "holm", "benjamini-hochberg", "dunnett"}
+        As in `bayespool.comparisons.adjust_p_values`, within each draw, or `dunnett` for pairs with one
+        baseline; Tukey's test needs none.
+    pairs : tuple of ndarray of int, optional
+        First and second runs of the family; default: all pairs.
+
+    Returns
+    -------
+    SignificantDraws
+
+    Raises
+    ------
+    InputError
+        Another test, an unknown control, or one for Tukey's test; fewer than two topics.
+
+    Notes
+    -----
+    With s = Σd and S = Σd² over T topics t² = s²·(T − 1) / (T·S − s²), so that t² ≥ c² is
+    s²·(T − 1 + c²) ≥ c²·T·S, without a quotient. A pair with equal numbers on every topic is not significant.
+    Tukey's mean square of the error is (ΣX² − Σ_r S_r²/T − Σ_t S_t²/R + S²/RT) / ((R − 1)(T − 1)).
+
+    Examples
+    --------
+    >>> draws = np.array([[[9, 8, 9, 7], [2, 1, 3, 1]], [[9, 1, 0, 7], [2, 8, 3, 1]]])
+    >>> significant_draws(draws).prob_significant[0, 1]
+    np.float64(0.5)
+    """
+    check_share("level", level)
+    check_choice("control", control, Control)
+    if test not in DRAW_TESTS:
+        raise InputError(f"{test} cannot be repeated in every draw", hint=f"use {' or '.join(DRAW_TESTS)}")
+    if test == "tukey-hsd" and control != "none":
+        raise InputError("tukey-hsd controls for all pairs by itself", hint="use control none")
+    n_draws, n_runs, n_topics = draws.shape
+    if n_topics < 2:
+        raise InputError("one topic cannot be tested")
+    n_greater = np.zeros((n_runs, n_runs), dtype=np.int64)
+    critical, degrees = 0.0, (n_runs - 1) * (n_topics - 1)
+    if degrees and control == "dunnett":
+        critical = np.sqrt(2) * dunnett_critical(level, n_runs - 1, degrees)
+    elif degrees and test == "tukey-hsd":
+        critical = tukey_critical(level, n_runs, degrees)
+    family = np.triu_indices(n_runs, 1) if pairs is None else pairs
+    step = max(1, _MAX_CELLS_OF_DRAWS // (n_runs * max(n_runs, n_topics)))
+    for start in range(0, n_draws, step):
+        part = draws[start : start + step].astype(np.float64)
+        total = part.sum(axis=2)
+        difference = total[:, :, None] - total[:, None, :]
+        if test == "tukey-hsd" or control == "dunnett":
+            significant = _exceed(part, total, difference, critical)
+        else:
+            significant = _paired_t(part, difference, level, control, family)
+        n_greater += (significant & (difference > 0)).sum(axis=0)
+    return SignificantDraws(test, level, control, n_draws, n_greater)
+
+
+def _paired_t(
+    part: FloatArray, difference: FloatArray, level: float, control: Control, family: Pairs
+) -> BoolArray:
+    from scipy.special import stdtr, stdtrit
+
+    n_topics = part.shape[2]
+    gram = part @ part.transpose(0, 2, 1)
+    squares_of_runs = np.einsum("drr->dr", gram)
+    squares = squares_of_runs[:, :, None] + squares_of_runs[:, None, :] - 2 * gram
+    if control == "none":
+        critical = float(stdtrit(n_topics - 1, 1 - level / 2)) ** 2
+        enough = difference**2 * (n_topics - 1 + critical) >= critical * n_topics * squares
+        significant: BoolArray = enough & (squares > 0)
+        return significant
+    first, second = family
+    d, s = difference[:, first, second], squares[:, first, second]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.sqrt(d**2 * (n_topics - 1) / (n_topics * s - d**2))
+    p = np.where(s > 0, 2 * stdtr(n_topics - 1, -t), np.nan)
+    significant = np.zeros(difference.shape, dtype=bool)
+    significant[:, first, second] = significant[:, second, first] = p <= _largest_rejected(p, level, control)
+    return significant
+
+
+def _largest_rejected(p: FloatArray, level: float, control: Control) -> FloatArray:
+    """Return the largest rejected p-value in each draw, −1 if none is rejected, shape (draw, 1)."""
+    ordered = np.sort(p, axis=1)
+    n = (~np.isnan(p)).sum(axis=1, keepdims=True)
+    k = np.arange(1, p.shape[1] + 1)
+    if control == "holm":
+        is_rejected = ordered * (n - k + 1) <= level
+        n_rejected = np.cumprod(is_rejected, axis=1).sum(axis=1, keepdims=True)
+    else:
+        is_rejected = ordered * n <= k * level
+        n_rejected = (is_rejected * k).max(axis=1, keepdims=True, initial=0)
+    padded = np.concatenate([np.full((len(p), 1), -1.0), ordered], axis=1)
+    largest: FloatArray = np.take_along_axis(padded, n_rejected, axis=1)
+    return largest
+
+
+def _exceed(part: FloatArray, total: FloatArray, difference: FloatArray, critical: float) -> BoolArray:
+    """Return whether each studentized difference reaches the critical value, shape (draw, run, run)."""
+    n_runs, n_topics = part.shape[1:]
+    topic_total = part.sum(axis=1)
+    # the sum of squared residuals times R·T is a whole number
+    residual = (
+        n_runs * n_topics * np.einsum("drt,drt->d", part, part)
+        - n_runs * np.einsum("dr,dr->d", total, total)
+        - n_topics * np.einsum("dt,dt->d", topic_total, topic_total)
+        + total.sum(axis=1) ** 2
+    )
+    error: FloatArray = residual / max(n_runs * n_topics * (n_runs - 1) * (n_topics - 1), 1)
+    enough = difference**2 >= critical**2 * n_topics * error[:, None, None]
+    significant: BoolArray = enough & (difference != 0)
+    return significant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayespool.arrays import BoolArray, FloatArray
-from bayespool.comparisons.frames import count_pairs
+from bayespool.comparisons.comparison import count_pairs
 from bayespool.comparisons.tables import (
     COMPARISON_COLUMNS,
     PAIR,
@@ -83,9 +83,7 @@ _CAPTIONS = {
 def _reversal_tables(result: Reversals) -> tuple[Table, ...]:
     frames = {name: getattr(result, name)() for name in _CAPTIONS}
     views = {"rates": tuple(_rate_views(result, frames["rates"])), "trends": _trend_views(result)}
-    if not frames["grades"].empty:
-        names = ("measure", *_GRADES_VIEW.names) if len(result.measures) > 1 else _GRADES_VIEW.names
-        views["grades"] = (replace(_GRADES_VIEW, names=names),)
+    views["grades"] = (_GRADES_VIEW,)
     tables = tuple(
         Table(name, caption, frames[name], _RISKS if name == "risks" else _COLUMNS, views.get(name, ()))
         for name, caption in _CAPTIONS.items()
@@ -140,7 +138,7 @@ def _trend_views(result: Reversals) -> tuple[View, ...]:
 
 _GRADES_VIEW = View(
     title="announced chances against what all judgments say",
-    names=("group", "judgments", "method", "statement"),
+    names=("measure", "group", "judgments", "method", "statement"),
     columns=("n", "announced", "happened", "brier", "brier_constant"),
     spare=("brier_constant",),
 )

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -219,19 +220,15 @@ class Plan(Result):
             One row per scenario: ``scenario``, ``labels``, ``n_topics``, ``n_judgments``, ``smallest`` (the
             smallest difference detected with the power asked for), ``unjudged_variance`` and ``power``.
         """
-        rows = []
-        for labels, v in self.variances.items():
-            scenarios = [("as it is", v.n_topics, 0)]
-            scenarios += [
-                (f"{n:,} more judgments", v.n_topics, n) for n in self.judgments if n < self.n_unjudged
-            ]
-            scenarios += [("everything judged", v.n_topics, self.n_unjudged)] if self.n_unjudged else []
-            scenarios += [(f"{m:,} more topics", v.n_topics + m, 0) for m in self.more_topics]
-            for scenario, n_topics, n in scenarios:
-                judged = n / self.n_unjudged if n else 0.0
-                smallest = v.smallest(self.power, n_topics, judged, level=self.level)
-                share = v.unjudged_share(n_topics, judged)
-                rows.append((scenario, labels, n_topics, n, smallest, share, self.power))
+        rows, scenarios = [], [("as it is", 0, 0)]
+        scenarios += [(f"{n:,} more judgments", 0, n) for n in self.judgments if n < self.n_unjudged]
+        scenarios += [("everything judged", 0, self.n_unjudged)] * (self.n_unjudged > 0)
+        scenarios += [(f"{m:,} more topics", m, 0) for m in self.more_topics]
+        for (labels, v), (scenario, more, n) in product(self.variances.items(), scenarios):
+            n_topics, judged = v.n_topics + more, n / self.n_unjudged if n else 0.0
+            smallest = v.smallest(self.power, n_topics, judged, level=self.level)
+            share = v.unjudged_share(n_topics, judged)
+            rows.append((scenario, labels, n_topics, n, smallest, share, self.power))
         names = ["scenario", "labels", "n_topics", "n_judgments", "smallest", "unjudged_variance", "power"]
         return pd.DataFrame(rows, columns=names)
 
@@ -287,17 +284,13 @@ class Plan(Result):
         """Return sentences on the smallest detectable difference and how to reduce it."""
         rows = self.scenarios().to_dict("records")
         base = rows[0]
-        share = f"{level(self.power)} of cases (t interval at {self.level:g})"
         smallest, on = number(base["smallest"], 3), counted(base["n_topics"], "topic")
-        text = f"On {on} a difference of {smallest} is detected in {share}."
+        text = f"On {on} a difference of {smallest} is detected in {level(self.power)} of cases "
+        text += f"(t interval at {self.level:g})."
         others = [row for row in rows[1:] if not row["labels"] or len(self.variances) == 1]
         if others:
-            first, *more = [(row["scenario"], number(row["smallest"], 3)) for row in others]
-            changes = [
-                f"With {first[0]} it is {first[1]}",
-                *(f"with {what} {it}" for what, it in more),
-            ]
-            text += f" {', '.join(changes)}."
+            changes = (f"{number(row['smallest'], 3)} with {row['scenario']}" for row in others)
+            text += f" It would be {', '.join(changes)}."
         sentences = [text]
         mixes = self.mixes().to_dict("records")
         if mixes:

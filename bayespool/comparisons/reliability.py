@@ -445,7 +445,7 @@ def all_system_scores(
 def variance_frame(
     system_values: SystemScoresByKey, scopes: Iterable[tuple[Measure, str, str]], ci_prob: float
 ) -> pd.DataFrame:
-    """Return the data frame for `ComparisonFrames.variance`."""
+    """Return the data frame for `Comparison.variance`."""
     frames = []
     for measure, method, scope in scopes if system_values else ():
         one = system_values[measure, method, scope == "another-assessor"]

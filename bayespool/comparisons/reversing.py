@@ -9,7 +9,7 @@ Proceedings of the 15th Australasian Document Computing Symposium.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -19,24 +19,23 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayespool import __version__
-from bayespool.arrays import IndexArray
+from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection, rows
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.rankings import ranked
-from bayespool.comparisons.frames import pair_frame
+from bayespool.comparisons.comparison import pair_frame
+from bayespool.comparisons.draws import DRAW_TESTS, significant_draws
 from bayespool.comparisons.outcomes import Reversals
 from bayespool.comparisons.significance import (
-    DRAW_TESTS,
     adjust_p_values,
     applied_control,
     p_values,
-    significant_draws,
 )
 from bayespool.corrections import Constants, fit_constants
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
-from bayespool.measures import Estimates, Estimator, Measure
+from bayespool.measures import Estimates, Estimator, Measure, Values
 from bayespool.measures.base import with_ideal
 from bayespool.measures.errors import root_mean_squared_error
 from bayespool.measures.estimates import estimate_checked
@@ -293,12 +292,13 @@ def count_reversals(
     testing: dict[str, Any] = {"test": test, "level": level, "control": applied}
     experiment = _Experiment(collection, asked, shares, random_seed, report or (lambda line: None), **testing)
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*fewer, n_all)}
-    rows = [
-        row
-        for group, runs in groups.items()
-        for n, subset in subsets.items()
-        for row in experiment.rows(group, runs, n, subset)
-    ]
+    rows: list[tuple[dict[str, Any], pd.DataFrame]] = []
+    holes: dict[tuple[str, str], FloatArray] = {}
+    for group, runs in groups.items():
+        holes |= {(str(m), group): score_bounds(as_given, runs, m).unjudged_share for m in measures}
+        judged = {m: score_bounds(collection, runs, m).low for m in measures}
+        for n, subset in subsets.items():
+            rows += experiment.rows(group, runs, judged, n, subset)
     place = {str(measure): i for i, measure in enumerate(measures)}
     rows.sort(key=lambda row: place[row[0]["measure"]])
     columns = ["measure", "group", "judgments", "method", "run_a", "run_b", "p_value", "sign"]
@@ -310,11 +310,7 @@ def count_reversals(
         pool_depth={n: subset.pool_depth for n, subset in subsets.items()},
         scores=pd.DataFrame([scores for scores, _ in rows]),
         pairs=pairs.reindex(columns=[*columns, "prob_significant", "reversal_risk"]),
-        holes={
-            (str(m), group): score_bounds(as_given, runs, m).unjudged_share
-            for group, runs in groups.items()
-            for m in measures
-        },
+        holes=holes,
         constants=constants,
         **testing,
         metadata={
@@ -343,19 +339,27 @@ class _Experiment:
     control: PairControl
 
     def rows(
-        self, group: str, runs: tuple[str, ...], n: int, subset: Collection
+        self,
+        group: str,
+        runs: tuple[str, ...],
+        judged: Mapping[Measure, Values],
+        n: int,
+        subset: Collection,
     ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-        """Yield each method's row of scores and its rows of pairs, for a group under n judgments."""
+        """Yield each method's row of scores and its rows of pairs, for a group under n judgments.
+
+        ``judged``: scores as judged under all judgments.
+        """
+        complete = {m: values_on_fuller(subset, self.collection, runs, m) for m in judged}
+        residuals = {m: float(score_bounds(subset, runs, m).residual.mean()) for m in judged}
         sign_now: dict[Measure, IndexArray] = {}  # of the scores as judged
         for name, estimator, measures in self.methods:
             self.say(f"{group} runs, {n} judgments: {name}")
             for estimates in _estimate(estimator, subset, runs, measures):
                 m, value = estimates.measure, estimates.value
-                truth = score_bounds(self.collection, runs, m).low
-                if estimates.draws is not None and self.test in DRAW_TESTS:
-                    truth = values_on_fuller(subset, self.collection, runs, m)
-                residual = float(score_bounds(subset, runs, m).residual.mean())
-                of_subset = {"pool_depth": subset.pool_depth, "residual": residual}
+                is_drawn = estimates.draws is not None and self.test in DRAW_TESTS
+                truth = (complete if is_drawn else judged)[m]
+                of_subset = {"pool_depth": subset.pool_depth, "residual": residuals[m]}
                 errors = {
                     "value": float(value.mean()),
                     "rmse": root_mean_squared_error(truth.means(), value),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.comparisons.draws import DrawComparison
-from bayespool.comparisons.frames import ComparisonFrames, TestKey
 from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
@@ -26,12 +25,20 @@ from bayespool.tables.formatting import (
 )
 
 if TYPE_CHECKING:
+    from bayespool.comparisons.comparison import Comparison, TestKey
     from bayespool.measures import Measure
 
+_CAUSES = {
+    "topics": "topics",
+    "replicates": "runs",
+    "unjudged": "unjudged documents",
+    "assessor": "the assessor",
+}
+"""Names of what the variance of a system's score is due to, keyed by the beginnings of columns."""
 _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 
-def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
+def comparison_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield sentences on baselines, on up to three pairs of runs, per measure and across measures."""
     n_topics = len(comparison.scores.query_ids)
     for measure in comparison.measures:
@@ -51,7 +58,7 @@ def comparison_sentences(comparison: ComparisonFrames) -> Iterator[str]:
                 yield across_sentence(row, n_topics)
 
 
-def _measure_sentences(comparison: ComparisonFrames, measure: Measure) -> Iterator[str]:
+def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str]:
     """Yield sentences on the baselines, and on up to three pairs of runs, on one measure."""
     method = comparison.shown_method(measure)
     if comparison.n_pairs > 1:
@@ -70,7 +77,7 @@ def _p(p: float) -> str:
 
 
 def comparison_sentence(
-    comparison: ComparisonFrames,
+    comparison: Comparison,
     run_a: str,
     run_b: str,
     measure: object | None = None,
@@ -110,7 +117,7 @@ _OTHER_SCOPES: dict[Scope, str] = {
 }
 
 
-def _baseline_sentence(comparison: ComparisonFrames, measure: Measure, method: str, baseline: str) -> str:
+def _baseline_sentence(comparison: Comparison, measure: Measure, method: str, baseline: str) -> str:
     """Return a sentence on the runs that differ significantly from a baseline, and the one ahead of all."""
     place, test = comparison.run_ids.index(baseline), comparison.tests[0]
     others = [i for i, run in enumerate(comparison.run_ids) if run not in comparison.baseline]
@@ -134,7 +141,7 @@ def _baseline_sentence(comparison: ComparisonFrames, measure: Measure, method: s
 
 
 def _pair_sentence(
-    comparison: ComparisonFrames, a: int, b: int, measure: Measure, method: str, test: SignificanceTest
+    comparison: Comparison, a: int, b: int, measure: Measure, method: str, test: SignificanceTest
 ) -> str:
     """Return a sentence that compares two runs given by index, the better run first."""
     value = comparison.scores[AS_JUDGED, measure].value
@@ -180,7 +187,7 @@ def _ends(draws: DrawComparison, a: int, b: int) -> str:
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
     """Return a sentence that compares two runs on several measures, the likelier order first.
 
-    ``row`` is from `ComparisonFrames.across_measures`.
+    ``row`` is from `Comparison.across_measures`.
 
     Examples
     --------
@@ -238,7 +245,7 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
 
 
 def system_sentence(row: Mapping[Any, Any]) -> str:
-    """Return a sentence on a system's score, given a row from `ComparisonFrames.variance`.
+    """Return a sentence on a system's score, given a row from `Comparison.variance`.
 
     Examples
     --------
@@ -250,32 +257,26 @@ def system_sentence(row: Mapping[Any, Any]) -> str:
     On topics and runs like these the P@10 of a is 0.400 (95 % interval 0.300–0.500), mean of 3 runs
     80.0 % of the variance is due to topics, 15.0 % to runs, 5.0 % to unjudged documents.
     """
-    by_another = row.get("scope") == "another-assessor"
-    where, parts = "On topics and runs like these", {"topics": "topics", "replicates": "runs"}
-    parts["unjudged"] = "unjudged documents"
-    if by_another:
+    where = "On topics and runs like these"
+    if row.get("scope") == "another-assessor":
         where = "By another assessor of the same kind, on these topics and of these runs,"
-        parts = {"unjudged": "unjudged documents", "assessor": "the assessor"}
     value, ends = number(row["value"], 3), interval(row["lower"], row["upper"], 3)
     text = (
         f"{where} the {row['measure']} of {row['system']} is {value} ({level(row['ci_prob'])} interval "
         f"{ends}), mean of {counted(row['n_runs'], 'run')}"
     )
-    shares = {of: float(row[f"{name}_variance"]) for name, of in parts.items()}
-    if any(np.isnan(share) for share in shares.values()):
+    shares = {of: row.get(f"{name}_variance", np.nan) for name, of in _CAUSES.items()}
+    due = [f"{percent(share)} to {of}" for of, share in shares.items() if not np.isnan(share)]
+    if not due:
         return f"{text}."
-    (of, first), *others = shares.items()
-    other_parts = ", ".join(f"{percent(share)} to {of}" for of, share in others)
-    return f"{text}: {percent(first)} of the variance is due to {of}, {other_parts}."
+    return f"{text}: {', '.join(due).replace(' to ', ' of the variance is due to ', 1)}."
 
 
 def _on_topics(n: int) -> str:
     return f"On {'this' if n == 1 else 'these'} {counted(n, 'topic')}"
 
 
-def _significance_clause(
-    comparison: ComparisonFrames, key: TestKey, a: int, b: int, *, is_certain: bool
-) -> str:
+def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *, is_certain: bool) -> str:
     measure, _, test = key
     p, test_name = float(comparison.p_adjusted[measure, AS_JUDGED, test][a, b]), test_text(comparison, test)
     if np.isnan(p):

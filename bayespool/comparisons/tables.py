@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from bayespool.comparisons.frames import ComparisonFrames
 from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.score_tables import pool_condition
@@ -16,6 +15,9 @@ from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View, WithSuperscripts
+
+if TYPE_CHECKING:
+    from bayespool.comparisons.comparison import Comparison
 
 PAIR_COLUMNS = ("as-judged", "p", "difference", "interval", "chance", "risk")
 """Names of available columns in tables of run pairs for papers."""
@@ -134,7 +136,7 @@ _CAPTIONS = {
 """Table captions, keyed by the method that returns the frame."""
 
 
-def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) -> tuple[Table, ...]:
+def comparison_tables(comparison: Comparison, arrangement: Arrangement) -> tuple[Table, ...]:
     """Return the tables for a comparison, with run pairs sorted and truncated as arranged."""
     arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
     frames = {name: getattr(comparison, name)() for name in _CAPTIONS}
@@ -156,7 +158,7 @@ def comparison_tables(comparison: ComparisonFrames, arrangement: Arrangement) ->
 
 
 def _table_views(
-    comparison: ComparisonFrames, arrangement: Arrangement, name: str, frame: pd.DataFrame
+    comparison: Comparison, arrangement: Arrangement, name: str, frame: pd.DataFrame
 ) -> Iterator[View]:
     """Yield the views of a table: one for each measure and scope, or for each measure and test."""
     n_pairs, is_several = comparison.n_pairs, len(comparison.run_ids) > 2
@@ -192,12 +194,12 @@ def control_name(control: str, test: str, n_pairs: int) -> str:
     return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
 
 
-def test_text(comparison: ComparisonFrames, test: str) -> str:
+def test_text(comparison: Comparison, test: str) -> str:
     """Return the display name for a test and its multiplicity control."""
     return f"{TEST_NAMES[test]}, {control_name(comparison.control, test, comparison.n_pairs)}"
 
 
-def _views(comparison: ComparisonFrames, frame: pd.DataFrame, view: View, *by: str) -> Iterator[View]:
+def _views(comparison: Comparison, frame: pd.DataFrame, view: View, *by: str) -> Iterator[View]:
     """Yield copies of a view, one for the rows that have each combination of values in the columns ``by``."""
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
     if "scope" in by:
@@ -272,9 +274,7 @@ _MOST_DISAGREEING_VIEW = replace(
 )
 
 
-def _test_views(
-    comparison: ComparisonFrames, significance: pd.DataFrame, lists_pairs: bool
-) -> Iterator[View]:
+def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
     """Yield views of significance tests, limited to the riskiest run pairs if there are many."""
     for view in _views(comparison, significance, _TESTS_VIEW, "measure", "test"):
         title = f"{view.title}{comparison.level:g} ({test_text(comparison, view.where['test'])})"
@@ -292,7 +292,7 @@ def _test_views(
         yield replace(view, title=f"{title}the {top} with the {words}", sort=key, top=top)
 
 
-def _pair_views(comparison: ComparisonFrames, arrangement: Arrangement) -> Iterator[View]:
+def _pair_views(comparison: Comparison, arrangement: Arrangement) -> Iterator[View]:
     """Yield a view of run pairs for a paper, one per measure."""
     parts: dict[str, str | IntervalColumn] = {
         "as-judged": "as_judged",
@@ -314,7 +314,7 @@ def _pair_views(comparison: ComparisonFrames, arrangement: Arrangement) -> Itera
         )
 
 
-def _run_views(comparison: ComparisonFrames, runs: pd.DataFrame) -> Iterator[View]:
+def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
     """Yield views with leaderboards, and a table of runs for papers."""
     drawn = runs.dropna(subset="value")
     for view in _views(comparison, drawn, _LEADERBOARD_VIEW, "measure", "method", "scope"):
@@ -358,7 +358,7 @@ _PAIR_SENTENCES = {
 
 
 def _pairs_caption(
-    comparison: ComparisonFrames, measure: str, n_shown: int, names: Sequence[str], method: str
+    comparison: Comparison, measure: str, n_shown: int, names: Sequence[str], method: str
 ) -> str:
     """Return the caption for a table of run pairs in a paper."""
     n, topics = comparison.n_pairs, counted(len(comparison.scores.query_ids), "topic")

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -372,19 +373,36 @@ class Approximation:
     """Mixture of Gaussians over x with a component for each point in θ, interpolated from a few nodes."""
 
     density: Density
-    theta: FloatArray  # shape (point, scale)
-    weight: FloatArray  # sums to 1, shape (point,)
-    mean: FloatArray  # of x at each point, shape (point, parameter)
     nodes: FloatArray  # shape (node, scale)
     # negative Hessian about the mean at each node without the effects' priors, as `Layout.zeros`
     likelihood: FloatArray
-    shares: FloatArray  # weight of each node at each point, shape (point, node)
-    node_mean: FloatArray  # shape (node, parameter)
+    node_mean: FloatArray  # of x at each node, shape (node, parameter)
     many: FloatArray  # points that θ is drawn from, shape (draw, scale)
     chance: FloatArray  # their weights, which sum to 1, shape (draw,)
-    many_shares: FloatArray  # shape (draw, node)
+    many_shares: FloatArray  # weight of each node at each of them, shape (draw, node)
+    points: OrderArray  # those of them with a Gaussian of their own, shape (point,)
     nearest: OrderArray  # point of the nearest Gaussian, shape (draw,)
     converged: bool  # every mode was found and every curvature is positive
+
+    @property
+    def theta(self) -> FloatArray:
+        """Log scales of each point, shape (point, scale)."""
+        return self.many[self.points]
+
+    @property
+    def weight(self) -> FloatArray:
+        """Weight of each point, shape (point,); they sum to 1."""
+        return np.asarray(self.chance[self.points] / self.chance[self.points].sum())
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Weight of each node at each point, shape (point, node)."""
+        return self.many_shares[self.points]
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Mean of x at each point, shape (point, parameter)."""
+        return np.asarray(self.shares @ self.node_mean)
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, OrderArray]:
         """Draw x, shape (draw, parameter), log scales θ, (draw, scale), and mixture component, (draw,)."""
@@ -439,8 +457,9 @@ def approximate(
     if n_scales == 0:
         middle, one, nodes = find_mode(density, theta, x), np.ones((1, 1)), theta[None]
         mean, likelihood, _ = _means(density, [middle], nodes, nodes, 1)
-        many = mean, nodes, one[0], one, np.zeros(1, dtype=np.intp)
-        return Approximation(density, nodes, one[0], mean, nodes, likelihood, one, *many, middle.is_fine)
+        zero = np.zeros(1, dtype=np.intp)
+        drawn = {"many": nodes, "chance": one[0], "many_shares": one, "points": zero, "nearest": zero}
+        return Approximation(density, nodes, likelihood, mean, **drawn, converged=middle.is_fine)
     if near is None:
         theta, middle, drift, spread = find_scales(density, theta, x)
         standard, log_placed = design_points(max(_N_SCALE_POINTS, n_points * n_scales), n_scales)
@@ -480,19 +499,16 @@ def approximate(
     )  # the rest: a few thousandths of the whole
     far = (straight[counts] ** 2).sum(axis=1) - 2 * straight @ straight[counts].T
     return Approximation(
-        density,
-        points[counts],
-        weight[counts] / weight[counts].sum(),
-        shares[counts] @ mean,
-        nodes,
-        likelihood,
-        shares[counts],
-        mean,
-        points,
-        weight / weight.sum(),
-        shares,
-        far.argmin(axis=1),
-        middle.is_fine and not np.isin(np.delete(chosen, fine), counts).any(),
+        density=density,
+        nodes=nodes,
+        likelihood=likelihood,
+        node_mean=mean,
+        many=points,
+        chance=weight / weight.sum(),
+        many_shares=shares,
+        points=counts,
+        nearest=far.argmin(axis=1),
+        converged=middle.is_fine and not np.isin(np.delete(chosen, fine), counts).any(),
     )
 
 

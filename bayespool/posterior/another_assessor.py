@@ -26,13 +26,12 @@ from bayespool.posterior.completion import Completion
 from bayespool.posterior.drawing import (
     CELLS,
     Places,
-    count_levels,
-    count_levels_by_run,
     draw_levels,
     draw_relevance,
     in_threads,
     make_gain_adder,
     promote_relevance,
+    tally_levels,
 )
 from bayespool.posterior.thresholds import Threshold, find_thresholds, threshold_levels
 from bayespool.randomness import document_keys, key_of, scrambled
@@ -391,17 +390,13 @@ def _tally(
 ) -> Tally:
     """Return level counts for ideal rankings by another assessor, shape (draw, run or 1, 1, level)."""
     u = completion.unknowns
-    reach = ideal_reach(u.collection, measure)
-    by_run = measure.ideal == "own" and len(u.run_ids) > 1
-    n = np.zeros((len(block), len(u.run_ids) if by_run else 1, len(levels) - 1), dtype=np.int64)
+    reach, by_run = ideal_reach(u.collection, measure), None
     within = np.arange(block.shape[1]) < n_either
-    if not by_run and measure.ideal != "judged":
-        within[n_either:] = (u.best_rank[u.on_topic(topic)] <= reach)[drawn]
-    common = np.zeros((len(block), len(levels) - 1), dtype=np.int64)
-    count_levels(block, within, common)
-    if by_run:
+    if measure.ideal == "own" and len(u.run_ids) > 1:
         run, rank, unknown = u.places_on(topic)
         kept = (rank < reach) & drawn[unknown]
         document = (n_either + np.cumsum(drawn) - 1)[unknown[kept]].astype(np.int32)
-        count_levels_by_run(block, run[kept], document, n)
-    return Tally((n + common[:, None])[:, :, None], levels[1:])
+        by_run = len(u.run_ids), run[kept], document
+    elif measure.ideal != "judged":
+        within[n_either:] = (u.best_rank[u.on_topic(topic)] <= reach)[drawn]
+    return Tally(tally_levels(block, len(levels) - 1, within, by_run)[:, :, None], levels[1:])

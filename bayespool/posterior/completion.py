@@ -21,12 +21,11 @@ from bayespool.posterior.distance import PoolDistance
 from bayespool.posterior.drawing import (
     CELLS,
     chances,
-    count_levels,
-    count_levels_by_run,
     draw_relevance,
     in_threads,
     make_gain_adder,
     promote_relevance,
+    tally_levels,
 )
 from bayespool.posterior.lots import Lots
 from bayespool.posterior.mixtures import ThresholdPosterior
@@ -319,21 +318,20 @@ class Completion(ReprHTMLMixin):
         self, judged: Tally, topic: int, block: Levels, chosen: OrderArray, reach: int, shared: bool
     ) -> Tally:
         """Return level counts for a topic's ideal rankings, shape (draw, run or 1, 1, level)."""
-        u = self.unknowns
-        n = np.zeros((len(block), 1 if shared else len(u.run_ids), len(judged.levels)), dtype=np.int64)
-        by_lot = np.zeros(block.shape[1], dtype=bool)
+        u, by_run = self.unknowns, None
+        within = np.zeros(block.shape[1], dtype=bool)
         if self.lots is not None:  # documents of the sample's strata count, whoever retrieves them
-            by_lot = self.lots.by_lot[u.on_topic(topic)]
-            of_sample = self.lots.n_elsewhere[topic, chosen].astype(np.int64)
-            count_levels(block, by_lot, of_sample)
-            n += of_sample[:, None]
+            within |= self.lots.by_lot[u.on_topic(topic)]
         if shared:
-            count_levels(block, (u.best_rank[u.on_topic(topic)] <= reach) & ~by_lot, n[:, 0])
+            within |= u.best_rank[u.on_topic(topic)] <= reach
         else:
             run, rank, unknown = u.places_on(topic)
-            counted_by_run = (rank < reach) & ~by_lot[unknown]
-            count_levels_by_run(block, run[counted_by_run], unknown[counted_by_run], n)
-        return Tally((n + judged.n[topic])[:, :, None], judged.levels)
+            kept = (rank < reach) & ~within[unknown]
+            by_run = len(u.run_ids), run[kept], unknown[kept]
+        n = tally_levels(block, len(judged.levels), within, by_run) + judged.n[topic]
+        if self.lots is not None:
+            n += self.lots.n_elsewhere[topic, chosen][:, None]
+        return Tally(n[:, :, None], judged.levels)
 
     def _refuse_uncovered(self, measure: Measure) -> None:
         """Raise `InputError` if a measure has a cutoff or levels that the completion does not cover."""

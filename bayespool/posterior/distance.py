@@ -256,9 +256,7 @@ def new_organization_effect(
         Runs with one number share one effect.
     rng : numpy.random.Generator
     """
-    distinct, inverse = np.unique(organization, return_inverse=True)
-    scale = new_organization_sd(sigma, n_organizations)
-    return (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[:, inverse]
+    return new_interaction(new_organization_sd(sigma, n_organizations), organization, rng)
 
 
 def new_interaction(sigma: FloatArray, cell: AnyArray, rng: np.random.Generator) -> FloatArray:

@@ -71,6 +71,26 @@ def count_levels_by_run(level: Levels, run: IntArray, document: IntArray, tally:
                 tally[i, run[j], threshold - 1] += 1
 
 
+def tally_levels(
+    level: Levels,
+    n_levels: int,
+    within: BoolArray,
+    by_run: tuple[int, IntArray, IntArray] | None = None,
+) -> IndexArray:
+    """Return numbers of documents at each threshold, shape (draw, run or 1, threshold).
+
+    Documents ``within`` count for all runs; with ``by_run``, the number of runs and pairs of a run and a
+    document, these count for their run, too.
+    """
+    common = np.zeros((len(level), n_levels), dtype=np.int64)
+    count_levels(level, within, common)
+    if by_run is None:
+        return common[:, None]
+    tally = np.repeat(common[:, None], by_run[0], axis=1)
+    count_levels_by_run(level, *by_run[1:], tally)
+    return tally
+
+
 @cache
 def _table() -> FloatArray:
     """Return the lookup table of probabilities on a grid of log odds."""

@@ -170,53 +170,53 @@ def fit_prepared(
     kind = next(iter(usual[1].values())).spec.evidence
     depth = max(usual[0].measure.cutoff, DEPTHS[kind])
     seeds = np.random.SeedSequence([random_seed, depth, threshold.above_floor])
-
-    def mixture_of(
-        problem: ScoringProblem,
-        prepared: Mapping[str, PreparedModel],
-        lower: Mixture | None,
-        near: Sequence[float] | None = None,
-    ) -> tuple[Mixture, list[float], HeldOut]:
-        """Fit models and mix them, with weights shrunk from ``near`` towards equal ones if given."""
-        mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
-        fits, keys = {}, []
-        for (model, part), model_seed in zip(prepared.items(), model_seeds, strict=True):
-            seed = int(model_seed.generate_state(1)[0])
-            keys.append((part.key, seed))
-            fits[model] = problem.shared.once(("fit", *keys[-1]), partial(part.fit, engine, seed))
-        if near is None:
-            weigh = partial(decide_weights, prepared, fits)
-            weights, coverage = problem.shared.once(("shares", *keys), weigh)
-        else:  # kinds are too few to choose a model by
-            weights, coverage = [(share + 1 / len(prepared)) / 2 for share in near], HeldOut()
-        of_models = {} if lower is None else {part.model: part.new for part in lower.components}
-        components = []
-        for (model, part), key in zip(prepared.items(), keys, strict=True):
-            below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
-            new = problem.shared.once(
-                ("new organizations", *key, random_seed, threshold.stream, below_it),
-                partial(
-                    learn_new_organizations,
-                    effect,
-                    fits[model].draws(),
-                    part.evidence.organizations,
-                    random_seed,
-                    threshold.stream,
-                    below_it,
-                ),
-            )
-            components.append(build_fitted_model(problem, part, fits[model], new, shift))
-        member = draw_members(n_draws, np.array(weights), np.random.default_rng(mix_seed))
-        return Mixture(tuple(components), member, np.arange(n_draws)), weights, coverage
-
-    mixture, shares, held_out = mixture_of(*usual, None if below is None else below.mixture)
+    fit = partial(_fit_mixture, engine=engine, n_draws=n_draws, random_seed=random_seed, shift=shift)
+    lower = None if below is None else below.mixture
+    mixture, shares, held_out = fit(*usual, seeds.spawn(1 + len(usual[1])), lower)
     if new_kind is None or others is None:
         return ThresholdPosterior(threshold, mixture, held_out=held_out), shares
-    lower_kinds = None if below is None or below.new_kind is None else below.new_kind.mixture
-    mixture_of_kinds, kind_shares, _ = mixture_of(*others, lower_kinds, shares)
+    lower = None if below is None or below.new_kind is None else below.new_kind.mixture
+    of_kinds = fit(*others, seeds.spawn(1 + len(others[1])), lower, shares)
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
-    weights = [(1 - mean) * share for share in shares] + [mean * share for share in kind_shares]
-    return ThresholdPosterior(
-        threshold, mixture, NewKind(mixture_of_kinds, new_kind, order), held_out
-    ), weights
+    weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_kinds[1]]
+    return ThresholdPosterior(threshold, mixture, NewKind(of_kinds[0], new_kind, order), held_out), weights
+
+
+def _fit_mixture(
+    problem: ScoringProblem,
+    prepared: Mapping[str, PreparedModel],
+    seeds: Sequence[np.random.SeedSequence],
+    lower: Mixture | None,
+    near: Sequence[float] | None = None,
+    *,
+    engine: Engine,
+    n_draws: int,
+    random_seed: int,
+    shift: FloatArray | float,
+) -> tuple[Mixture, list[float], HeldOut]:
+    """Fit models and mix them, with weights shrunk from ``near`` towards equal ones if given.
+
+    ``seeds`` are one for the mixture and one for each model; ``lower`` is the mixture one threshold below.
+    """
+    shared, stream, fits, keys = problem.shared, problem.threshold.stream, {}, []
+    for (model, part), model_seed in zip(prepared.items(), seeds[1:], strict=True):
+        seed = int(model_seed.generate_state(1)[0])
+        keys.append((part.key, seed))
+        fits[model] = shared.once(("fit", *keys[-1]), partial(part.fit, engine, seed))
+    if near is None:
+        weights, coverage = shared.once(("shares", *keys), partial(decide_weights, prepared, fits))
+    else:  # kinds are too few to choose a model by
+        weights, coverage = [(share + 1 / len(prepared)) / 2 for share in near], HeldOut()
+    of_models = {} if lower is None else {part.model: part.new for part in lower.components}
+    components = []
+    for (model, part), key in zip(prepared.items(), keys, strict=True):
+        below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
+        learned = effect, fits[model].draws(), part.evidence.organizations, random_seed, stream, below_it
+        new = shared.once(
+            ("new organizations", *key, random_seed, stream, below_it),
+            partial(learn_new_organizations, *learned),
+        )
+        components.append(build_fitted_model(problem, part, fits[model], new, shift))
+    member = draw_members(n_draws, np.array(weights), np.random.default_rng(seeds[0]))
+    return Mixture(tuple(components), member, np.arange(n_draws)), weights, coverage

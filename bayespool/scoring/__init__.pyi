@@ -11,8 +11,8 @@ from .estimators import (
 )
 from .imputing import Imputations as Imputations, impute as impute
 from .judging import JudgingEffect as JudgingEffect, NextJudgments as NextJudgments, judge_next as judge_next
-from .judging_influence import DocumentsToJudge as DocumentsToJudge, Goal as Goal
-from .pools import CandidatePools as CandidatePools
+from .judging_influence import Goal as Goal
+from .pools import CandidatePools as CandidatePools, DocumentsToJudge as DocumentsToJudge
 from .scores import Scores as Scores, StoredScores as StoredScores, read_scores as read_scores
 from .scoring import (
     Quantity as Quantity,

@@ -26,12 +26,12 @@ from bayespool.posterior.estimator import parse_posterior
 from bayespool.scoring.judging_influence import (
     Belief,
     Influence,
-    ListForAssessors,
     Target,
     check_goal,
     find_influence,
     find_target,
 )
+from bayespool.scoring.pools import ListForAssessors
 from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line

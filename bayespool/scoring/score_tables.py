@@ -141,7 +141,7 @@ def readable(
     drawn = [name for name, has_interval in estimators.items() if has_interval and best_first]
     view = View(
         title=f"{' and '.join(rows_of)}, {scope_of(metadata, per_topic=len(keys) > 1)}{some}",
-        names=(*["measure"] * (len(rows_of) > 1), *keys),
+        names=(*keys, *["measure"] * (len(rows_of) > 1)),
         columns=parts,
         where={} if len(rows_of) > 1 else {"measure": next(iter(rows_of))},
         sort=f"-{drawn[0]}" if drawn else "",

@@ -187,7 +187,7 @@ class View:
         Values of columns that the rows have; default: all rows.
     sort : str
         Column of the table to sort rows by, ascending, or descending after a minus sign; or, after one, a
-        column that is shown, such as an estimator: then within the values of the first name, if there are
+        column that is shown, such as an estimator: then within the values of the last name, if there are
         several. Default: the order of the table.
     top : int, optional
         Number of rows, the first ones; default: all.
@@ -358,8 +358,8 @@ def _text(table: Table, view: View, rows: pd.DataFrame, arrangement: Arrangement
     for column in columns:  # such as that of an estimator
         if view.sort == f"-{column.name}":
             order = _from_the_highest(order, column)
-            firsts = list(dict.fromkeys(names[0].cells)) if len(names) > 1 else []
-            order.sort(key=lambda i: firsts.index(names[0].cells[i]) if firsts else 0)
+            groups = list(dict.fromkeys(names[-1].cells)) if len(names) > 1 else []
+            order.sort(key=lambda i: groups.index(names[-1].cells[i]) if groups else 0)
     if arrangement is not None:
         columns, order = _arranged(columns, names, order, arrangement)
     return TextTable(

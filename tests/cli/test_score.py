@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,10 +26,8 @@ from bayespool.scoring import score
 
 def values(text: str) -> dict[str, list[float]]:
     """Rows of the table of scores, of the last measure if there are several: run id → its numbers."""
-    rows = [
-        line.split(" new-")[1].split() for line in text.splitlines() if re.match(r" (\S+@\d+ +)?new-", line)
-    ]
-    return {f"new-{row[0]}": [float(x) for x in row[1:] if x != "%"] for row in rows}
+    rows = [line.split() for line in text.splitlines() if line.startswith(" new-")]
+    return {row[0]: [float(x) for x in row[1:] if x != "%" and "@" not in x] for row in rows}
 
 
 def test_output_is_the_frame_of_the_library(run: Callable[..., Outcome], small_example: Path) -> None:

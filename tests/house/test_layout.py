@@ -28,7 +28,7 @@ TESTED_IN = {
     "collection/records": "collection/test_judges collection/test_frames",
     "collection/samples": "collection/test_scope",
     "collection/sources": "whole/test_in_memory collection/test_readers",
-    "comparisons/frames": "comparisons/test_comparing",
+    "comparisons/comparison": "comparisons/test_comparing comparisons/test_tables",
     "comparisons/outcomes": "comparisons/test_reversing comparisons/test_reversal_tables",
     "corrections/angelopoulos": "corrections/test_predictions_put_right",
     "corrections/condensed": "corrections/test_amounts",

@@ -226,8 +226,8 @@ def test_one_step_resolves_what_is_asked_and_what_comes_after_reads_its_result()
     for file in ("scoring/judging", "scoring/imputing", "auditing/starting", "comparisons/comparing"):
         assert called_names(f"{file}.py") >= {"resolve_targets"}, file
         assert not called_names(f"{file}.py") & looks, file
-    for file in ("comparisons/gating", "comparisons/planning"):
-        assert called_names(f"{file}.py") >= {"resolve_targets", "score_targets"}, file
+    for file, function in (("comparisons/comparing", "gate"), ("comparisons/planning", "")):
+        assert called_names(f"{file}.py", function) >= {"resolve_targets", "score_targets"}, file
         assert not called_names(f"{file}.py") & looks, file
     source = (PACKAGE / "scoring" / "scoring.py").read_text(encoding="utf-8")
     of_collection = {

@@ -57,7 +57,7 @@ FAULTS = (
     ),
     Fault(
         "Holm's divisor",
-        "comparisons/significance.py",
+        "comparisons/draws.py",
         "is_rejected = ordered * (n - k + 1) <= level",
         "is_rejected = ordered * (n - k) <= level",
         "comparisons/test_significance.py",
@@ -73,7 +73,7 @@ FAULTS = (
     ),
     Fault(
         "margin of a gate",
-        "comparisons/gating.py",
+        "comparisons/comparing.py",
         "lead >= -margin - ",
         "lead >= margin - ",
         "comparisons/test_gating.py",

@@ -125,10 +125,10 @@ def test_tables_fit_in_one_column_of_a_paper() -> None:
     column = Arrangement(width="column")
     two = scored()
     (text,) = two.read(dataclasses.replace(column, columns=["as-judged", "mean", "interval"]))
-    names = dataclasses.replace(text.columns[1], cells=("bm25-rm3-monoT5",) * len(text.rows))
-    scores = dataclasses.replace(text, columns=(text.columns[0], names, *text.columns[2:]))
-    assert headings(scores) == ["measure", "run", "as judged", "mean", "95 % interval"]
-    assert [row[0] for row in scores.rows] == ["P@10"] * 2 + ["nDCG@10"] * 2
+    names = dataclasses.replace(text.columns[0], cells=("bm25-rm3-monoT5",) * len(text.rows))
+    scores = dataclasses.replace(text, columns=(names, *text.columns[1:]))
+    assert headings(scores) == ["run", "measure", "as judged", "mean", "95 % interval"]
+    assert [row[1] for row in scores.rows] == ["P@10"] * 2 + ["nDCG@10"] * 2
     assert scores.rows[0][2] == ".595"
     compared_runs = [
         text for text in compared("new-a", "new-b", "north-1").read(column) if text.medium == "paper"
@@ -406,7 +406,7 @@ def test_both_intervals_stand_beside_an_estimator(over_topics: Scores) -> None:
     """Of the corrections too, where nothing else has one."""
     (table,) = over_topics.read()
     assert [row[:2] for row in table.rows] == [
-        (measure, run) for measure in ("P@10", "P@5") for run in over_topics.run_ids
+        (run, measure) for measure in ("P@10", "P@5") for run in over_topics.run_ids
     ]
     shown = ["posterior known", "90 % interval", "on topics like these", "due to unjudged"]
     assert headings(table)[-5:] == ["background", *shown]

@@ -1,11 +1,11 @@
-"""Frames of a comparison: differences, ranks, significance, several measures at once, reliability."""
+"""A comparison of runs: differences, ranks, significance, several measures at once, reliability, variance."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, get_args
 
 import numpy as np
@@ -16,9 +16,11 @@ from bayespool.arrays import FloatArray
 from bayespool.collection.contents import Systems
 from bayespool.comparisons.draws import (
     DrawComparison,
+    SignificantDraws,
     compare_across,
     estimates_in_scope,
     groups_with_shared_draws,
+    is_compared_across,
 )
 from bayespool.comparisons.reliability import (
     all_system_scores,
@@ -26,13 +28,23 @@ from bayespool.comparisons.reliability import (
     generalizability,
     variance_frame,
 )
-from bayespool.comparisons.significance import Pairs, SignificantDraws, effect_sizes
+from bayespool.comparisons.sentences import comparison_sentence, comparison_sentences
+from bayespool.comparisons.significance import Pairs, effect_sizes
+from bayespool.comparisons.tables import citations_with_tests, comparison_tables
+from bayespool.errors import InputError, renamed_attributes
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import estimate_population
 from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
+from bayespool.report.result import Figure, Result
+from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
-from bayespool.tables.markup import SUPERSCRIPTS, Arrangement
+from bayespool.scoring.score_tables import FAR_NOTE, collection_notes, far_runs, note_lines
+from bayespool.tables import Citation
+from bayespool.tables.formatting import counted, level, some_of
+from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, one_line
+from bayespool.tables.table import Table
 
+_RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 _COEFFICIENTS = {"generalizability": generalizability, "dependability": dependability}
 TestKey = tuple[Measure, str, SignificanceTest]
 
@@ -72,9 +84,44 @@ def compared_pairs(run_ids: Sequence[str], baseline: Sequence[str]) -> Pairs:
     return np.tile(others, len(places)), np.repeat(places, len(others))
 
 
+@renamed_attributes(system_scores="variance", system_variance="variance")
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparisonFrames:
-    """Base class with the data frames of a `Comparison`."""
+class Comparison(Result):
+    """Comparison of pairs of runs, created by `bayespool.compare`.
+
+    A matrix of shape (run, run) has the row's run against the column's, in the order of `run_ids`; the frames
+    have each pair once.
+
+    Attributes
+    ----------
+    scores : Scores
+        The runs' bounds and estimates; the first method is the uncorrected scores, ``as-judged``.
+    draws : mapping of (Measure, method, scope) to DrawComparison
+        For methods with draws, by scope (`bayespool.compare`).
+    p_values : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
+        Unadjusted, of each method's per-topic values, which are taken as known.
+    p_adjusted : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
+        Adjusted for the family of pairs compared; NaN for others; Tukey's are so by themselves.
+    significant : mapping of (Measure, method, test) to SignificantDraws
+        For methods with draws and the tests that are repeated in every draw (``paired-t``, ``tukey-hsd``).
+    tests : tuple of str
+    control : str
+        Of the p-values over the pairs compared, ``tukey-hsd`` excepted.
+    level : float
+    rope : float
+    ci_prob : float
+    metadata : dict
+        Version, fingerprint, pool and settings, to quote with a result.
+    systems : tuple of (str, str)
+        Runs with the systems that they are replicates of.
+    baseline : tuple of str
+        Runs that all others are compared with; none: every pair.
+    arrangement : Arrangement
+        Order and number of the pairs that readers see; the frames have all.
+    """
+
+    command = "compare"
+    title = "Comparison of runs"
 
     scores: Scores
     draws: Mapping[tuple[Measure, str, Scope], DrawComparison]
@@ -89,6 +136,70 @@ class ComparisonFrames:
     systems: Systems = ()
     baseline: tuple[str, ...] = ()
     arrangement: Arrangement = field(default_factory=Arrangement)
+
+    def __repr__(self) -> str:
+        pairs = counted(self.n_pairs, "pair")
+        runs = f"{pairs} of {counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
+        topics = counted(len(self.scores.query_ids), "topic")
+        return one_line("Comparison", f"{some_of(self.measures, 3)} of {runs} on {topics}")
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return all tables of the comparison, with every pair of runs."""
+        return comparison_tables(self, Arrangement())
+
+    def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
+        """Return tables formatted for reading, with the arranged columns and pairs."""
+        arranged = self.arrangement if arrangement is None else arrangement
+        width = Arrangement(width=arranged.width)
+        return tuple(self.marked(t) for table in comparison_tables(self, arranged) for t in table.read(width))
+
+    def marked(self, text: TextTable) -> TextTable:
+        """Return a table with a dagger after runs that are unlike the pool."""
+        return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
+
+    def sentences(self, *pair: str) -> tuple[str, ...]:
+        """Return sentences on up to three pairs of runs, per measure and across measures.
+
+        Parameters
+        ----------
+        *pair : str
+            Two runs: then a sentence on this pair for each measure, however many runs there are.
+
+        Raises
+        ------
+        InputError
+            One run, more than two, or one that is not in the comparison.
+        """
+        if pair and len(pair) != 2:
+            raise InputError(f"a pair is two runs, not {len(pair)}")
+        if pair:
+            run_a, run_b = pair
+            return tuple(comparison_sentence(self, run_a, run_b, measure) for measure in self.measures)
+        return tuple(comparison_sentences(self))
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return plots of differences or rank probabilities, and a leaderboard for three or more runs."""
+        return _figures(self)
+
+    def citations(self) -> tuple[Citation, ...]:
+        """Return citations for the estimators, tests, multiplicity control and reliability coefficients."""
+        return citations_with_tests(self.metadata, (*self.tests, self.control), *_RELIABILITY_CITED)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on the pool, the runs and measures that share no draws."""
+        scores = self.scores
+        lines = collection_notes(scores.metadata)
+        lines += note_lines(scores.statements, scores.run_ids, scores.measures)
+        for method in dict.fromkeys(method for _, method, _ in self.draws):
+            estimates = [e for e in scores.estimates if e.method == method and is_compared_across(e.measure)]
+            joint = {id(e) for group in groups_with_shared_draws(estimates) for e in group}
+            others = [str(e.measure) for e in estimates if id(e) not in joint]
+            if len(others) > 1 or (others and joint):
+                lines.append(
+                    f"{method}: draws of {', '.join(others)} come from completed judgments of their own, so "
+                    "that nothing is said across measures; posterior='joint=True' completes them together"
+                )
+        return tuple(lines)
 
     @property
     def run_ids(self) -> tuple[str, ...]:
@@ -365,3 +476,30 @@ def _expected_values(e: Estimates) -> FloatArray:
     defined = by_draw[~np.isnan(by_draw)]  # none where all runs are equal
     share, center = defined.mean() if len(defined) else 0.0, e.value.mean()
     return np.asarray(center + share * (e.value - center))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredComparison(StoredResult, reads="compare"):
+    """Comparison read from stored tables."""
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return plots of the stored comparison if its tables are complete."""
+        has_all = {"differences", "runs"} <= {table.name for table in self.tables()}
+        return _figures(self) if has_all else super().figures()
+
+
+def _figures(comparison: Result) -> tuple[Figure, ...]:
+    from bayespool.plots import draw_comparison, draw_leaderboard
+
+    caption = "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure"
+    figure = Figure("comparison", caption, partial(draw_comparison, comparison))
+    runs = comparison.to_frame("runs")
+    if runs["run_id"].nunique() <= 2 or runs["value"].isna().all():
+        return (figure,)
+    prob = level(runs["ci_prob"].max())
+    caption = (
+        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
+        "measure. Runs with filled marks may be the best."
+    )
+    ranks = Figure("leaderboard", caption, partial(draw_leaderboard, comparison))
+    return (figure, ranks)
