@@ -299,7 +299,7 @@ class Table:
 def table_from_json(name: str, frame: pd.DataFrame, described: Mapping[str, Any]) -> Table:
     """Return a table from a data frame and the output of `Table.description`.
 
-    Columns of an unknown kind are text.
+    Columns of an unknown kind are text. Views that another version described in its own way are left out.
     """
     columns = {
         column: Column(
@@ -310,7 +310,10 @@ def table_from_json(name: str, frame: pd.DataFrame, described: Mapping[str, Any]
         )
         for column, each in described["columns"].items()
     }
-    views = tuple(View(**{**view, "columns": _parts(view["columns"])}) for view in described["views"])
+    try:
+        views = tuple(View(**{**view, "columns": _parts(view["columns"])}) for view in described["views"])
+    except (KeyError, TypeError):
+        views = ()
     return Table(name, str(described["caption"]), frame, columns, views)
 
 
