@@ -55,18 +55,18 @@ def test_the_wide_table_comes_from_the_long_one() -> None:
     assert [column.is_text for column in text.columns[:3]] == [True, False, False]
     described = json.loads(json.dumps(table(WIDE).description()))  # what a file keeps of it
     assert table_from_json("scores", FRAME, described).read() == table(WIDE).read()
-
-
-def test_views_that_another_version_described_are_left_out() -> None:
-    described = {**table(WIDE).description, "views": [{"names": ["run_id"], "shape": "wide"}]}
-    read_back = table_from_json("scores", FRAME, described)
-    assert read_back.views == ()
-    assert read_back.frame.equals(FRAME)
-    assert read_back.caption == "Scores"
     text = read(of(Pivot(("value", IntervalColumn()), "estimator", grouped=True)))
     assert text.spans == (("point", 2, 2), ("drawn", 3, 4))
     titles = ["run", "point estimate", "drawn estimate", "drawn 90 % interval"]
     assert [column.title for column in text.columns] == titles
+
+
+def test_views_that_another_version_described_are_left_out() -> None:
+    described = {**table(WIDE).description(), "views": [{"names": ["run_id"], "shape": "wide"}]}
+    read_back = table_from_json("scores", FRAME, described)
+    assert read_back.views == ()
+    assert read_back.frame.equals(FRAME)
+    assert read_back.caption == "Scores"
 
 
 def of(*columns: Any, **more: Any) -> View:
