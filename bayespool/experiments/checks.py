@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -409,61 +408,48 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
     Returns
     -------
     pandas.DataFrame
-        Best first within a measure, as ArviZ has it: ``measure``, ``model``, ``rank``, ``elpd``,
-        ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``,
-        ``dse`` (of the differences by organization); then ``weight_combined``, the weights of the
-        combined estimator (on the first threshold), and ``n_organizations``. The weight of a model outside
-        the mixture is NaN.
+        Best first within a measure, with ArviZ's columns: ``measure``, ``model``, ``rank``, ``elpd``,
+        ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``, ``dse``
+        (of the differences by organization); then ``weight_combined``, the weights of the combined estimator
+        (on the first threshold), and ``n_organizations``. The weight of a model outside the mixture is NaN.
     """
     import pandas as pd
-    from arviz_stats import compare
 
-    tables: list[pd.DataFrame] = []
+    frames = []
     for measure in dict.fromkeys(p.measure for p in predictions):
         models = [p for p in predictions if p.measure == measure]
-        densities = {p.model: _organization_densities(p) for p in models}
-        best = np.max(list(densities.values()), axis=0)  # weights are the same less what is the best
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            table = compare({name: _elpd(density) for name, density in densities.items()})
-            others = {name: _elpd(d - best) for name, d in densities.items() if name != "combined"}
-            table["weight"] = compare(others)["weight"] if others else np.nan
-        table["weight_combined"] = _combined_weights([p for p in models if p.model in combined])
-        table["n_organizations"] = len(best)
-        tables.append(table.drop(columns=["p", "warning"]).rename_axis("model").reset_index())
-        tables[-1].insert(0, "measure", str(measure))
-    return pd.concat(tables, ignore_index=True)
+        scored, names = np.isfinite(models[0].log_density), [p.model for p in models]
+        organization = models[0].organization[scored]
+        weight = 1 / np.bincount(organization)[organization]
+        densities = np.column_stack([p.log_density[scored] for p in models])
+        first_threshold = np.column_stack([p.densities[0, scored] for p in models])
+        by_organization = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
+        by_organization = by_organization[np.unique(organization)]
+        n, elpd = len(by_organization), by_organization.sum(axis=0)
+        off = by_organization[:, [elpd.argmax()]] - by_organization
+        columns = {
+            "measure": str(measure),
+            "model": names,
+            "rank": 0,
+            "elpd": elpd,
+            "elpd_diff": elpd.max() - elpd,
+            "weight": _weights(densities, weight, [name != "combined" for name in names]),
+            "se": [np.sqrt(n * column.var()) for column in by_organization.T],
+            "dse": [np.sqrt(n * column.var()) for column in off.T],
+            "weight_combined": _weights(first_threshold, weight, [name in combined for name in names]),
+            "n_organizations": n,
+        }
+        frame = pd.DataFrame(columns).iloc[np.argsort(-elpd, kind="stable")]
+        frames.append(frame.assign(rank=range(len(frame))))
+    return pd.concat(frames, ignore_index=True)
 
 
-def _combined_weights(members: Sequence[HeldOutPrediction]) -> pd.Series:
-    """Return the weights of the combined estimator on the first threshold, by model."""
-    import pandas as pd
-
-    if not members:
-        return pd.Series(dtype=float)
-    scored = np.isfinite(members[0].log_density)
-    organization = members[0].organization[scored]
-    densities = np.column_stack([p.densities[0, scored] for p in members])
-    weights = stacking_weights(densities, 1 / np.bincount(organization)[organization])
-    return pd.Series(weights, [p.model for p in members])
-
-
-def _organization_densities(prediction: HeldOutPrediction) -> FloatArray:
-    """Return the mean log density of each organization's runs, shape (organization,)."""
-    scored = np.isfinite(prediction.log_density)
-    organization = np.unique(prediction.organization[scored], return_inverse=True)[1]
-    return np.bincount(organization, prediction.log_density[scored]) / np.bincount(organization)
-
-
-def _elpd(densities: FloatArray) -> Any:
-    """Return log predictive densities of held-out organizations as ArviZ has them."""
-    from arviz_stats.utils import ELPDData
-    from xarray import DataArray
-
-    n, se = len(densities), np.sqrt(len(densities) * densities.var())
-    elpd_i = DataArray(densities, dims="organization")
-    elpd = "loo_kfold", densities.sum(), se, np.nan, 0, n, "log"  # of 0 samples: it is no estimate by PSIS
-    return ELPDData(*elpd, warning=False, good_k=np.nan, elpd_i=elpd_i)
+def _weights(densities: FloatArray, weight: FloatArray, is_member: list[bool]) -> FloatArray:
+    """Return stacking weights for the members and NaN for other models, shape (model,)."""
+    weights = np.full(len(is_member), np.nan)
+    if any(is_member):
+        weights[is_member] = stacking_weights(densities[:, is_member], weight)
+    return weights
 
 
 def _clustered_error(rows: pd.DataFrame) -> float:

@@ -22,7 +22,7 @@ def test_folder_holds_tables_figures_containers_and_settings_and_again_the_same_
     assert done.status == 0, done.err
     tables = {f"{name}.{kind}" for name in ("calibration", "elpd", "runs") for kind in ("csv", "parquet")}
     figures = {"elpd.png", "predictive-P_10.png", "pit-P_10.png"}
-    containers = {"P_10-ratio.nc", "P_10-rankings.nc"}
+    containers = {"P_10-ratio.nc", "P_10-rankings.nc", "P_10-combined.nc"}
     assert {path.name for path in out.iterdir()} == tables | figures | containers | {"settings.json"}
     settings = json.loads((out / "settings.json").read_text(encoding="utf-8"))
     expected = {"random_seed": 5, "n_folds": 3, "posterior": "draws=60, mu=Normal(-1, 1)"}
@@ -31,7 +31,7 @@ def test_folder_holds_tables_figures_containers_and_settings_and_again_the_same_
     assert all((out / name).read_bytes().startswith(b"\x89PNG") for name in figures)
     with xr.open_datatree(out / "P_10-ratio.nc", engine="h5netcdf") as tree:
         assert tree.attrs["collection_fingerprint"] == settings["fingerprint"]
-        assert tree["posterior"].sizes["draw"] == 240
+        assert tree["posterior_predictive"].sizes["draw"] == 240
     runs = pd.read_parquet(out / "runs.parquet")
     pd.testing.assert_frame_equal(runs, pd.read_csv(out / "runs.csv"), check_dtype=False)
     assert ((runs["lower"] <= runs["upper"]) & (runs["n_hidden_relevant"] <= runs["n_hidden"])).all()

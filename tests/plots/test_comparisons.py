@@ -125,7 +125,7 @@ def found() -> Reversals:
 def test_separability_by_number_of_judgments() -> None:
     axes = plot_separability(found(), group="contributing")
     trends = found().trends()
-    for method in found().methods:
+    for method in found().scores["method"].unique():
         rows = trends[(trends["group"] == "contributing") & (trends["method"] == method)]
         np.testing.assert_array_equal(line(axes, method), rows[["judgments", "separability"]])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["50", "150", "203"]
