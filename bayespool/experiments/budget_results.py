@@ -45,22 +45,40 @@ _COLUMNS = {
     "n_documents": Column("documents", "count", "Number of documents of the pool that it retrieves."),
     "share": Column("share", "share", "Share of the pool that it retrieves."),
     "n_alone": Column("alone", "count", "Number of documents of the pool that it alone retrieves."),
-    "fairness": Column("fairness", "coefficient", "Rank correlation of contributors' share and bias.", 2),
-    "n_significant": Column("significant", "count", "Pairs that differ significantly on the depth pool."),
-    "preserved": Column("preserved", "chance", "Share of these pairs that are significant here, too."),
-    "n_preserved": Column("preserved", "count", "These pairs, significant here in the same direction."),
-    "n_reversed": Column("reversed", "count", "These pairs, significant here in the other direction."),
+    "fairness": Column(
+        "fairness", "coefficient", "Rank correlation of contributors' share of the pool with their bias.", 2
+    ),
+    "n_significant": Column(
+        "significant", "count", "Pairs of runs that differ significantly on the whole depth pool."
+    ),
+    "preserved": Column(
+        "preserved", "chance", "Share of the significant pairs that are significant here, too."
+    ),
+    "n_preserved": Column(
+        "preserved", "count", "Significant pairs that are significant here in the same direction."
+    ),
+    "n_reversed": Column(
+        "reversed", "count", "Significant pairs that are significant here in the other direction."
+    ),
     "n_new": Column("new", "count", "Pairs that are significant here alone."),
     "bias_measure": Column("bias", "text", "Error that strategies are ranked by."),
     "mean": Column("mean", "score", "Mean of the error over budgets."),
-    "rank": Column("rank", "count", "Rank, from 1, the least biased; ties share the smallest."),
+    "rank": Column(
+        "rank", "count", "Rank of the strategy, from 1, the least biased; ties share the smallest."
+    ),
     "beats_first": Column(
-        "less than\nthe first", "flag", "Whether the mean is less than the first strategy's."
+        "less than\nthe first", "flag", "Whether the mean is less than that of the first strategy named."
     ),
     "open": Column("open", "flag", "Whether the run has an unjudged document."),
-    "mae_as_judged": Column("as judged", "score", "MAE of scores with the budget's judgments."),
-    "bias_as_judged": Column("bias as\njudged", "difference", "Bias of these scores."),
-    "full_mae_as_judged": Column("as judged*", "score", "MAE of these scores on the whole depth pool."),
+    "mae_as_judged": Column(
+        "as judged", "score", "Mean absolute error of scores with the budget's judgments."
+    ),
+    "bias_as_judged": Column(
+        "bias as\njudged", "difference", "Mean error of scores with the budget's judgments."
+    ),
+    "full_mae_as_judged": Column(
+        "as judged*", "score", "MAE of these scores against those on the whole depth pool."
+    ),
     "full_mae": Column("estimated*", "score", "MAE of the estimates against scores on the whole depth pool."),
 }
 _POOL_COLUMNS = _COLUMNS | {
@@ -71,13 +89,17 @@ _POOL_COLUMNS = _COLUMNS | {
     "topic_least": Column("fewest\nof a topic", "count", "Fewest documents of a topic."),
     "topic_most": Column("most\nof a topic", "count", "Most documents of a topic."),
     "run_least": Column("fewest\nof a run", "count", "Fewest documents of the pool that a run retrieves."),
-    "run_mean": Column("mean\nof a run", "size", "Mean number of documents that a run retrieves."),
+    "run_mean": Column(
+        "mean\nof a run", "size", "Mean number of documents of the pool that a run retrieves."
+    ),
     "run_most": Column("most\nof a run", "count", "Most documents of the pool that a run retrieves."),
 }
 _MEAN_COLUMNS = _COLUMNS | {
     "sre": replace(COLUMNS["sre"], decimals=1),
     "sre_star": replace(COLUMNS["sre_star"], decimals=1),
-    "kendall_tau_b": Column("τ_b", "coefficient", "Kendall's rank correlation of scores with both pools."),
+    "kendall_tau_b": Column(
+        "τ_b", "coefficient", "Kendall's rank correlation of scores on the pool and on the whole depth pool."
+    ),
     "n_reversed": Column("reversed", "size", _COLUMNS["n_reversed"].help, 1),
     "n_new": Column("new", "size", _COLUMNS["n_new"].help, 1),
 }
