@@ -127,10 +127,7 @@ def _mean_widths(runs: pd.DataFrame) -> pd.DataFrame:
 _SHARED = {
     "judge": Column("judge", "method", "The judge."),
     "documents": Column(
-        "documents",
-        "text",
-        "Hidden ones, which one organization alone contributed, down to the depth of the evidence, and other "
-        "judged ones that some run ranks in its top 30.",
+        "documents", "text", "Hidden ones of one organization, or other judged ones of a top 30."
     ),
     "label": Column("label", "text", "A grade of the judge, or none."),
     "relevant_from": Column("relevant\nfrom", "count", "Relevant is a document of this relevance or more."),
@@ -143,9 +140,7 @@ _SHARED = {
 }
 _AGREEMENT = _SHARED | {
     "n": Column("labeled", "count", "Labeled documents."),
-    "promised": Column(
-        "promised", "count", "Relevant documents expected if label rates were those of the other documents."
-    ),
+    "promised": Column("promised", "count", "Relevant ones expected by the rates of the other documents."),
     "auc": Column("AUC", "chance", "Chance that a relevant document is labeled higher; ties half."),
     "kappa": Column("κ", "chance", "Cohen's κ of relevance and of a label of label_from or more."),
     "label_from": Column("label\nfrom", "threshold", "Where κ of other documents, if any, is greatest."),
@@ -168,15 +163,11 @@ _INTERVALS = {
     "width_with": Column("with", "score", "Width of the interval with the judge's labels."),
     "saved": Column("narrower by", "share", "Share of the width that labels save."),
     "value_without": Column("estimate,\nwithout", "score", "Estimate without labels of the judge."),
-    "lower_without": Column(
-        "from,\nwithout", "score", "Lower end of the interval without labels of the judge."
-    ),
-    "upper_without": Column(
-        "to,\nwithout", "score", "Upper end of the interval without labels of the judge."
-    ),
+    "lower_without": Column("from,\nwithout", "score", "Lower end of the interval without labels."),
+    "upper_without": Column("to,\nwithout", "score", "Upper end of the interval without labels."),
     "value_with": Column("estimate,\nwith", "score", "Estimate with labels of the judge."),
-    "lower_with": Column("from,\nwith", "score", "Lower end of the interval with labels of the judge."),
-    "upper_with": Column("to,\nwith", "score", "Upper end of the interval with labels of the judge."),
+    "lower_with": Column("from,\nwith", "score", "Lower end of the interval with labels."),
+    "upper_with": Column("to,\nwith", "score", "Upper end of the interval with labels."),
 }
 
 _TABLES = {
