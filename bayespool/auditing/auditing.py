@@ -45,7 +45,7 @@ _VERDICTS = {
     "equal": "is equal to",
     "open": "cannot be separated yet from",
 }
-"""What is said of the leader, keyed by its verdicts against other runs."""
+"""Statements on the leader, keyed by its verdicts against other runs."""
 
 
 @renamed_attributes(go_on="continue_with", inform="apply_to", looseness="expected_gap", audits="differences")

@@ -114,13 +114,14 @@ def resolve_targets(
     by_another: bool | None = None,
     confusion: str | None = None,
 ) -> Targets:
-    """Resolve what is asked of a collection, and warn of what does not suit it.
+    """Resolve runs, pool, judgments, measures and estimators, and warn of what does not suit the collection.
 
     Parameters are as in `score`. ``by_another`` says whether scores by another assessor are wanted, too; None
     leaves judgments of second assessors as they are.
     """
     check_count("pool_depth", pool_depth)
     expect_collection(collection)
+    adjustments = [e for e in estimators if isinstance(e, TopicsAdjustment)]
     given = collection
     if by_another is not None:
         given = _with_assessors(collection, estimators, confusion, by_another=by_another)
@@ -130,43 +131,20 @@ def resolve_targets(
         unpool=unpool,
         unpool_by=unpool_by,
         pool_depth=pool_depth,
-        common_topics=[q for e in estimators if isinstance(e, TopicsAdjustment) for q in e.common_query_ids],
+        common_topics=[q for e in adjustments for q in e.common_query_ids],
     )
     asked = Targets(scored, given, targets, unpooled, tuple(measures), tuple(estimators), estimand)
-    for check in _CHECKS:
-        check(asked)
+    if any(isinstance(e, PosteriorEstimator) for e in estimators):
+        warn_of_no_pool(given, rel=min(measure.rel for measure in measures))
+    warn_of_unused_relevance(scored, measures)
+    warn_of_judges(scored, targets, measures, estimand=estimand)
+    for adjustment in adjustments:
+        adjustment.is_common(scored)  # refuses topics that the collection does not have
     return dataclasses.replace(asked, metadata=_describe_targets(asked))
 
 
-def _check_pool(targets: Targets) -> None:
-    """Warn of a collection that no run was pooled for, where a posterior is asked for."""
-    if any(isinstance(e, PosteriorEstimator) for e in targets.estimators):
-        warn_of_no_pool(targets.given, rel=min(measure.rel for measure in targets.measures))
-
-
-def _check_judges(targets: Targets) -> None:
-    """Warn of second judges whose labels are of little use for the runs and measures."""
-    warn_of_judges(targets.collection, targets.run_ids, targets.measures, estimand=targets.estimand)
-
-
-def _check_common_topics(targets: Targets) -> None:
-    """Raise `InputError` for common topics that the collection does not have."""
-    for e in targets.estimators:
-        if isinstance(e, TopicsAdjustment):
-            e.is_common(targets.collection)
-
-
-_CHECKS: tuple[Callable[[Targets], None], ...] = (
-    _check_pool,
-    lambda targets: warn_of_unused_relevance(targets.collection, targets.measures),
-    _check_judges,
-    _check_common_topics,
-)
-"""What refuses, or warns of, what does not suit the collection, before anything is computed."""
-
-
 def _describe_targets(targets: Targets) -> dict[str, Any]:
-    """Return metadata on what is asked: the pool that runs are scored by, notes on it and on rankings."""
+    """Return metadata of targets: the pool that runs are scored by, notes on it and on rankings."""
     collection, given, measures = targets.collection, targets.given, targets.measures
     pool = describe_pool(collection)
     notes = [*describe_pool(given).notes, *tie_notes(given, targets.run_ids, (m.cutoff for m in measures))]
@@ -333,7 +311,7 @@ def score_targets(
     ci_prob: float = 0.95,
     report: Callable[[str], None] | None = None,
 ) -> Scores:
-    """Score what is asked, with settings as the metadata have them."""
+    """Score targets, with settings as the metadata have them."""
     collection, measures = targets.collection, targets.measures
     users = collection.organization == collection.user_organization
     runs_of_the_user = {run for run, is_own in zip(collection.run_ids, users, strict=True) if is_own}
