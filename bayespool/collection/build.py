@@ -19,7 +19,16 @@ from bayespool.collection.frames import qrels_from_frame
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, Ties, continues, count_ties, is_ragged, topic_ranks
 from bayespool.collection.readers import Reading
-from bayespool.collection.records import UNJUDGED, Negative, Order, Qrels, RankConflict, Run, relevance_codes
+from bayespool.collection.records import (
+    UNJUDGED,
+    Negative,
+    Negatives,
+    Order,
+    Qrels,
+    RankConflict,
+    Run,
+    relevance_codes,
+)
 from bayespool.collection.samples import Sample, stratum_shares
 from bayespool.collection.scope import (
     Exclude,
@@ -184,9 +193,7 @@ def finish_collection(
     _check_size(length, [run.run_id for run in read], encoding.query_ids)
     pairs = encoding.finish()
     document, score = _rankings(read, pairs, length, scores=read[0].score is not None)
-    codes, negatives = relevance_codes(encoding.qrels.relevance, negative)
-    relevance = np.full(len(pairs.pair_by_number), UNJUDGED, dtype=np.int16)
-    relevance[pairs.judged] = encoding.judgments.in_order(codes)
+    relevance, negatives = encoding.relevance(pairs, negative)
     run_ids = tuple(run.run_id for run in read)
     listed = {} if organizations is None else gather_organizations(organizations)
     organization_names, organization, user = _organizations(run_ids, listed, set(own_run_ids))
@@ -284,10 +291,10 @@ def _rankings(
         document[end - len(documents) : end] = documents
         if score is not None:
             score[end - len(documents) : end] = kept
-    return _arranged(document, length, -1), None if score is None else _arranged(score, length, np.nan)
+    return arranged(document, length, -1), None if score is None else arranged(score, length, np.nan)
 
 
-def _arranged(values: AnyArray, length: IntArray, end: float) -> AnyArray | Rankings:
+def arranged(values: AnyArray, length: IntArray, end: float) -> AnyArray | Rankings:
     """Return entries by runs, topics and ranks as an array, shape (run, topic, rank), dense or ragged."""
     if is_ragged(length):
         return Rankings(values, length, end)
@@ -379,7 +386,7 @@ class Encoding:
 
     def __post_init__(self) -> None:
         self.query_ids = _query_ids(self.qrels)
-        self.judgments = _LinesByTopic(self.qrels, self.query_ids)
+        self.judgments = LinesByTopic(self.qrels, self.query_ids)
         self._ids: list[pa.StringArray] = [
             self.judgments.doc_ids.slice(*self.judgments.span(t)) for t in range(len(self.query_ids))
         ]
@@ -395,13 +402,13 @@ class Encoding:
                 )
         if self.exclusion is not None:
             runs = [self.exclusion.take_out(run) for run in runs]
-        columns = [_LinesByTopic(run, self.query_ids) for run in runs]
+        columns = [LinesByTopic(run, self.query_ids) for run in runs]
         numbers = [np.empty(int(column.n_lines.sum()), dtype=np.int32) for column in columns]
         for t in range(len(self.query_ids)):
             self._number(columns, numbers, t)
         return [self._ordered(*each) for each in zip(runs, columns, numbers, strict=True)]
 
-    def _number(self, columns: Sequence[_LinesByTopic], numbers: Sequence[IntArray], t: int) -> None:
+    def _number(self, columns: Sequence[LinesByTopic], numbers: Sequence[IntArray], t: int) -> None:
         """Assign integer codes to the documents retrieved for one topic."""
         spans = [column.span(t) for column in columns]
         lines = [column.doc_ids.slice(*span) for column, span in zip(columns, spans, strict=True)]
@@ -414,7 +421,7 @@ class Encoding:
             number[start : start + n] = codes[end : end + n]
             end += n
 
-    def _ordered(self, run: Run, column: _LinesByTopic, number: IntArray) -> EncodedRun:
+    def _ordered(self, run: Run, column: LinesByTopic, number: IntArray) -> EncodedRun:
         """Return a run encoded and ordered by scores or ranks."""
         key, topic = column.in_order(_keys(run, self.order)), column.topic
         rank = None if self.order == "rank" or run.rank is None else column.in_order(run.rank)
@@ -439,6 +446,13 @@ class Encoding:
             find_strange_topics(run, self.query_ids),
         )
 
+    def relevance(self, pairs: Pairs, negative: Negative) -> tuple[LevelArray, Negatives]:
+        """Return relevance codes of all pairs, shape (pair,), and what negative judgments mean."""
+        codes, negatives = relevance_codes(self.qrels.relevance, negative)
+        relevance = np.full(len(pairs.pair_by_number), UNJUDGED, dtype=np.int16)
+        relevance[pairs.judged] = self.judgments.in_order(codes)
+        return relevance, negatives
+
     def finish(self) -> Pairs:
         """Return the final (topic, document) pairs; the encoding cannot be used afterwards."""
         doc_ids, positions, first = list[pa.StringArray](), list[IntArray](), [0]
@@ -453,7 +467,7 @@ class Encoding:
         n_judged = self.judgments.n_lines.tolist()
         judged = [position[:n] for position, n in zip(positions, n_judged, strict=True)]
         return Pairs(
-            _concatenated(doc_ids),
+            concatenated(doc_ids),
             np.diff(first).astype(np.int32),
             np.array(first[:-1], dtype=np.int32),
             np.concatenate(positions),
@@ -461,7 +475,7 @@ class Encoding:
         )
 
 
-class _LinesByTopic:
+class LinesByTopic:
     """Lines of a run or qrels file grouped by topic, in file order within a topic."""
 
     def __init__(self, source: Run | Qrels, query_ids: tuple[str, ...]) -> None:
@@ -540,7 +554,7 @@ def _rank_conflict(run_id: str, topic: IntArray, by_score: AnyArray, rank: IntAr
     return RankConflict(run_id, n_places, int(differs[is_top].sum()), int(is_top.sum())) if n_places else None
 
 
-def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
+def concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
     """Return all document ids in one Arrow array, with 64-bit offsets if necessary."""
     n_bytes = sum(part.nbytes for part in ids)
     if n_bytes > _MAX_BYTES_OF_32_BIT_OFFSETS:

@@ -1,0 +1,87 @@
+"""Archives: members in one file of our own making, the same bytes for the same members, read with limits."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from bayespool.errors import InputError
+from bayespool.tables.files import PathLike, atomic_write
+
+_DATE = (1980, 1, 1, 0, 0, 0)  # of every member: the time of writing must not be in the bytes
+_MOST_MEMBERS = 1000
+_BROKEN = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    NotImplementedError,  # a compression that zipfile does not know
+    OSError,
+    RuntimeError,  # encrypted
+    ValueError,
+    IndexError,
+    OverflowError,
+)
+
+
+def write_archive(path: PathLike, members: Mapping[str, bytes]) -> None:
+    """Write members to a zip file, whole or not at all."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.compress_type = zipfile.ZIP_LZMA
+            archive.writestr(entry, content)
+    atomic_write(path, buffer.getvalue())
+
+
+def read_archive(path: PathLike, *, max_size: int, hint: str) -> dict[str, bytes]:
+    """Return the members of a zip file by name.
+
+    Parameters
+    ----------
+    path : path
+    max_size : int
+        Largest decompressed size of all members, in MiB.
+    hint : str
+        What to do about a file that cannot be read.
+
+    Raises
+    ------
+    InputError
+        No such file, no zip file, one that is cut off or damaged, larger than ``max_size``, or with names
+        that are paths or stand twice.
+    """
+    source, left = Path(path), max_size * 2**20
+    members: dict[str, bytes] = {}
+    try:
+        with zipfile.ZipFile(source) as archive:
+            entries = archive.infolist()
+            names = [entry.filename for entry in entries]
+            if len(names) > _MOST_MEMBERS or len(set(names)) < len(names):
+                raise InputError("members of one name, or too many", path=source, hint=hint)
+            for entry in entries:
+                if not entry.filename.replace(".", "").replace("-", "").isalnum():
+                    raise InputError(f"a member is called {entry.filename!r}", path=source, hint=hint)
+                with archive.open(entry) as member:
+                    content = member.read(left + 1)
+                left -= len(content)
+                if left < 0:
+                    raise InputError(
+                        f"larger than {max_size:,} MiB when decompressed", path=source, hint=hint
+                    )
+                members[entry.filename] = content
+    except FileNotFoundError:
+        raise InputError("no such file", path=source) from None
+    except _BROKEN as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot be read: {error or type(error).__name__}", path=source, hint=hint) from None
+    return members
