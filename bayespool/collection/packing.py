@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import hashlib
 import io
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,17 +47,25 @@ from bayespool.collection.sources import (
 )
 from bayespool.errors import InputError
 
-_pool_parts: WeakKeyDictionary[Collection, Collection] = WeakKeyDictionary()
+_pool_parts: WeakKeyDictionary[Collection, tuple[Collection, OrderArray]] = WeakKeyDictionary()
 
 
 def pool_part(collection: Collection) -> Collection:
-    """Return the collection of the pool alone that runs were joined to, or the collection itself."""
-    return _pool_parts.get(collection, collection)
+    """Return the collection of the pool alone that runs were joined to, or the collection itself.
+
+    What is learned of the pool is the same in both, and is learned once for all runs that are joined.
+    """
+    return _pool_parts[collection][0] if collection in _pool_parts else collection
 
 
-def set_pool_part(collection: Collection, part: Collection) -> Collection:
+def places_of_pool(collection: Collection) -> OrderArray:
+    """Return the pair code in a collection with joined runs of each pair of the pool alone, shape (pair,)."""
+    return _pool_parts[collection][1]
+
+
+def set_pool_part(collection: Collection, part: Collection, places: OrderArray) -> Collection:
     """Declare that a collection is another one with runs joined to it, and return it."""
-    _pool_parts[collection] = part
+    _pool_parts[collection] = part, places
     return collection
 
 
@@ -234,7 +243,7 @@ def ids_of_topics(collection: Collection) -> list[npt.NDArray[np.bytes_]]:
         first = np.searchsorted(collection.pair_topic, topics).tolist()
         _ids[collection] = [
             _to_bytes(collection.doc_ids.slice(start, stop - start))
-            for start, stop in zip(first[:-1], first[1:], strict=True)
+            for start, stop in itertools.pairwise(first)
         ]
     return _ids[collection]
 
@@ -287,9 +296,9 @@ def join_runs(
             hint="rename it, or take the one there out of the pool: --unpool, unpool=",
         )
     listed = {} if organizations is None else gather_organizations(organizations, reading=reading)
-    return set_pool_part(
-        _finish(encoding, [*own, *pooled], {**listed, **_organization_names(part)}, given, each_its_own), part
-    )
+    names = {**listed, **_organization_names(part)}
+    joined = _finish(encoding, [*own, *pooled], names, given, each_its_own)
+    return set_pool_part(joined, part, encoding.places)
 
 
 def _finish(
@@ -314,8 +323,9 @@ def _finish(
         given_run_ids=given,
         own_run_ids=() if each_its_own else given,
     )
-    assert isinstance(part.pool, DepthPool) and isinstance(collection.pool, DepthPool)
-    pool = dataclasses.replace(part.pool, depths=collection.pool.depths)
+    assert isinstance(part.pool, DepthPool)
+    depths = collection.run_depths(np.arange(len(collection.run_ids))).tolist()
+    pool = dataclasses.replace(part.pool, depths=tuple(depths))
     judges = []
     for judge in part.judges:
         label = np.full(len(collection.relevance), np.nan)

@@ -18,6 +18,7 @@ leave its inverse by Schur complements: each topic is factorized once.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -27,6 +28,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
+from bayespool.collection.packing import places_of_pool, pool_part
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import within
 from bayespool.compiled import compiled, one_thread
@@ -37,6 +39,9 @@ TOP_OF_RUNS = 30
 
 MOST_TRAINING_DOCUMENTS = 250
 """Maximum mean number of training documents per topic, kept by lowering the maximum rank."""
+
+FUSION_UNITS = 1e5
+"""Log odds are whole numbers over it."""
 
 NO_HOLDOUT = -2
 """Code for holding out no organization.
@@ -191,16 +196,35 @@ class LearnedFusion:
         return _fit_run_skill(log_odds, relevant.astype(float), row, len(runs))
 
 
-_fusions: WeakKeyDictionary[Collection, dict[tuple[int, int], LearnedFusion]] = WeakKeyDictionary()
+_fusions: WeakKeyDictionary[Collection, dict[tuple[int, int, bool], LearnedFusion]] = WeakKeyDictionary()
 
 
-def learned_fusion(collection: Collection, *, rel: int = 1, given: int = 0) -> LearnedFusion:
-    """Return the cached fusion model for P(relevance ≥ rel | relevance ≥ given)."""
+def learned_fusion(
+    collection: Collection, *, rel: int = 1, given: int = 0, held_out: bool = True
+) -> LearnedFusion:
+    """Return the cached fusion model for P(relevance ≥ rel | relevance ≥ given).
+
+    One that is not ``held_out`` is for documents of runs whose organizations contributed nothing.
+    """
     fusions = _fusions.setdefault(collection, {})
-    if (rel, given) not in fusions:
-        with one_thread():
-            fusions[rel, given] = _learn(collection, rel, given)
-    return fusions[rel, given]
+    key = rel, given, held_out
+    if key not in fusions:
+        part = pool_part(collection)
+        if part is not collection and not held_out:
+            fusions[key] = _join(learned_fusion(part, rel=rel, given=given, held_out=False), collection)
+        else:
+            with one_thread():
+                fusions[key] = _learn(collection, rel, given, held_out=held_out)
+    return fusions[key]
+
+
+def _join(fusion: LearnedFusion, collection: Collection) -> LearnedFusion:
+    """Return the fusion model of a pool for the documents of a collection with runs joined to it."""
+    pooled, places = np.flatnonzero(collection.pooled), places_of_pool(collection)
+    training = dataclasses.replace(
+        fusion.training, pair=places[fusion.training.pair], organization=collection.organization[pooled]
+    )
+    return dataclasses.replace(fusion, collection=collection, training=training, pooled=pooled)
 
 
 def gains(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
@@ -250,11 +274,12 @@ def _longest(collection: Collection, pooled: OrderArray) -> int:
     return max(1, int(collection.length[pooled].max(initial=0)))
 
 
-def _learn(collection: Collection, rel: int, given: int) -> LearnedFusion:
-    """Return fusion models fitted without each contributing organization, and with all of them."""
+def _learn(collection: Collection, rel: int, given: int, *, held_out: bool) -> LearnedFusion:
+    """Return fusion models fitted with all organizations and, if wanted, without each that contributed."""
     pooled = np.flatnonzero(collection.pooled)
     training = _training_documents(collection, pooled, rel, given)
-    units = [NO_HOLDOUT, *np.unique(collection.organization[collection.contributors]).tolist()]
+    contributing = np.unique(collection.organization[collection.contributors])
+    units = [NO_HOLDOUT, *(contributing.tolist() if held_out else [])]
     kept = {o: training.without(o) for o in units}
     shares = {o: _Shares.of(training, kept[o]) for o in units}
     processes = _processes(training, kept, shares)

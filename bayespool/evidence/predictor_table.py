@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,7 +103,13 @@ def document_table(
 
 
 def hidden_document_table(
-    collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0, names: Sequence[str] | None = None
+    collection: Collection,
+    *,
+    cutoff: int,
+    rel: int = 1,
+    given: int = 0,
+    names: Sequence[str] | None = None,
+    known: Mapping[str, FloatArray] | None = None,
 ) -> DocumentTable:
     """Return each hidden document once, for the run of its organization that ranks it best.
 
@@ -117,12 +123,18 @@ def hidden_document_table(
         Smallest relevance that counts as relevant, and of the documents.
     names : sequence of str, optional
         Predictors; default: those of the evidence model.
+    known : mapping of str to ndarray, shape (document,), optional
+        Values of predictors that an earlier call has found.
     """
     run, topic, rank, pair, relevant = held_out_documents(collection, cutoff=cutoff, rel=rel, given=given)
-    names = evidence_predictors() if names is None else tuple(names)
-    predictors = document_table(
-        collection, run, topic, rank, pair, depth=cutoff, rel=rel, given=given, names=names
+    names, known = evidence_predictors() if names is None else tuple(names), known or {}
+    asked = tuple(name for name in names if name not in known)
+    found = document_table(
+        collection, run, topic, rank, pair, depth=cutoff, rel=rel, given=given, names=asked
     )
+    predictors = np.empty((len(pair), len(names)))
+    for column, name in enumerate(names):
+        predictors[:, column] = known[name] if name in known else found[:, asked.index(name)]
     return DocumentTable(run, topic, rank, pair, relevant.astype(np.int64), predictors, names)
 
 

@@ -148,7 +148,10 @@ class DocumentContext:
 
     @property
     def _learned(self) -> LearnedFusion:
-        return learned_fusion(self.collection, rel=self.rel, given=self.given)
+        collection = self.collection
+        contributing = collection.organization[collection.contributors]
+        held_out = bool(np.isin(collection.organization[self.runs], contributing).any())
+        return learned_fusion(collection, rel=self.rel, given=self.given, held_out=held_out)
 
     @cached_property
     def composition(self) -> tuple[FloatArray, FloatArray]:

@@ -300,6 +300,12 @@ class Density:
         self.is_concave = not any(block.is_product for block in self._blocks)
         self._held = [s for s in self.sums if s.stop <= self.layout.n_global and not self.is_concave]
 
+    def forget(self) -> None:
+        """Forget the modes of cells found so far, which are starting points: values repeat to the byte."""
+        for block in self._blocks:
+            if block.cell is not None:
+                block.modes = np.zeros(len(block.modes))
+
     @property
     def size(self) -> int:
         """Number of parameters in x."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from bayespool.errors import DiagnosticsWarning, InputError, known_names, warn_caller
-from bayespool.inference.fit import Fit
+from bayespool.inference.fit import Fit, Start
 from bayespool.inference.laplace import Laplace
 from bayespool.inference.nuts import NUTS
 from bayespool.tables.citations import cite
@@ -119,12 +119,24 @@ class Relay:
         """Name of the first engine."""
         return self.first.name
 
-    def fit(self, spec: ModelSpec, evidence: Evidence, random_seed: int, **more: Any) -> Fit:
-        """Return the first engine's fit if it passes its checks, else the second engine's."""
+    def fit(
+        self,
+        spec: ModelSpec,
+        evidence: Evidence,
+        random_seed: int,
+        *,
+        start: Start | None = None,
+        **more: Any,
+    ) -> Fit:
+        """Return the first engine's fit if it passes its checks, else the second engine's.
+
+        The first one goes on from the ``start`` of an earlier fit, if given.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiagnosticsWarning)  # replaced by the warning below
             try:
-                fit = self.first.fit(spec, evidence, random_seed, **more)
+                began: dict[str, Any] = {} if start is None else {"start": start}
+                fit = self.first.fit(spec, evidence, random_seed, **more, **began)
                 problems = fit.diagnostics.problems
             except np.linalg.LinAlgError:
                 problems = ("a curvature is not positive",)

@@ -84,6 +84,26 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
+class Start:
+    """Where a search for scales ended, from which the same engine makes the same fit again.
+
+    Attributes
+    ----------
+    theta, spread : ndarray of float, shape (scale,)
+        Log scales at their mode, and their standard deviations.
+    x : ndarray of float, shape (parameter,)
+        All other parameters near their mode there.
+    interval_error : float
+        As of `bayespool.inference.laplace.Approximation`; NaN if unknown.
+    """
+
+    theta: FloatArray
+    spread: FloatArray
+    x: FloatArray
+    interval_error: float = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
 class Fit:
     """Posterior draws of a model's variables.
 
@@ -98,6 +118,8 @@ class Fit:
     diagnostics : Diagnostics
     source : Source or None
         Model and evidence; None where an engine was called without them.
+    start : Start or None
+        What a later fit to the same evidence may begin with; None for an engine without one.
     """
 
     variables: Mapping[str, FloatArray]
@@ -106,6 +128,7 @@ class Fit:
     sample_stats: Mapping[str, AnyArray]
     diagnostics: Diagnostics
     source: Source | None = None
+    start: Start | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -12,6 +12,7 @@ cells are integrated (`bayespool.inference.cells`), and drawn at the end where n
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from bayespool.compiled import one_thread
 from bayespool.errors import DiagnosticsWarning, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
-from bayespool.inference.fit import Fit
+from bayespool.inference.fit import Fit, Start
 from bayespool.measures import Diagnostics
 from bayespool.models.priors import draw_prior
 from bayespool.validation import check_sampling
@@ -144,10 +145,8 @@ class PosteriorMode(NamedTuple):
     is_fine: bool
 
 
-def find_scales(
-    density: Density, theta: FloatArray, x: FloatArray
-) -> tuple[FloatArray, PosteriorMode, FloatArray, FloatArray]:
-    """Return the mode and standard deviations of θ, with the mode of x there and its derivative in θ."""
+def find_scales(density: Density, theta: FloatArray, x: FloatArray) -> Start:
+    """Return the mode and standard deviations of θ, with x near its mode there."""
     # Newton's method on each scale alone: log scales are hardly correlated
     unit, bent = np.eye(len(theta)) * _LOG_SCALE_STEP, np.zeros((len(theta), len(x)))
     for _ in range(40):  # each step moves a scale that a prior holds near zero by half a unit
@@ -166,7 +165,7 @@ def find_scales(
             break
         step *= min(1.0, 1.0 / float(np.abs(step).max()))
         theta, x = theta + step, middle.x + step @ drift
-    return theta, middle, drift, 1 / np.sqrt(curvature)
+    return Start(theta, 1 / np.sqrt(curvature), x)
 
 
 def find_mode(
@@ -314,9 +313,17 @@ class Laplace:
         check_sampling(self)
 
     def fit(
-        self, spec: ModelSpec, evidence: Evidence, random_seed: int, *, known: Sequence[int] | None = None
+        self,
+        spec: ModelSpec,
+        evidence: Evidence,
+        random_seed: int,
+        *,
+        known: Sequence[int] | None = None,
+        start: Start | None = None,
     ) -> Fit:
         """Draw independently from the approximate posterior, as a single chain.
+
+        With the ``start`` of an earlier fit to the same evidence the draws are the same, sooner.
 
         Warns
         -----
@@ -326,10 +333,15 @@ class Laplace:
         structure = spec.structure(evidence, known)
         density, n, interval_error = Density(structure), self.draws * self.chains, 0.0
         with one_thread():
-            approximation = approximate(density, n_points=self.n_points)
+            approximation = approximate(density, n_points=self.n_points, start=start)
             x, theta, point = approximation.draw(n, np.random.default_rng(random_seed))
-            if self.check:
+            if self.check and start is not None:
+                interval_error = start.interval_error
+            elif self.check:
                 interval_error = approximation.interval_error()
+        began = approximation.start
+        if began is not None:
+            began = dataclasses.replace(began, interval_error=interval_error)
         problems: tuple[str, ...] = ()
         if not approximation.converged:
             problems += ("no mode with positive curvature was found",)
@@ -365,7 +377,7 @@ class Laplace:
             variables[f"sigma_{name}"], dims[f"sigma_{name}"] = scale[None], ()
             if group.kept is not None:
                 coords[group.dim] = tuple(coords[group.dim][i] for i in kept)
-        return Fit(variables, dims, coords, {"point": point[None]}, diagnostics)
+        return Fit(variables, dims, coords, {"point": point[None]}, diagnostics, start=began)
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,6 +395,7 @@ class Approximation:
     points: OrderArray  # those of them with a Gaussian of their own, shape (point,)
     nearest: OrderArray  # point of the nearest Gaussian, shape (draw,)
     converged: bool  # every mode was found and every curvature is positive
+    start: Start | None = None  # where the search for scales ended
 
     @property
     def theta(self) -> FloatArray:
@@ -449,9 +462,15 @@ class Approximation:
 
 
 def approximate(
-    density: Density, *, n_points: int = 32, near: Mapping[str, FloatArray] | None = None
+    density: Density,
+    *,
+    n_points: int = 32,
+    near: Mapping[str, FloatArray] | None = None,
+    start: Start | None = None,
 ) -> Approximation:
-    """Approximate a density by nested Laplace, starting from ``near``, the draws of a similar fit."""
+    """Approximate a density by nested Laplace, starting from ``near``, the draws of a similar fit, or from
+    where an earlier approximation of the same density began.
+    """
     n_scales = len(density.scales)
     x, theta = density.start(near)
     if n_scales == 0:
@@ -461,7 +480,11 @@ def approximate(
         drawn = {"many": nodes, "chance": one[0], "many_shares": one, "points": zero, "nearest": zero}
         return Approximation(density, nodes, likelihood, mean, **drawn, converged=middle.is_fine)
     if near is None:
-        theta, middle, drift, spread = find_scales(density, theta, x)
+        start = find_scales(density, theta, x) if start is None else start
+        density.forget()  # what follows depends on the start alone
+        theta, spread = start.theta, start.spread
+        middle = find_mode(density, theta, start.x, COARSE_TOLERANCE)
+        drift = density.drift(middle.x, theta, middle.gaussian)
         standard, log_placed = design_points(max(_N_SCALE_POINTS, n_points * n_scales), n_scales)
     else:
         middle = find_mode(density, theta, x, COARSE_TOLERANCE)
@@ -509,6 +532,7 @@ def approximate(
         points=counts,
         nearest=far.argmin(axis=1),
         converged=middle.is_fine and not np.isin(np.delete(chosen, fine), counts).any(),
+        start=start if near is None else None,
     )
 
 

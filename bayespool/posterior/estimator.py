@@ -13,6 +13,7 @@ import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
+from bayespool.collection.packing import places_of_pool, pool_part, set_pool_part
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import Estimand, score_bounds
 from bayespool.evidence.ideals import ideal_reach
@@ -47,6 +48,7 @@ from bayespool.posterior.preparation import (
     estimator_prior_names,
     evidence_depth,
     member_models,
+    work_on,
 )
 from bayespool.posterior.selection import learn_shift
 from bayespool.posterior.thresholds import (
@@ -179,7 +181,8 @@ class PosteriorEstimator:
             A check of the draws failed; see also the runs' notes.
         """
         targets = _targets(collection, run_ids)
-        asked, engine, shared = parse_measures(measures), self._engine(), SharedWork()
+        asked, engine = parse_measures(measures), self._engine()
+        shared = work_on(collection, engine, self.random_seed)
         has_more = bool(collection.judges) or bool(collection.is_own.any())
         lacking = {measure: describe_excess_levels(collection, measure) for measure in asked}
         for measure in asked:
@@ -187,10 +190,10 @@ class PosteriorEstimator:
                 lacking[measure] = "needs documents judged nonrelevant"
         parsed = tuple(measure for measure in asked if not lacking[measure])
         at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
-        alone = self._with_other_evidence(collection, parsed) if self.joint and parsed else ()
+        alone = self._with_other_evidence(collection, parsed, shared) if self.joint and parsed else ()
         another = cache(partial(AnotherAssessor, collection, self.draws * self.chains, self.random_seed))
         parts: dict[Measure, list[Estimates]] = {measure: [] for measure in parsed}
-        for group in self._groups(collection, parsed) if parsed else ():
+        for group in self._groups(collection, parsed, shared) if parsed else ():
             together = [measure for measure in group if measure in at_once]
             apart = [measure for measure in group if measure not in at_once]
             for runs, some in [(targets, together), *(((run,), apart) for run in targets)]:
@@ -232,22 +235,24 @@ class PosteriorEstimator:
         DiagnosticsWarning
             A check of the draws failed.
         """
-        groups = self._groups(collection, parse_measures(measures))
+        engine = self._engine()
+        shared = work_on(collection, engine, self.random_seed)
+        groups = self._groups(collection, parse_measures(measures), shared)
         if len(groups) > 1:
             apart = " and ".join(str(group[0]) for group in groups)
             raise InputError(
                 f"{apart} learn from evidence of other depths", hint="complete for one at a time"
             )
-        return self._complete(
-            collection, _targets(collection, run_ids), groups[0], self._engine(), SharedWork()
-        )
+        return self._complete(collection, _targets(collection, run_ids), groups[0], engine, shared)
 
     def _engine(self) -> Engine:
         """Return the inference engine, which caches compiled models between measures."""
         names = ("draws", "tune", "chains", "target_accept", "progress")
         return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})
 
-    def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
+    def _groups(
+        self, collection: Collection, measures: Sequence[Measure], shared: SharedWork
+    ) -> list[list[Measure]]:
         """Group measures that can share a completion, the deepest measure of each group first."""
         if self.joint:
             return [sorted(measures, key=lambda measure: -measure.cutoff)]
@@ -258,7 +263,7 @@ class PosteriorEstimator:
             key = []
             for threshold in thresholds[measure]:
                 problem = ScoringProblem(
-                    collection, (), measure, self.estimand, self._min_organizations, threshold
+                    collection, (), measure, self.estimand, self._min_organizations, threshold, shared=shared
                 )
                 of_threshold = threshold, problem.document_depth
                 if of_threshold not in models:
@@ -300,7 +305,7 @@ class PosteriorEstimator:
         if self.model == "combined" and problems[0].has_pool_evidence:
             distance = distance_from_pool(collection, targets, **problems[0].threshold.levels)
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
-        kinds = shared.once("kinds", lambda: with_kinds(collection)) if may_be_new else None
+        kinds = shared.once("kinds", partial(_kinds_of, collection, shared)) if may_be_new else None
         shift = self._shift(problems[0], engine) if len(unknowns) else np.zeros(0)
         for problem in problems if len(unknowns) else ():
             below = posteriors[-1] if posteriors else None
@@ -375,10 +380,10 @@ class PosteriorEstimator:
         return self.priors.get(SHIFT, ADAPTIVE_POOL_SHIFT_PRIOR if looks else None)
 
     def _with_other_evidence(
-        self, collection: Collection, measures: Sequence[Measure]
+        self, collection: Collection, measures: Sequence[Measure], shared: SharedWork
     ) -> tuple[Measure, ...]:
         """Return measures that would use evidence of another depth if estimated alone."""
-        groups = dataclasses.replace(self, joint=False)._groups(collection, measures)
+        groups = dataclasses.replace(self, joint=False)._groups(collection, measures, shared)
         deepest = max(measures, key=lambda measure: measure.cutoff)
         return tuple(measure for group in groups if deepest not in group for measure in group)
 
@@ -557,6 +562,15 @@ def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tup
     if run_ids is None:
         return collection.unpooled_run_ids
     return (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
+
+
+def _kinds_of(collection: Collection, shared: SharedWork) -> Collection:
+    """Return the collection with kinds in place of organizations, joined to the pool with kinds."""
+    kinds, part = with_kinds(collection), pool_part(collection)
+    if part is collection:
+        return kinds
+    kept = shared.kept.once("kinds", partial(with_kinds, part))
+    return set_pool_part(kinds, kept, places_of_pool(collection))
 
 
 def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:

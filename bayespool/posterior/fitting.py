@@ -7,7 +7,7 @@ the pool hides no document (`NO_POOL_PRIORS`) and where kinds of runs are held o
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
@@ -15,7 +15,8 @@ import numpy as np
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection
-from bayespool.inference import Engine, Fit
+from bayespool.inference import Engine, Fit, Laplace, Start
+from bayespool.models import LinearEvidence
 from bayespool.posterior.distance import (
     LogOddsFunction,
     NewOrganizations,
@@ -33,6 +34,7 @@ from bayespool.posterior.mixtures import (
     draw_members,
 )
 from bayespool.posterior.preparation import DEPTHS, PreparedModel, ScoringProblem
+from bayespool.randomness import key_of
 
 
 def build_fitted_model(
@@ -144,7 +146,7 @@ def fit_threshold(
     ready = {model: problem.prepare(model, priors) for model in models}
     others = None
     if new_kind is not None and kinds is not None and problem.has_pool_evidence:
-        of_kinds = dataclasses.replace(problem, collection=kinds)
+        of_kinds = dataclasses.replace(problem, collection=kinds, shared=problem.shared.part("kinds"))
         others = (
             of_kinds,
             {model: of_kinds.prepare(model, {**HELD_OUT_KINDS_PRIORS, **priors}) for model in models},
@@ -183,6 +185,55 @@ def fit_prepared(
     return ThresholdPosterior(threshold, mixture, NewKind(of_kinds[0], new_kind, order), held_out), weights
 
 
+def _recorded_name(problem: ScoringProblem, *parts: PreparedModel) -> tuple[object, ...] | None:
+    """Return the name under which results of fits to the pool are recorded; None for other evidence."""
+    is_of_pool = all(isinstance(part.evidence, LinearEvidence) and not part.known for part in parts)
+    if problem.collection.judges or problem.left_out or not is_of_pool:
+        return None
+    specs = key_of(*(repr(part.spec) for part in parts))
+    return *problem.threshold.levels.values(), problem.document_depth, f"{specs:016x}"
+
+
+def _fit(problem: ScoringProblem, part: PreparedModel, engine: Engine, seed: int) -> Fit:
+    """Return the fit of a model, which goes on from a recorded start, if there is one."""
+    shared, name = problem.shared, _recorded_name(problem, part)
+    found = None if name is None or engine.name != Laplace.name else shared.find("start", *name)
+    start = None if found is None else Start(found["theta"], found["spread"], found["x"], *found["error"])
+    kept = shared if name is None else shared.kept
+    fit = kept.once(("fit", part.key, seed), partial(part.fit, engine, seed, start))
+    if name is not None and start is None and fit.start is not None and fit.diagnostics.passed:
+        began = fit.start
+        shared.record(
+            "start",
+            *name,
+            theta=began.theta,
+            spread=began.spread,
+            x=began.x,
+            error=np.array([began.interval_error]),
+        )
+    return fit
+
+
+def _decide(
+    problem: ScoringProblem,
+    prepared: Mapping[str, PreparedModel],
+    fits: Mapping[str, Fit],
+    keys: Sequence[tuple[Hashable, int]],
+) -> tuple[list[float], HeldOut]:
+    """Return the models' weights with their held-out coverage, recorded ones where there are any."""
+    shared, name = problem.shared, _recorded_name(problem, *prepared.values())
+    found = None if name is None else shared.find("weights", *name)
+    if found is not None:
+        share, n = found["coverage"].tolist()
+        return found["weights"].tolist(), HeldOut(share, int(n))
+    kept = shared if name is None else shared.kept
+    weights, coverage = kept.once(("shares", *keys), partial(decide_weights, prepared, fits))
+    if name is not None:
+        held_out = np.array([coverage.share, coverage.n_organizations], dtype=float)
+        shared.record("weights", *name, weights=np.array(weights), coverage=held_out)
+    return weights, coverage
+
+
 def _fit_mixture(
     problem: ScoringProblem,
     prepared: Mapping[str, PreparedModel],
@@ -203,9 +254,9 @@ def _fit_mixture(
     for (model, part), model_seed in zip(prepared.items(), seeds[1:], strict=True):
         seed = int(model_seed.generate_state(1)[0])
         keys.append((part.key, seed))
-        fits[model] = shared.once(("fit", *keys[-1]), partial(part.fit, engine, seed))
+        fits[model] = _fit(problem, part, engine, seed)
     if near is None:
-        weights, coverage = shared.once(("shares", *keys), partial(decide_weights, prepared, fits))
+        weights, coverage = _decide(problem, prepared, fits, keys)
     else:  # kinds are too few to choose a model by
         weights, coverage = [(share + 1 / len(prepared)) / 2 for share in near], HeldOut()
     of_models = {} if lower is None else {part.model: part.new for part in lower.components}
@@ -213,7 +264,7 @@ def _fit_mixture(
     for (model, part), key in zip(prepared.items(), keys, strict=True):
         below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
         learned = effect, fits[model].draws(), part.evidence.organizations, random_seed, stream, below_it
-        new = shared.once(
+        new = shared.kept.once(
             ("new organizations", *key, random_seed, stream, below_it),
             partial(learn_new_organizations, *learned),
         )

@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection
+from bayespool.collection.packing import pool_part
 from bayespool.errors import renamed_attributes
 from bayespool.evidence import (
     DocumentTable,
@@ -25,10 +28,11 @@ from bayespool.evidence import (
     judgment_counts,
 )
 from bayespool.evidence.held_out import HeldOutDocuments, held_out_documents
+from bayespool.evidence.learned_fusion import FUSION_UNITS, learned_fusion
 from bayespool.evidence.predictor_table import with_predictors, without_some_labels
 from bayespool.evidence.predictors import evidence_predictors
 from bayespool.evidence.predictors_of_labels import label_ratios, label_slopes
-from bayespool.inference import Engine, Fit, Source
+from bayespool.inference import Engine, Fit, Source, Start
 from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
 from bayespool.models.evidence import ModelEvidence
@@ -63,11 +67,28 @@ def evidence_depth(model: str, cutoff: int) -> int:
     return max(cutoff, DEPTHS[model_named(model).evidence])
 
 
-class SharedWork:
-    """Cache for work that does not depend on the run to score, such as fits to the same evidence."""
+Recorded = dict[str, npt.NDArray[Any]]
 
-    def __init__(self) -> None:
+
+class SharedWork:
+    """Cache for work that does not depend on the run to score, such as fits to the same evidence.
+
+    Parameters
+    ----------
+    kept : SharedWork, optional
+        Of the pool alone, where runs are joined to one: what is learned of it is kept there.
+    name : str
+        Of what the work is on, in the names of ``recorded``.
+    recorded : dict, optional
+        Results in arrays by name, from which fits go on: a prepared collection has them.
+    """
+
+    def __init__(
+        self, kept: SharedWork | None = None, name: str = "pool", recorded: dict[str, Recorded] | None = None
+    ) -> None:
         self._done: dict[Hashable, Any] = {}
+        self.kept, self.name = self if kept is None else kept, name
+        self.recorded = {} if recorded is None else recorded
 
     def once(self, key: Hashable, work: Callable[[], Made]) -> Made:
         """Return the cached result for a key, computing it at the first call."""
@@ -75,6 +96,46 @@ class SharedWork:
             self._done[key] = work()
         done: Made = self._done[key]
         return done
+
+    def part(self, name: str) -> SharedWork:
+        """Return the work on a collection that is made of this one, whose results are recorded, too."""
+        kept = self.kept.once(("part", name), lambda: SharedWork(name=name, recorded=self.kept.recorded))
+        return kept if self.kept is self else self.once(("part", name), lambda: SharedWork(kept))
+
+    def find(self, *name: object) -> Recorded | None:
+        """Return recorded results, or None."""
+        return self.kept.recorded.get(" ".join(map(str, (self.kept.name, *name))))
+
+    def record(self, *name: object, **arrays: npt.NDArray[Any]) -> Recorded:
+        """Record results under a name, and return them."""
+        self.kept.recorded[" ".join(map(str, (self.kept.name, *name)))] = arrays
+        return arrays
+
+
+_works: WeakKeyDictionary[Collection, dict[Hashable, SharedWork]] = WeakKeyDictionary()
+
+
+def work_on(collection: Collection, engine: Engine, random_seed: int) -> SharedWork:
+    """Return the work on a collection: that of earlier calls, too, where runs are joined to a pool alone."""
+    part = pool_part(collection)
+    if part is collection:
+        return SharedWork(recorded=recorded_work(part) if part in _works else None)
+    works = _works.setdefault(part, {})
+    settings = repr(engine), random_seed
+    if settings not in works:
+        for other in [key for key in works if key != _RECORDED]:  # the draws of all fits are large
+            del works[other]
+        works[settings] = SharedWork(recorded=recorded_work(part))
+    return SharedWork(works[settings])
+
+
+_RECORDED = "recorded"
+
+
+def recorded_work(part: Collection) -> dict[str, Recorded]:
+    """Return the results that are recorded of the pool alone, which can be added to."""
+    works = _works.setdefault(part, {})
+    return works.setdefault(_RECORDED, SharedWork()).recorded
 
 
 @renamed_attributes(asked="threshold", rung="asked_threshold")
@@ -110,9 +171,15 @@ class ScoringProblem:
     _places: dict[int, DocumentPlaces] = field(default_factory=dict, init=False, repr=False)
 
     def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
-        """Return cached work that other runs on the collection share at the same threshold and depth."""
-        key = name, self.collection.organizations, self.threshold, self.document_depth, *more
-        return self.shared.once(key, work)
+        """Return cached work on the pool that other runs share at the same threshold and depth."""
+        key = name, self.part.organizations, self.threshold, self.document_depth, *more
+        shared = self.shared if self.part is self.collection else self.shared.kept
+        return shared.once(key, work)
+
+    @cached_property
+    def part(self) -> Collection:
+        """The pool alone, where runs are joined to one and no judge has labels; else the collection."""
+        return self.collection if self.collection.judges else pool_part(self.collection)
 
     @property
     def threshold(self) -> Threshold:
@@ -170,11 +237,7 @@ class ScoringProblem:
             self.document_depth,
         )
         levels = self.threshold.levels
-        hidden = self._once(
-            "hidden documents",
-            lambda: hidden_document_table(collection, cutoff=depth, names=names, **levels),
-            names,
-        )
+        hidden = self._once("hidden documents", lambda: self._hidden_table(names), names)
         places, unknowns = self.places(depth), self.unknowns
         run, topic = unknowns.run_index[places.run], unknowns.topic[places.document]
         documents = run, topic, places.rank, unknowns.pair[places.document]
@@ -184,6 +247,28 @@ class ScoringProblem:
         if not self.label_slopes:
             return hidden, unjudged
         return without_some_labels(collection, hidden, unjudged)
+
+    def _hidden_table(self, names: tuple[str, ...]) -> DocumentTable:
+        """Return the hidden documents with named predictors, of which learned fusion may be recorded."""
+        part, levels = self.part, self.threshold.levels
+        pooled = np.flatnonzero(part.pooled)
+        name = "fusion", *levels.values(), self.document_depth
+        found = self.shared.find(*name)
+        if found is not None and not self.collection.judges:
+            run = np.searchsorted(pooled, self.held_out[0])
+            odds = found["odds"] / FUSION_UNITS
+            known = {
+                "learned_fusion": odds,
+                "run_skill": found["skill"][run],
+                "run_slope": found["slope"][run] * (odds - found["mean"][run]),
+            }
+            return hidden_document_table(part, cutoff=self.document_depth, names=names, known=known, **levels)
+        table = hidden_document_table(part, cutoff=self.document_depth, names=names, **levels)
+        if "learned_fusion" in names and not self.collection.judges:
+            odds = np.rint(table.columns(("learned_fusion",))[:, 0] * FUSION_UNITS).astype(np.int32)
+            skill, slope, mean = learned_fusion(part, **levels).run_skill_regression(pooled)
+            self.shared.record(*name, odds=odds, skill=skill, slope=slope, mean=mean)
+        return table
 
     def places(self, depth: int) -> DocumentPlaces:
         """Return runs and ranks for the documents to complete, down to the given depth."""
@@ -210,8 +295,8 @@ class ScoringProblem:
     def _sources(self) -> tuple[bool, bool]:
         """Whether there is evidence from the pool, and whether from added judgments."""
         run, _, _, pair, _ = self.held_out
-        own = self.collection.attributed_run[pair] >= 0
-        kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
+        own = self.part.attributed_run[pair] >= 0
+        kept = np.isin(run, self.part.run_index(self.left_out), invert=True)
         return bool((kept & ~own).any()), bool(own.any())
 
     @property
@@ -219,7 +304,7 @@ class ScoringProblem:
         """Hidden documents of all held-out organizations, down to the evidence depth."""
         return self._once(
             "held-out documents",
-            lambda: held_out_documents(self.collection, cutoff=self.document_depth, **self.threshold.levels),
+            lambda: held_out_documents(self.part, cutoff=self.document_depth, **self.threshold.levels),
         )
 
     @cached_property
@@ -239,14 +324,14 @@ class ScoringProblem:
             return np.zeros(len(self.unknowns))
         _, _, rank, pair, _ = self.held_out
         # a strategy also judges deeper documents, which are evidence, too; the user's own are of few runs
-        of_pool = self.collection.attributed_run[pair] < 0
+        of_pool = self.part.attributed_run[pair] < 0
         depth = max(self.collection.pool_depth, float(np.quantile(rank[of_pool], _EVIDENCE_ABOVE)))
         return places.mean(np.log(np.maximum(places.rank, depth) / depth))
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
         """Return hidden or unjudged documents with the predictors that a model needs."""
         return with_predictors(
-            self.collection,
+            self.part if hidden else self.collection,
             self._tables[0 if hidden else 1],
             tuple(spec.predictors),
             cutoff=self.document_depth,
@@ -270,7 +355,7 @@ class ScoringProblem:
 
             def gather() -> LinearEvidence:
                 table = self.table(spec, hidden=True)
-                return gather_documents(self.collection, table, spec.predictors, without=self.left_out)
+                return gather_documents(self.part, table, spec.predictors, without=self.left_out)
 
             if self.label_slopes:  # hidden documents lack labels as often as those to complete
                 evidence = gather()
@@ -281,9 +366,8 @@ class ScoringProblem:
             log_odds = _document_log_odds(spec, predictors)
         else:
             predictors, others = None, self._without_hidden
-            evidence = self._once(
-                "evidence of counts", lambda: self._count_evidence(others), self.count_depth, others
-            )
+            key = self.collection.organizations, self.threshold, self.count_depth, others
+            evidence = self.shared.once(("evidence of counts", *key), lambda: self._count_evidence(others))
             log_odds = self._count_log_odds(spec, evidence)
         contributing = self.collection.run_index(self.contributing)
         with_own_judgments = contributing[~self.collection.pooled[contributing]]
@@ -295,7 +379,7 @@ class ScoringProblem:
             evidence.organizations.index(self.collection.organizations[o]) if k else -1
             for o, k in zip(self.organization, known, strict=True)
         ]
-        run_ids = evidence.run_ids if isinstance(evidence, ModelEvidence) else self.collection.run_ids
+        run_ids = evidence.run_ids if isinstance(evidence, ModelEvidence) else self.part.run_ids
         return PreparedModel(
             spec, evidence, log_odds, np.array(organization, dtype=np.intp), run_ids, predictors
         )
@@ -382,9 +466,10 @@ class PreparedModel:
             digest.update(b"\0")
         return repr(self.spec), digest.digest(), self.run_ids, self.known
 
-    def fit(self, engine: Engine, random_seed: int) -> Fit:
-        """Fit the model to its evidence with the given engine."""
-        fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known)
+    def fit(self, engine: Engine, random_seed: int, start: Start | None = None) -> Fit:
+        """Fit the model to its evidence with the given engine, which made the ``start``, if any."""
+        began: dict[str, Any] = {} if start is None else {"start": start}
+        fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known, **began)
         return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
 
     def graph(self) -> Any:

@@ -9,11 +9,12 @@ import numpy as np
 
 from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection import Collection
+from bayespool.collection.packing import places_of_pool, pool_part, set_pool_part
 from bayespool.inference import Engine
 from bayespool.measures import Precision
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.fitting import fit_threshold
-from bayespool.posterior.preparation import ScoringProblem, SharedWork
+from bayespool.posterior.preparation import ScoringProblem
 from bayespool.randomness import key_of
 
 EVEN_PRIOR = (0.0, 2.0)
@@ -170,6 +171,18 @@ def find_unexplained(collection: Collection) -> BoolArray:
     return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
 
+def _without(problem: ScoringProblem, unexplained: BoolArray) -> Collection:
+    """Return the collection without judgments, joined to the pool without them."""
+    collection, part = problem.collection, pool_part(problem.collection)
+    without = collection.without_judgments(unexplained)
+    if part is collection:
+        return without
+    kept = problem.shared.kept.once(
+        "without unexplained judgments", lambda: part.without_judgments(find_unexplained(part))
+    )
+    return set_pool_part(without, kept, places_of_pool(collection))
+
+
 def learn_shift(
     problem: ScoringProblem, models: tuple[str, ...], engine: Engine, priors: Any, n_draws: int, seed: int
 ) -> FloatArray | None:
@@ -185,9 +198,8 @@ def learn_shift(
     unexplained = problem.shared.once("unexplained judgments", lambda: find_unexplained(collection))
     if not problem.has_pool_evidence or (unexplained & top[:-1]).sum() < MIN_JUDGED:
         return None
-    without, shared = problem.shared.once(
-        "without unexplained judgments", lambda: (collection.without_judgments(unexplained), SharedWork())
-    )
+    without = problem.shared.once("without unexplained judgments", lambda: _without(problem, unexplained))
+    shared = problem.shared.part("without unexplained judgments")
     measure = Precision(depth, rel=threshold.rel)
     predicted = dataclasses.replace(problem, collection=without, measure=measure, reach=None, shared=shared)
     posterior, _ = fit_threshold(predicted, models, engine, priors, n_draws, seed)

@@ -83,5 +83,7 @@ def read_archive(path: PathLike, *, max_size: int, hint: str) -> dict[str, bytes
     except _BROKEN as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"cannot be read: {error or type(error).__name__}", path=source, hint=hint) from None
+        raise InputError(
+            f"cannot be read: {str(error) or type(error).__name__}", path=source, hint=hint
+        ) from None
     return members
