@@ -35,7 +35,7 @@ from bayespool.names import COMBINED_MODELS, leading_name, settings_in
 from bayespool.posterior.another_assessor import AnotherAssessor, paired_values
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import distance_from_pool, with_kinds
-from bayespool.posterior.fitting import fit_threshold
+from bayespool.posterior.fitting import fit_threshold, learn_threshold
 from bayespool.posterior.lots import fit_lots
 from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.notes import draw_notes, run_notes
@@ -43,14 +43,16 @@ from bayespool.posterior.preparation import (
     ADAPTIVE_POOL_SHIFT_PRIOR,
     FALLBACK_MODEL,
     SHIFT,
+    Recorded,
     ScoringProblem,
     SharedWork,
     estimator_prior_names,
     evidence_depth,
     member_models,
+    recorded_work,
     work_on,
 )
-from bayespool.posterior.selection import learn_shift
+from bayespool.posterior.selection import learn_shift, learn_unexplained
 from bayespool.posterior.thresholds import (
     Threshold,
     describe_excess_levels,
@@ -244,6 +246,32 @@ class PosteriorEstimator:
                 f"{apart} learn from evidence of other depths", hint="complete for one at a time"
             )
         return self._complete(collection, _targets(collection, run_ids), groups[0], engine, shared)
+
+    def learn(self, part: Collection, measures: object) -> dict[str, Recorded]:
+        """Fit the models to a pool alone, and return results from which estimates of any run go on.
+
+        Parameters
+        ----------
+        part : Collection
+            Of the pooled runs alone (`bayespool.collection.packing.pool_alone`). Estimates of runs that are
+            joined to it find these results.
+        measures : measure or iterable of measures
+        """
+        results, engine = recorded_work(part), self._engine()
+        shared = work_on(part, engine, self.random_seed)
+        for group in self._groups(part, parse_measures(measures), shared):
+            for threshold in find_joint_thresholds(part, group):
+                problem = ScoringProblem(
+                    part, (), group[0], self.estimand, self._min_organizations, threshold, shared=shared
+                )
+                models = self._models(problem)
+                if not problem.has_pool_evidence:
+                    continue
+                kinds = shared.once("kinds", partial(with_kinds, part)) if self.model == "combined" else None
+                learn_threshold(problem, models, engine, self.priors, kinds)
+                if not threshold.given and self.shift is None and self._shift_prior(part) is None:
+                    learn_unexplained(problem, models, engine, self.priors)
+        return results
 
     def _engine(self) -> Engine:
         """Return the inference engine, which caches compiled models between measures."""

@@ -140,25 +140,48 @@ def fit_threshold(
 
     The models are fitted again to ``kinds`` for runs that may be of a new kind.
     """
-    threshold = problem.threshold
-    if not problem.has_pool_evidence:
-        priors = {**(NO_POOL_PRIORS if not threshold.given else NO_POOL_PRIORS_ABOVE), **priors}
-    ready = {model: problem.prepare(model, priors) for model in models}
-    others = None
-    if new_kind is not None and kinds is not None and problem.has_pool_evidence:
-        of_kinds = dataclasses.replace(problem, collection=kinds, shared=problem.shared.part("kinds"))
-        others = (
-            of_kinds,
-            {model: of_kinds.prepare(model, {**HELD_OUT_KINDS_PRIORS, **priors}) for model in models},
-        )
+    usual, others = _prepare(problem, models, priors, kinds if new_kind is not None else None)
     return fit_prepared(
-        (problem, ready), others, engine, n_draws, random_seed, shift=shift, new_kind=new_kind, below=below
+        usual, others, engine, n_draws, random_seed, shift=shift, new_kind=new_kind, below=below
     )
 
 
+Prepared = tuple[ScoringProblem, Mapping[str, PreparedModel]]
+
+
+def _prepare(
+    problem: ScoringProblem, models: Sequence[str], priors: Mapping[str, str], kinds: Collection | None
+) -> tuple[Prepared, Prepared | None]:
+    """Return the prepared models of a threshold, and those for ``kinds``, if any."""
+    threshold = problem.threshold
+    if not problem.has_pool_evidence:
+        priors = {**(NO_POOL_PRIORS if not threshold.given else NO_POOL_PRIORS_ABOVE), **priors}
+    usual = problem, {model: problem.prepare(model, priors) for model in models}
+    if kinds is None or not problem.has_pool_evidence:
+        return usual, None
+    of_kinds = dataclasses.replace(problem, collection=kinds, shared=problem.shared.part("kinds"))
+    priors = {**HELD_OUT_KINDS_PRIORS, **priors}
+    return usual, (of_kinds, {model: of_kinds.prepare(model, priors) for model in models})
+
+
+def learn_threshold(
+    problem: ScoringProblem,
+    models: Sequence[str],
+    engine: Engine,
+    priors: Mapping[str, str],
+    kinds: Collection | None = None,
+) -> None:
+    """Fit the models of a threshold to a pool alone, so that their results are recorded (`SharedWork`)."""
+    usual, others = _prepare(problem, models, priors, kinds)
+    for one, prepared in (usual, others) if others is not None else (usual,):
+        fits = {model: _fit(one, part, engine, 1) for model, part in prepared.items()}
+        if one is problem:
+            _decide(one, prepared, fits, [(part.key, 1) for part in prepared.values()])
+
+
 def fit_prepared(
-    usual: tuple[ScoringProblem, Mapping[str, PreparedModel]],
-    others: tuple[ScoringProblem, Mapping[str, PreparedModel]] | None,
+    usual: Prepared,
+    others: Prepared | None,
     engine: Engine,
     n_draws: int,
     random_seed: int,

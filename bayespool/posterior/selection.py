@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from bayespool.collection.packing import places_of_pool, pool_part, set_pool_par
 from bayespool.inference import Engine
 from bayespool.measures import Precision
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.fitting import fit_threshold
+from bayespool.posterior.fitting import fit_threshold, learn_threshold
 from bayespool.posterior.preparation import ScoringProblem
 from bayespool.randomness import key_of
 
@@ -171,16 +172,43 @@ def find_unexplained(collection: Collection) -> BoolArray:
     return np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)
 
 
-def _without(problem: ScoringProblem, unexplained: BoolArray) -> Collection:
-    """Return the collection without judgments, joined to the pool without them."""
-    collection, part = problem.collection, pool_part(problem.collection)
-    without = collection.without_judgments(unexplained)
-    if part is collection:
-        return without
-    kept = problem.shared.kept.once(
-        "without unexplained judgments", lambda: part.without_judgments(find_unexplained(part))
+def _without_unexplained(problem: ScoringProblem, depth: int) -> ScoringProblem:
+    """Return the problem without judgments that no pooled run explains."""
+    collection, part, name = (
+        problem.collection,
+        pool_part(problem.collection),
+        "without unexplained judgments",
     )
-    return set_pool_part(without, kept, places_of_pool(collection))
+
+    def without(whole: Collection) -> Collection:
+        return whole.without_judgments(find_unexplained(whole))
+
+    def of_runs() -> Collection:
+        kept = problem.shared.kept.once(name, lambda: without(part))
+        if part is collection:
+            return kept
+        return set_pool_part(without(collection), kept, places_of_pool(collection))
+
+    return dataclasses.replace(
+        problem,
+        collection=of_runs() if part is collection else problem.shared.once(name, of_runs),
+        measure=Precision(depth, rel=problem.threshold.rel),
+        reach=None,
+        shared=problem.shared.part(name),
+    )
+
+
+def _depth(collection: Collection) -> int:
+    return int(np.clip(collection.pool_depth, *_RANKS))
+
+
+def learn_unexplained(
+    problem: ScoringProblem, models: tuple[str, ...], engine: Engine, priors: Mapping[str, str]
+) -> None:
+    """Fit what `learn_shift` needs to a pool alone, so that its results are recorded."""
+    if problem.has_pool_evidence and find_unexplained(problem.collection).sum() >= MIN_JUDGED:
+        without = _without_unexplained(problem, _depth(problem.collection))
+        learn_threshold(without, models, engine, priors)
 
 
 def learn_shift(
@@ -192,16 +220,13 @@ def learn_shift(
     run explains; `find_selection` compares these with their predictions.
     """
     collection, threshold = problem.collection, problem.threshold
-    depth = int(np.clip(collection.pool_depth, *_RANKS))
+    depth = _depth(collection)
     top = np.zeros(len(collection.relevance) + 1, dtype=bool)
     top[collection.document[collection.run_index(problem.run_ids), :, :depth]] = True
     unexplained = problem.shared.once("unexplained judgments", lambda: find_unexplained(collection))
     if not problem.has_pool_evidence or (unexplained & top[:-1]).sum() < MIN_JUDGED:
         return None
-    without = problem.shared.once("without unexplained judgments", lambda: _without(problem, unexplained))
-    shared = problem.shared.part("without unexplained judgments")
-    measure = Precision(depth, rel=threshold.rel)
-    predicted = dataclasses.replace(problem, collection=without, measure=measure, reach=None, shared=shared)
+    predicted = _without_unexplained(problem, depth)
     posterior, _ = fit_threshold(predicted, models, engine, priors, n_draws, seed)
     unknowns = predicted.unknowns
     completion = Completion(
