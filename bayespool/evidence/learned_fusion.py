@@ -30,7 +30,7 @@ from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import within
 from bayespool.compiled import compiled, one_thread
-from bayespool.evidence.ideals import rank_tables
+from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
 
 TOP_OF_RUNS = 30
 """Maximum rank in a pooled run for training documents."""
@@ -147,10 +147,11 @@ class LearnedFusion:
         own = self.collection.organization[run]
         held_out = np.array(sorted(self.fits))
         unit = np.where(np.isin(own, held_out), own, NO_HOLDOUT)
-        gain, place = gains(self.collection, self.pooled, pair), np.searchsorted(held_out, unit)
+        place = np.searchsorted(held_out, unit)
         fits = [self.fits[o] for o in held_out.tolist()]
         sums = _sums(
-            gain,
+            pooled_ranks(self.collection, pair),
+            rank_gains(self.collection),
             topic.astype(np.int64),
             own.astype(np.int64),
             place.astype(np.int64),
@@ -203,25 +204,6 @@ def learned_fusion(collection: Collection, *, rel: int = 1, given: int = 0) -> L
     return fusions[rel, given]
 
 
-def gains(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
-    """Return 1/log₂(1 + rank) for documents in runs, 0 if not retrieved, shape (document, run)."""
-    rank_gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
-    return rank_worths(collection, runs, pair, rank_gain)
-
-
-def rank_worths(
-    collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer], worth: FloatArray
-) -> FloatArray:
-    """Return the worth assigned to each document's rank in each run, shape (document, run).
-
-    ``worth`` is by rank from 1; its first value is that of a document that a run lacks.
-    """
-    worths = np.empty((len(pair), len(runs)))
-    for column, (_, rank_of) in enumerate(rank_tables(collection, runs)):
-        worths[:, column] = worth[rank_of[pair]]
-    return worths
-
-
 def _training_documents(
     collection: Collection, pooled: OrderArray, rel: int, given: int
 ) -> TrainingDocuments:
@@ -239,7 +221,7 @@ def _training_documents(
         relevant=(collection.relevance[pair] >= rel).astype(float),
         topic=topic,
         start=np.searchsorted(topic, np.arange(len(collection.query_ids) + 1)),
-        gain=gains(collection, pooled, pair),
+        gain=rank_gains(collection)[pooled_ranks(collection, pair)],
         organization=collection.organization[pooled],
         sole=sole_contributor(collection)[pair],
         depth=depth,
@@ -357,75 +339,121 @@ def _processes(
 
     Weights are by cosine and by dot product.
     """
-    n_runs, n_topics = len(training.organization), training.n_topics
-    processes = {
-        o: (np.zeros((n_topics, n_runs)), np.zeros((n_topics, n_runs)), np.zeros(len(training.pair)))
-        for o in kept
-    }
-    scale = np.sqrt(_DOTS / max(n_runs, 1))
-    organization = np.tile(training.organization, 2)
-    for t in range(n_topics):
+    n_runs, n_units, scale = len(training.organization), len(kept), np.sqrt(_DOTS / max(1, training.gain.shape[1]))
+    weights = np.zeros((training.n_topics, n_units, 2 * n_runs))
+    left_out = np.zeros((n_units, len(training.pair)))
+    kept_of = np.array(list(kept.values()))
+    centered, change = (np.array([getattr(shares[o], part) for o in kept]) for part in ("centered", "change"))
+    own = np.array([np.tile(training.organization, 2) == o for o in kept])
+    for t in range(training.n_topics):
         rows = slice(int(training.start[t]), int(training.start[t + 1]))
         gain = training.gain[rows]
         if not len(gain):
             continue
-        length = np.sqrt((gain**2).sum(axis=1, keepdims=True))
-        process = _Process.of(np.hstack([gain / length, scale * gain]))
-        for o, (cosine, dot, left_out) in processes.items():
-            columns = np.flatnonzero(organization == o)
-            centered, change = shares[o].centered[rows], shares[o].change[rows]
-            weights, left_out[rows] = process.without(columns, kept[o][rows], centered, change)
-            cosine[t], dot[t] = weights[:n_runs], scale * weights[n_runs:]
-    return processes
-
-
-@dataclass(frozen=True, eq=False)
-class _Process:
-    """Ridge regression with penalty 1 on one topic's documents, prepared for leaving columns or rows out."""
-
-    features: FloatArray  # shape (document, feature)
-    inverse: FloatArray  # of features' × features + 1, shape (feature, feature)
-    leverage: FloatArray  # shape (document,)
-    solved: FloatArray  # features × inverse, shape (document, feature)
-
-    @classmethod
-    def of(cls, features: FloatArray) -> _Process:
-        inverse = np.asarray(np.linalg.inv(features.T @ features + np.eye(features.shape[1])), dtype=float)
+        features = np.hstack([gain / np.sqrt((gain**2).sum(axis=1, keepdims=True)), scale * gain])
+        inverse = np.linalg.inv(features.T @ features + np.eye(2 * n_runs))
         solved = features @ inverse
-        return cls(features, inverse, (solved * features).sum(axis=1), solved)
+        hat = solved @ features.T
+        answers = np.stack([centered[:, rows], kept_of[:, rows]])
+        parts = inverse, solved, hat, own, answers, answers @ hat, np.ascontiguousarray(change[:, rows])
+        left_out[:, rows], of_rows, of_columns = _leave_out(*parts)
+        weights[t] = ((centered[:, rows] + of_rows) @ features + of_columns) @ inverse
+    weights[:, own] = 0.0
+    return {
+        o: (weights[:, i, :n_runs], scale * weights[:, i, n_runs:], left_out[i]) for i, o in enumerate(kept)
+    }
 
-    def without(
-        self, columns: OrderArray, kept: BoolArray, centered: FloatArray, change: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return feature weights with some columns and rows left out, and leave-one-out predictions.
 
-        The answers are ``centered``, 0 where not kept; with a row left out the mean of the others changes by
-        minus ``change``.
-        """
-        features, removed = self.features, np.flatnonzero(~kept)
-        answers = np.column_stack([centered, kept.astype(float)])
-        weights = self.inverse @ (features.T @ answers)
-        leverage = self.leverage
-        lost = self.solved[removed].T
-        if len(columns):
-            own = np.linalg.inv(self.inverse[np.ix_(columns, columns)])
-            weights = weights - self.inverse[:, columns] @ (own @ weights[columns])
-            weights[columns] = 0.0
-            row_values = self.solved[:, columns]
-            leverage = leverage - ((row_values @ own) * row_values).sum(axis=1)
-            lost = lost - self.inverse[:, columns] @ (own @ lost[columns])
-            lost[columns] = 0.0
-        if len(removed):
-            away = features[removed]
-            rest = np.linalg.inv(np.eye(len(removed)) - away @ lost)
-            weights = weights + lost @ (rest @ (away @ weights))
-            to_lost = features @ lost
-            leverage = leverage + ((to_lost @ rest) * to_lost).sum(axis=1)
-        fitted, ones = (features @ weights).T
-        free = 1 - leverage
-        # what others predict of z is z − (z − fitted)/(1 − leverage), for z = centered + change
-        left_out = centered + change - (centered - fitted + change * (1 - ones)) / free
-        return weights[:, 0], np.where(kept, left_out, 0.0)
+@compiled
+def _leave_out(
+    inverse: FloatArray,
+    solved: FloatArray,
+    hat: FloatArray,
+    own: BoolArray,
+    answers: FloatArray,
+    fitted: FloatArray,
+    change: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return what all others predict of each of a topic's documents, with each organization held out.
+
+    And the right sides that hold it out of a ridge regression with penalty 1: what its documents and its
+    columns add to answers and to sums of features.
+
+    Parameters
+    ----------
+    inverse : ndarray, shape (feature, feature)
+        Of features' × features + 1.
+    solved : ndarray, shape (document, feature)
+        Features × inverse.
+    hat : ndarray, shape (document, document)
+        The same × features'.
+    own : ndarray of bool, shape (organization, feature)
+        Columns that it leaves out.
+    answers : ndarray, shape (2, organization, document)
+        Answers, 0 for documents that it leaves out, and 1 for the others.
+    fitted : ndarray, shape (2, organization, document)
+        Answers × hat.
+    change : ndarray, shape (organization, document)
+        With a document left out the mean of the others changes by minus as much.
+    """
+    # Coefficients x with x = 0 in columns C and without rows R solve S·x = b + E·λ + F_R'·ν for S = F'F + 1,
+    # with multipliers λ of the constraints and ν = F_R·x: a system in (λ, ν) with the matrix K below, which
+    # is positive in λ and negative in ν, so that K = L·D·L' without pivoting.
+    n_units, n_documents = change.shape
+    left_out, of_rows = np.zeros((n_units, n_documents)), np.zeros((n_units, n_documents))
+    of_columns = np.zeros((n_units, len(inverse)))
+    for o in range(n_units):
+        columns, rows = np.flatnonzero(own[o]), np.flatnonzero(answers[1, o] == 0)
+        n_columns = len(columns)
+        n = n_columns + len(rows)
+        lower, diagonal, across = np.zeros((n, n)), np.zeros(n), np.zeros((n, n_documents))
+        for a in range(n):
+            for b in range(a + 1):
+                if a < n_columns:
+                    lower[a, b] = inverse[columns[a], columns[b]]
+                elif b < n_columns:
+                    lower[a, b] = solved[rows[a - n_columns], columns[b]]
+                else:
+                    lower[a, b] = hat[rows[a - n_columns], rows[b - n_columns]] - (a == b)
+            for i in range(n_documents):
+                across[a, i] = solved[i, columns[a]] if a < n_columns else hat[rows[a - n_columns], i]
+        for a in range(n):
+            for b in range(a + 1):
+                for k in range(b):
+                    lower[a, b] -= lower[a, k] * lower[b, k] * diagonal[k]
+                if b < a:
+                    lower[a, b] /= diagonal[b]
+            diagonal[a] = lower[a, a]
+            for k in range(a):
+                for i in range(n_documents):
+                    across[a, i] -= lower[a, k] * across[k, i]
+        both, leverage = fitted[:, o].copy(), np.diag(hat).copy()
+        multiplier = np.zeros(n)
+        for a in range(n):
+            for s in range(2):
+                total = 0.0
+                for i in range(n_documents):
+                    total += across[a, i] * answers[s, o, i]
+                total /= diagonal[a]
+                for i in range(n_documents):
+                    both[s, i] -= total * across[a, i]
+                if s == 0:
+                    multiplier[a] = -total
+            for i in range(n_documents):
+                leverage[i] -= across[a, i] * across[a, i] / diagonal[a]
+        for a in range(n - 1, -1, -1):
+            for b in range(a):
+                multiplier[b] -= lower[a, b] * multiplier[a]
+            if a < n_columns:
+                of_columns[o, columns[a]] = multiplier[a]
+            else:
+                of_rows[o, rows[a - n_columns]] = multiplier[a]
+        for i in range(n_documents):
+            if answers[1, o, i] > 0:
+                # what others predict of z is z − (z − fitted)/(1 − leverage), for z = answer + change
+                off = answers[0, o, i] - both[0, i] + change[o, i] * (1 - both[1, i])
+                left_out[o, i] = answers[0, o, i] + change[o, i] - off / (1 - leverage[i])
+    return left_out, of_rows, of_columns
 
 
 def _times_of_topic(values: FloatArray, topic_values: FloatArray, training: TrainingDocuments) -> FloatArray:
@@ -497,6 +525,7 @@ def _weighted(design: FloatArray, coefficients: FloatArray) -> FloatArray:
 
 @compiled
 def _sums(
+    ranks: IntArray,
     gain: FloatArray,
     topic: IndexArray,
     own: IndexArray,
@@ -510,14 +539,14 @@ def _sums(
 
     Shape (document, 5).
     """
-    sums = np.zeros((len(gain), 5))
-    for i in range(len(gain)):
+    sums = np.zeros((len(ranks), 5))
+    for i in range(len(ranks)):
         u, t, cosine_sum, dot_sum, square = unit[i], topic[i], 0.0, 0.0, 0.0
-        for j in range(gain.shape[1]):
+        for j in range(ranks.shape[1]):
             if organization[j] == own[i]:
                 continue
             sums[i, 3] += 1
-            a = gain[i, j]
+            a = gain[ranks[i, j]]
             if a > 0:
                 sums[i, 0] += weight[u, j] * a
                 cosine_sum += cosine[u, t, j] * a
