@@ -352,11 +352,11 @@ def _processes(
     n_runs, n_topics = len(training.organization), training.n_topics
     scale, n_columns = np.sqrt(_DOTS / max(n_runs, 1)), 2 * n_runs
     weights, left_out = np.zeros((n_topics, len(kept), n_columns)), np.zeros((len(kept), len(training.pair)))
-    kept_of, centered = np.array(list(kept.values())), np.array([shares[o].centered for o in kept])
-    change, own = (
-        np.array([shares[o].change for o in kept]),
+    kept_of, own = (
+        np.array(list(kept.values())),
         np.array([np.tile(training.organization == o, 2) for o in kept]),
     )
+    centered, change = (np.array([getattr(shares[o], part) for o in kept]) for part in ("centered", "change"))
     for t in range(n_topics):
         rows = slice(int(training.start[t]), int(training.start[t + 1]))
         gain = training.gain[rows]
