@@ -54,6 +54,7 @@ from .experiments import (
     leave_out as leave_out,
     leave_out_several as leave_out_several,
     load_example as load_example,
+    prepare as prepare,
     simulate as simulate,
 )
 from .measures import (
@@ -84,11 +85,13 @@ from .report import (
 from .scoring import (
     Imputations as Imputations,
     NextJudgments as NextJudgments,
+    PreparedCollection as PreparedCollection,
     Scores as Scores,
     StoredScores as StoredScores,
     impute as impute,
     judge_next as judge_next,
     pyterrier_measure as pyterrier_measure,
+    read_prepared as read_prepared,
     read_scores as read_scores,
     register_model as register_model,
     score as score,

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from bayespool.collection import Collection
 
 Computed = TypeVar("Computed")
+_PREPARED = ".bayespool"
+_WITH_PREPARED = {"organizations", "each_its_own", "exclude", "judges", "second_assessors"}
 _paths = partial(own_option, type=Path, multiple=True)
 
 
@@ -49,8 +51,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "collections": _paths(
         "--collection",
         "collections",
-        help="TOML file with qrels, pool, organizations and the keys of --reading, in place of these "
-        "options. May be repeated in leave-out.",
+        help="Prepared collection (.bayespool), or TOML file with qrels, pool, organizations and the keys of "
+        "--reading, in place of these options. May be repeated in leave-out.",
     ),
     "judges": _paths(
         "--judge",
@@ -154,9 +156,14 @@ class Files:
             return {file: file for file in files}
         return files
 
+    @property
+    def prepared(self) -> Path | None:
+        """The file of a prepared collection, if that is what ``--collection`` names."""
+        return next((path for path in self.collections if path.suffix == _PREPARED), None)
+
     def refuse_beside_collections(self) -> None:
         """Raise `InputError` for judgments and runs beside a file that names them."""
-        if self.collections and (self.qrels or self.pool):
+        if self.collections and (self.pool or (self.qrels and self.prepared is None)):
             hint = "name judgments and runs in the file alone"
             raise InputError("--collection beside --qrels or --pool", hint=hint)
 
@@ -185,6 +192,8 @@ class Files:
         """Read the collection and the ids of the runs to score; print its pool, and what leaves it."""
         from bayespool.pooling import describe_pool, read_collection
 
+        if self.prepared is not None:
+            return self._read_prepared(self.prepared, keywords or {}, scores=scores)
         audits = {}
         if certificates := [path for path in self.own_judgments if path.suffix == ".json"]:
             from bayespool.auditing import read_audit
@@ -197,6 +206,42 @@ class Files:
         _say_unpooled(collection, **{name: (keywords or {}).get(name) for name in ("pool_depth", "unpool")})
         return collection, collection.given_run_ids
 
+    def _read_prepared(
+        self, path: Path, keywords: Mapping[str, Any], *, scores: bool
+    ) -> tuple[Collection, tuple[str, ...]]:
+        """Read a prepared collection and join the runs to it; print its pool, and what is fitted anew."""
+        from bayespool.collection.readers import Reading
+        from bayespool.measures.parsing import parse_measures
+        from bayespool.pooling import describe_pool
+        from bayespool.scoring.prepared import read_prepared
+
+        self.refuse_beside_collections()
+        if len(self.collections) > 1 or scores or any(p.suffix == ".json" for p in self.own_judgments):
+            what = "several collections" if len(self.collections) > 1 else "scores of runs, or an audit"
+            raise InputError(f"{what} beside a prepared collection", hint="give the files of the runs")
+        ways = self.ways()
+        fields = {"run_id": "id_from", "strict": "strict", "max_file_size": "max_file_size"}
+        reading = Reading(**{field: ways.pop(name) for name, field in fields.items() if name in ways})
+        if other := sorted(ways.keys() - _WITH_PREPARED):
+            hint = "leave it out, or give the files"
+            raise InputError(f"{flag_of(other[0])} cannot be changed in a prepared collection", hint=hint)
+        prepared = read_prepared(path, qrels=list(self.qrels) or None)
+        if self.own_judgments:
+            ways["own_judgments"] = list(self.own_judgments)
+        collection = prepared.collection
+        if self.runs:
+            collection = prepared.join(self._named_runs(), reading=reading, **ways)
+        echo(f"pool: {describe_pool(collection).text()}")
+        unpooled = {name: keywords.get(name) for name in ("pool_depth", "unpool")}
+        if any(unpooled.values()) or "judges" in ways or self.own_judgments:
+            echo(
+                "models are fitted anew: these judgments are not those that the collection was prepared with"
+            )
+        elif "measures" in keywords:
+            prepared.warn_of_new_fits(parse_measures(keywords["measures"]))
+        _say_unpooled(collection, **unpooled)
+        return collection, collection.given_run_ids
+
     def compute(self, function: Callable[..., Computed], keywords: Mapping[str, Any]) -> Computed:
         """Return what a function makes of the collection, the runs to score and its keywords."""
         check_keywords(function, keywords)
@@ -207,9 +252,16 @@ class Files:
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""
         from bayespool.pooling import describe_pool, read_collections
+        from bayespool.pooling.loading import check_collection_names
+        from bayespool.scoring.prepared import read_prepared
 
         self.refuse_beside_collections()
-        collections = read_collections(self.collections, reading=self.ways(), progress=reading_progress(say))
+        described = [path for path in self.collections if path.suffix != _PREPARED]
+        collections = read_collections(described, reading=self.ways(), progress=reading_progress(say))
+        for path in self.collections:
+            if path.suffix == _PREPARED:
+                collections[path.stem] = read_prepared(path).collection
+        check_collection_names(collections)
         for name, collection in collections.items():
             echo(f"{name}, pool: {describe_pool(collection).text()}")
         return collections

@@ -33,6 +33,7 @@ from .predictions import (
     predict_held_out as predict_held_out,
     stack as stack,
 )
+from .preparing import prepare as prepare
 from .random_pool_results import RandomPoolsResult as RandomPoolsResult
 from .random_pools import vary_common_topics as vary_common_topics, vary_pool_width as vary_pool_width
 from .settings import (

@@ -13,7 +13,6 @@ import numpy as np
 
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.collection.packing import places_of_pool, pool_part, set_pool_part
 from bayespool.errors import InputError, known_names
 from bayespool.evidence import Estimand, score_bounds
 from bayespool.evidence.ideals import ideal_reach
@@ -35,7 +34,7 @@ from bayespool.names import COMBINED_MODELS, leading_name, settings_in
 from bayespool.posterior.another_assessor import AnotherAssessor, paired_values
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import distance_from_pool, with_kinds
-from bayespool.posterior.fitting import fit_threshold, learn_threshold
+from bayespool.posterior.fitting import fit_threshold, join_kinds, learn_threshold
 from bayespool.posterior.lots import fit_lots
 from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.notes import draw_notes, run_notes
@@ -333,7 +332,7 @@ class PosteriorEstimator:
         if self.model == "combined" and problems[0].has_pool_evidence:
             distance = distance_from_pool(collection, targets, **problems[0].threshold.levels)
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
-        kinds = shared.once("kinds", partial(_kinds_of, collection, shared)) if may_be_new else None
+        kinds = shared.once("kinds", partial(join_kinds, collection, shared)) if may_be_new else None
         shift = self._shift(problems[0], engine) if len(unknowns) else np.zeros(0)
         for problem in problems if len(unknowns) else ():
             below = posteriors[-1] if posteriors else None
@@ -590,15 +589,6 @@ def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tup
     if run_ids is None:
         return collection.unpooled_run_ids
     return (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
-
-
-def _kinds_of(collection: Collection, shared: SharedWork) -> Collection:
-    """Return the collection with kinds in place of organizations, joined to the pool with kinds."""
-    kinds, part = with_kinds(collection), pool_part(collection)
-    if part is collection:
-        return kinds
-    kept = shared.kept.once("kinds", partial(with_kinds, part))
-    return set_pool_part(kinds, kept, places_of_pool(collection))
 
 
 def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:

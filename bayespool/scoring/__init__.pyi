@@ -13,6 +13,7 @@ from .imputing import Imputations as Imputations, impute as impute
 from .judging import JudgingEffect as JudgingEffect, NextJudgments as NextJudgments, judge_next as judge_next
 from .judging_influence import Goal as Goal
 from .pools import CandidatePools as CandidatePools, DocumentsToJudge as DocumentsToJudge
+from .prepared import PreparedCollection as PreparedCollection, read_prepared as read_prepared
 from .scores import Scores as Scores, StoredScores as StoredScores, read_scores as read_scores
 from .scoring import (
     Quantity as Quantity,

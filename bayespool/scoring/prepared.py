@@ -1,0 +1,323 @@
+"""Prepared collections: what a pool teaches, in one file that runs are scored on."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bayespool import __version__
+from bayespool.collection import (
+    Collection,
+    Judgments,
+    add_judges,
+    add_second_assessors,
+    gather_qrels,
+)
+from bayespool.collection.packing import join_runs, member_errors, pack, parquet_member, pool_alone, unpack
+from bayespool.collection.readers import Reading
+from bayespool.collection.scope import Exclude
+from bayespool.collection.sources import Judges, Organizations, Runs, gather_judges
+from bayespool.errors import InputError, InputWarning, some, warn_caller
+from bayespool.measures import Measure
+from bayespool.measures.parsing import parse_measures
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.preparation import Recorded, evidence_depth, recorded_work
+from bayespool.posterior.thresholds import describe_excess_levels, find_thresholds
+from bayespool.report.saving import StoredResult, result_of_json
+from bayespool.scoring.scores import Scores
+from bayespool.scoring.scoring import score
+from bayespool.tables.archives import read_archive, write_archive
+from bayespool.tables.files import PathLike, digest
+from bayespool.tables.markup import one_line
+
+SUFFIX = ".bayespool"
+"""Ending of files of prepared collections."""
+
+_FORMAT = 1
+_MAX_SIZE = 2048  # MiB, decompressed
+_HEAD, _RESULTS, _CARD = "prepared.json", "results.parquet", "card.json"
+_HINT = "ask for the file again, or make it anew with bayespool prepare"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PreparedCollection:
+    """Pool with its judgments and all that models learn from it, which runs are scored on.
+
+    Attributes
+    ----------
+    collection : Collection
+        The pooled runs alone, with the judgments.
+    measures : tuple of Measure
+        Those whose models are fitted; others are fitted when they are asked for.
+    ranks : int or None
+        Ranks of the pooled runs that were kept; None for all.
+    fingerprint : str
+        Of the collection that was prepared, with its other runs.
+    recorded : dict of str to dict of str to ndarray
+        Results of the models' fits, from which estimates go on.
+    card : bytes
+        What there is to know before runs are scored on it, as the JSON file of a result (`describe`).
+    """
+
+    collection: Collection
+    measures: tuple[Measure, ...]
+    ranks: int | None
+    fingerprint: str
+    recorded: dict[str, Recorded] = field(default_factory=dict)
+    card: bytes = b""
+
+    def __repr__(self) -> str:
+        return one_line(type(self).__name__, f"{', '.join(map(str, self.measures))} on {self.collection!r}")
+
+    def join(
+        self,
+        runs: Runs,
+        *,
+        organizations: Organizations | None = None,
+        each_its_own: bool = False,
+        exclude: Exclude | None = None,
+        judges: Judges | None = None,
+        own_judgments: Judgments | None = None,
+        second_assessors: Judgments | None = None,
+        reading: Reading = Reading(),
+    ) -> Collection:
+        """Return the collection with runs to score, for `bayespool.score`, `bayespool.compare` and others.
+
+        Parameters
+        ----------
+        runs : Runs
+            Runs to score: paths, data frames, ``{query_id: {doc_id: score}}`` and the other forms of
+            `bayespool.read_collection`.
+        organizations, each_its_own, exclude, judges, own_judgments, second_assessors
+            As for `bayespool.read_collection`. With labels and judgments of one's own all models are fitted
+            anew: these are evidence, too.
+        reading : Reading, optional
+
+        Raises
+        ------
+        InputError
+            Unusable runs, or one with the name of a pooled run.
+        """
+        joined = join_runs(
+            self.collection,
+            runs,
+            organizations=organizations,
+            each_its_own=each_its_own,
+            exclude=exclude,
+            reading=reading,
+        )
+        if judges is not None:
+            joined = add_judges(joined, gather_judges(judges, reading=reading))
+        if second_assessors is not None:
+            joined = add_second_assessors(joined, gather_qrels(second_assessors, reading=reading))
+        if own_judgments is not None:
+            joined = joined.attach_judgments(gather_qrels(own_judgments, reading=reading))
+        return joined
+
+    def score(self, runs: Runs, measures: object = None, **settings: Any) -> Scores:
+        """Score runs as `bayespool.score` does, without fitting anything that was prepared.
+
+        Parameters
+        ----------
+        runs : Runs
+            A data frame, ``{query_id: {doc_id: score}}``, a path, or several of them, as in `join`.
+        measures : measure or iterable of measures, optional
+            Default: the prepared ones.
+        **settings
+            Further arguments of `bayespool.score`.
+
+        Returns
+        -------
+        Scores
+            The same values as from the files.
+
+        Examples
+        --------
+        >>> from bayespool import load_example, prepare
+        >>> prepared = prepare(load_example(), "P@10")
+        >>> ranking = {"1": {"doc-3": 2.0, "doc-8": 1.0}}
+        >>> topic = prepared.collection.query_ids[0]
+        >>> best = {topic: {prepared.collection.doc_id(0): 2.0, "a new document": 1.0}}
+        >>> prepared.score(best, estimators="as-judged").run_ids
+        ('run',)
+        """
+        asked = self.measures if measures is None else parse_measures(measures)
+        self.warn_of_new_fits(asked)
+        joined = self.join(runs)
+        return score(joined, joined.given_run_ids, asked, **settings)
+
+    def warn_of_new_fits(self, measures: Iterable[Measure]) -> None:
+        """Warn of measures whose models are not fitted yet."""
+        lacking = [str(measure) for measure in measures if not self.has_fits(measure)]
+        if lacking:
+            message = f"{some(lacking)}: not prepared; the models are fitted now, which takes longer"
+            warn_caller(message, InputWarning)
+
+    def has_fits(self, measure: Measure) -> bool:
+        """Return whether the models of a measure are fitted, or whether it has none on this collection."""
+        collection = self.collection
+        if not self.recorded or describe_excess_levels(collection, measure):
+            return not self.recorded and not self.measures
+        depth = evidence_depth("rankings", measure.cutoff)
+        names = [f"pool start {t.rel} {t.given} {depth} " for t in find_thresholds(collection, measure)]
+        return all(any(key.startswith(name) for key in self.recorded) for name in names)
+
+    def describe(self) -> StoredResult:
+        """Return what there is to know before runs are scored on this collection.
+
+        Raises
+        ------
+        InputError
+            The file has no card.
+        """
+        result = result_of_json(self.card) if self.card else None
+        if result is None:
+            raise InputError("the prepared collection has no card", hint="make it with bayespool prepare")
+        return result
+
+    def save(self, path: PathLike, *, judgments: bool = True) -> None:
+        """Write one file, whole or not at all; the same bytes for the same inputs.
+
+        The file has the rankings of the campaign's runs: share it where these may be shared.
+
+        Parameters
+        ----------
+        path : path
+            Ending in ``.bayespool``.
+        judgments : bool, default True
+            Whether the judgments are in the file; else `read_prepared` needs them again.
+        """
+        if Path(path).suffix != SUFFIX:
+            raise InputError(
+                "not the ending of a prepared collection", path=Path(path), hint=f"end it in {SUFFIX}"
+            )
+        members = pack(self.collection, judgments=judgments) | {_RESULTS: _pack_results(self.recorded)}
+        members |= {_CARD: self.card} if self.card else {}
+        head = {
+            "format": _FORMAT,
+            "bayespool": __version__,
+            "measures": [str(measure) for measure in self.measures],
+            "ranks": self.ranks,
+            "fingerprint": self.fingerprint,
+            "digests": {name: digest(content) for name, content in members.items()},
+        }
+        write_archive(path, {_HEAD: json.dumps(head, indent=1).encode()} | members)
+
+
+def learn_collection(
+    collection: Collection,
+    measures: object = "P@10",
+    *,
+    ranks: int | None = None,
+    report: Callable[[str], None] | None = None,
+) -> PreparedCollection:
+    """Return a collection's pool with what the default posterior learns from it, without a card.
+
+    Parameters are as in `bayespool.prepare`.
+    """
+    parsed = parse_measures(measures)
+    part = pool_alone(collection, ranks)
+    learned = {measure for measure in parsed if not describe_excess_levels(part, measure)}
+    recorded: dict[str, Recorded] = {}
+    if part.judges:
+        warn_caller(
+            "with labels of a judge the evidence depends on the runs to score: no fits are kept", InputWarning
+        )
+    elif learned:
+        if report is not None:
+            report(f"learning from the pool: {', '.join(map(str, parsed))}")
+        recorded = PosteriorEstimator().learn(part, [measure for measure in parsed if measure in learned])
+    return PreparedCollection(part, parsed, ranks, collection.fingerprint, recorded)
+
+
+def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> PreparedCollection:
+    """Read a prepared collection.
+
+    Parameters
+    ----------
+    path : path
+        A file that `PreparedCollection.save` or ``bayespool prepare`` wrote.
+    qrels : Judgments, optional
+        The judgments, where the file was written without them.
+
+    Raises
+    ------
+    InputError
+        No such file; one of another format, cut off or changed; no judgments, or others than those of then.
+
+    Warns
+    -----
+    InputWarning
+        Another version of bayespool made it, whose fits are not used.
+    """
+    source = Path(path)
+    members = read_archive(source, max_size=_MAX_SIZE, hint=_HINT)
+    with member_errors(source):
+        head = json.loads(members.pop(_HEAD))
+        version = str(head["bayespool"])
+    if head.get("format") != _FORMAT:
+        raise InputError(
+            f"a prepared collection of bayespool {version}, in another format",
+            path=source,
+            hint=f"read it with that version, or make it anew with {__version__}",
+        )
+    with member_errors(source):
+        digests = {name: digest(content) for name, content in members.items()}
+        if digests != head["digests"]:
+            raise ValueError("members are missing, changed or of another file")
+        recorded = _unpack_results(members[_RESULTS])
+        measures = parse_measures(tuple(map(str, head["measures"])))
+        ranks = None if head["ranks"] is None else int(head["ranks"])
+    part = unpack(members, qrels=qrels, path=source)
+    if version != __version__:
+        message = f"{source}: made by bayespool {version}; all models are fitted anew: prepare it again"
+        warn_caller(message, InputWarning)
+        recorded = {}
+    recorded_work(part).update(recorded)
+    return PreparedCollection(
+        part, measures, ranks, str(head["fingerprint"]), recorded, members.get(_CARD, b"")
+    )
+
+
+def _pack_results(recorded: Mapping[str, Recorded]) -> bytes:
+    """Return arrays as a Parquet file with a row each."""
+    rows = [(key, name, array) for key in sorted(recorded) for name, array in sorted(recorded[key].items())]
+
+    def values(of_type: npt.DTypeLike) -> list[npt.NDArray[Any]]:
+        return [array if array.dtype == of_type else np.zeros(0, of_type) for _, _, array in rows]
+
+    return parquet_member(
+        pa.table(
+            {
+                "result": pa.array([key for key, _, _ in rows], pa.string()),
+                "name": pa.array([name for _, name, _ in rows], pa.string()),
+                "numbers": pa.array(values(np.float64), pa.list_(pa.float64())),
+                "counts": pa.array(values(np.int32), pa.list_(pa.int32())),
+            }
+        )
+    )
+
+
+def _unpack_results(member: bytes) -> dict[str, Recorded]:
+    table = pq.read_table(io.BytesIO(member), use_threads=False)
+    recorded: dict[str, Recorded] = {}
+    columns = [table[name].combine_chunks() for name in ("numbers", "counts")]
+    for i, (key, name) in enumerate(zip(table["result"].to_pylist(), table["name"].to_pylist(), strict=True)):
+        numbers, counts = (column[i].values.to_numpy(zero_copy_only=False) for column in columns)
+        recorded.setdefault(key, {})[name] = counts if len(counts) else numbers
+    return recorded
+
+
+def with_card(prepared: PreparedCollection, card: bytes) -> PreparedCollection:
+    """Return a prepared collection with a card, the content of a result's JSON file."""
+    return dataclasses.replace(prepared, card=card)
