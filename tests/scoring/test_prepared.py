@@ -1,0 +1,220 @@
+"""Prepared collections: the values of the files, to the byte; files that were changed are refused."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayespool import parse_measure, prepare, read_collection, read_prepared, score
+from bayespool.collection.packing import join_runs, pack, pool_alone, pool_part, unpack
+from bayespool.errors import InputError, InputWarning
+from bayespool.experiments import simulate_example
+from bayespool.tables.archives import read_archive, write_archive
+
+MEASURES = ("P@10", "nDCG@10")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("example")
+    simulate_example().write(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def files(folder):
+    """Arguments of `read_collection` for the pool of the example, and its new runs."""
+    pool = {"pool": str(folder / "pool"), "organizations": folder / "organizations.csv"}
+    return {"qrels": folder / "qrels.txt", **pool}, [folder / "new" / f"new-{n}.run" for n in "ab"]
+
+
+@pytest.fixture(scope="module")
+def prepared(files):
+    return prepare(read_collection(**files[0]), MEASURES)
+
+
+@pytest.fixture(scope="module")
+def path(prepared, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("prepared") / "example.bayespool"
+    prepared.save(path)
+    return path
+
+
+def same(one, other) -> None:
+    assert one.to_frame().equals(other.to_frame())
+    for a, b in zip(one.estimates, other.estimates, strict=True):
+        assert a.notes == b.notes
+        assert (a.draws is None) == (b.draws is None)
+        if a.draws is not None:
+            assert a.draws.amount.tobytes() == b.draws.amount.tobytes()
+
+
+@pytest.mark.parametrize("estimators", ["default", "posterior-rankings", "pairs"])
+def test_runs_have_the_values_of_the_files(files, path, estimators):
+    given, runs = files
+    asked = {"estimators": estimators, "posterior": "draws=100"}
+    from_files = score(read_collection(runs=runs, **given), measures=MEASURES, **asked)
+    read = read_prepared(path)
+    same(from_files, read.score(runs, **asked))
+    same(from_files, read.score(runs, **asked))  # what was fitted is kept
+
+
+def test_nothing_is_fitted_again(files, path, monkeypatch):
+    monkeypatch.setattr("bayespool.inference.laplace.find_scales", None)
+    monkeypatch.setattr("bayespool.posterior.fitting.decide_weights", None)
+    scores = read_prepared(path).score(files[1][0], estimators="posterior-combined")
+    assert np.isfinite(scores.estimates[0].value).all()
+
+
+def test_runs_one_at_a_time_are_as_together(files, path):
+    read = read_prepared(path)
+    together = read.score(files[1], estimators="posterior-combined").to_frame()
+    alone = [read.score(run, estimators="posterior-combined").to_frame() for run in files[1]]
+    for frame in alone:
+        rows = together[together.run_id == frame.run_id.iloc[0]].reset_index(drop=True)
+        assert rows[["value", "lower", "upper"]].equals(frame[["value", "lower", "upper"]])
+
+
+def test_a_measure_that_was_not_prepared_is_fitted_and_said(files, path):
+    given, runs = files
+    read = read_prepared(path)
+    assert read.has_fits(parse_measure("P@5"))
+    assert not read.has_fits(parse_measure("P(rel=2)@10"))
+    with pytest.warns(InputWarning, match=r"P\(rel=2\)@10: not prepared; the models are fitted now"):
+        scores = read.score(runs[0], "P(rel=2)@10", estimators="posterior-combined")
+    same(
+        scores,
+        score(
+            read_collection(runs=runs[0], **given), measures="P(rel=2)@10", estimators="posterior-combined"
+        ),
+    )
+    assert read.has_fits(parse_measure("P(rel=2)@10"))
+
+
+def test_an_organization_leaves_the_pool_of_a_prepared_collection(files, path):
+    whole, read = read_collection(**files[0]), read_prepared(path)
+    asked = {"measures": "P@10", "estimators": "posterior-combined", "unpool": "north"}
+    same(score(whole, **asked), score(read.collection, **asked))
+
+
+def test_the_same_inputs_make_the_same_bytes(prepared, path, tmp_path):
+    again = tmp_path / "again.bayespool"
+    read_prepared(path).save(again)
+    assert again.read_bytes() == path.read_bytes()
+    with pytest.raises(InputError, match=r"end it in \.bayespool"):
+        prepared.save(tmp_path / "prepared.zip")
+
+
+def test_the_pool_alone_is_packed_and_unpacked(prepared):
+    part = prepared.collection
+    assert unpack(pack(part)).fingerprint == part.fingerprint
+    joined = join_runs(part, {"mine": {part.query_ids[0]: {"new": 2.0, part.doc_id(0): 1.0}}})
+    assert pool_part(joined) is pool_part(part) is part
+    assert joined.run_ids == tuple(sorted([*part.run_ids, "mine"]))
+    assert joined.given_run_ids == ("mine",)
+    mine = joined.document[joined.run_index("mine")[0], 0, :2]
+    assert [joined.doc_id(pair) for pair in mine] == ["new", part.doc_id(0)]
+    assert joined.relevance[mine].tolist() == [-1, part.relevance[0]]
+    for run in part.run_ids:
+        before, after = (c.document[c.run_index(run)[0]] for c in (part, joined))
+        ids = [[c.doc_id(p) for p in ranked[ranked >= 0]] for c, ranked in ((part, before), (joined, after))]
+        assert ids[0] == ids[1]
+
+
+def test_without_judgments_they_are_asked_for(files, prepared, tmp_path):
+    path = tmp_path / "rankings.bayespool"
+    prepared.save(path, judgments=False)
+    with pytest.raises(InputError, match="made without judgments"):
+        read_prepared(path)
+    read = read_prepared(path, qrels=files[0]["qrels"])
+    assert np.array_equal(read.collection.relevance, prepared.collection.relevance)
+    same(read.score(files[1][0]), prepared.score(files[1][0]))
+    lines = Path(files[0]["qrels"]).read_text().splitlines()
+    changed = tmp_path / "qrels.txt"
+    changed.write_text("\n".join([*lines[:-1], lines[-1][:-1] + "3"]))
+    with pytest.raises(InputError, match="not those that the collection was prepared with"):
+        read_prepared(path, qrels=changed)
+
+
+def test_ranks_are_cut_and_no_more_than_the_pool_allows(files):
+    whole = read_collection(**files[0])
+    assert prepare(whole, "P@10", ranks=20).collection.document.shape[2] == 20
+    with pytest.raises(InputError, match="5 ranks of a pool of depth 10"):
+        pool_alone(whole, 5)
+
+
+def test_runs_that_cannot_be_joined(prepared):
+    topic = prepared.collection.query_ids[0]
+    with pytest.raises(InputError, match="is in the pool of the prepared collection"):
+        prepared.join({prepared.collection.run_ids[0]: {topic: {"d": 1.0}}})
+    with pytest.raises(InputError, match="none of its topics is in the qrels"):
+        prepared.join({"mine": {"no such topic": {"d": 1.0}}})
+
+
+def test_collections_that_cannot_be_prepared(files, folder):
+    with pytest.raises(InputError, match="no pooled run to prepare"), pytest.warns():
+        prepare(read_collection(files[0]["qrels"], files[1]))
+    with pytest.raises(InputError, match="made by a strategy"), pytest.warns():
+        prepare(read_collection(**files[0], pool_strategy="take(budget=500)"))
+
+
+def changed_head(members, **values):
+    head = json.loads(members["prepared.json"]) | values
+    return members | {"prepared.json": json.dumps(head).encode()}
+
+
+def test_files_that_were_changed_are_refused(path, tmp_path):
+    members, changed = read_archive(path, max_size=100, hint=""), tmp_path / "changed.bayespool"
+
+    def refused(some, match):
+        write_archive(changed, some)
+        with pytest.raises(InputError, match=match):
+            read_prepared(changed)
+
+    refused(changed_head(members, format=2), "in another format")
+    swapped = members | {
+        "documents.parquet": members["rankings.parquet"],
+        "rankings.parquet": members["documents.parquet"],
+    }
+    refused(swapped, "missing, changed or of another file")
+    refused({name: m for name, m in members.items() if name != "rankings.parquet"}, "missing, changed")
+    refused({"../prepared.json": b""}, r"a member is called '\.\./prepared\.json'")
+    refused({}, "no 'prepared.json'")
+    write_archive(changed, changed_head(members, bayespool="0.0.1"))
+    with pytest.warns(InputWarning, match=r"made by bayespool 0\.0\.1; all models are fitted anew"):
+        assert not read_prepared(changed).recorded
+    changed.write_bytes(path.read_bytes()[:-1000])
+    with pytest.raises(InputError, match="cannot be read"):
+        read_prepared(changed)
+    with pytest.raises(InputError, match="no such file"):
+        read_prepared(tmp_path / "none.bayespool")
+
+
+def test_a_bomb_is_refused(tmp_path):
+    bomb = tmp_path / "bomb.bayespool"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("prepared.json", bytes(3 * 2**20))
+    with pytest.raises(InputError, match="larger than 2 MiB when decompressed"):
+        read_archive(bomb, max_size=2, hint="")
+
+
+def test_mutated_files_are_refused(path, tmp_path):
+    content, changed = path.read_bytes(), tmp_path / "changed.bayespool"
+    rng, n_read = np.random.default_rng(1), 0
+    fingerprint = read_prepared(path).collection.fingerprint
+    for _ in range(100):
+        mutated = bytearray(content)
+        for place in rng.integers(len(content), size=rng.integers(1, 4)):
+            mutated[place] = rng.integers(256)
+        changed.write_bytes(mutated)
+        try:
+            read = read_prepared(changed)
+        except InputError:
+            continue
+        n_read += 1
+        assert read.collection.fingerprint == fingerprint
+    assert n_read < 20
