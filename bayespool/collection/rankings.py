@@ -168,6 +168,23 @@ def rows(document: AnyArray | Rankings, runs: npt.NDArray[np.integer]) -> AnyArr
     return Rankings(document.values[_spans(document.__dict__["_start"][runs], length)], length, document.end)
 
 
+def find_places(document: AnyArray | Rankings, wanted: BoolArray) -> tuple[OrderArray, OrderArray, IntArray]:
+    """Return runs, ranks from 0 and documents of all places with a wanted document, each of shape (place,).
+
+    ``wanted`` has a value for each document, and a last one, False, for none.
+    """
+    values = document.values if isinstance(document, Rankings) else document.ravel()
+    place = np.flatnonzero(wanted[values])
+    if isinstance(document, Rankings):
+        start = document.__dict__["_start"].ravel()
+        ranking = np.searchsorted(start, place, side="right") - 1
+        run, rank = ranking // document.shape[1], place - start[ranking]
+    else:
+        ranking, rank = np.divmod(place, document.shape[2])
+        run = ranking // document.shape[1]
+    return run, rank, values[place]
+
+
 def _spans(start: AnyArray, n: AnyArray) -> IndexArray:
     """Return the indices ``start`` to ``start + n − 1`` for each span, concatenated."""
     start, n = start.ravel(), n.ravel().astype(np.int64)

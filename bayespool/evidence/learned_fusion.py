@@ -30,7 +30,7 @@ from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import within
 from bayespool.compiled import compiled, one_thread
-from bayespool.evidence.ideals import rank_tables
+from bayespool.evidence.ideals import document_ranks
 
 TOP_OF_RUNS = 30
 """Maximum rank in a pooled run for training documents."""
@@ -144,11 +144,13 @@ class LearnedFusion:
 
         Shape (document,).
         """
+        if not len(pair):
+            return np.zeros(0)
         own = self.collection.organization[run]
-        held_out = np.array(sorted(self.fits))
-        unit = np.where(np.isin(own, held_out), own, NO_HOLDOUT)
-        gain, place = gains(self.collection, self.pooled, pair), np.searchsorted(held_out, unit)
-        fits = [self.fits[o] for o in held_out.tolist()]
+        units, place = np.unique(
+            np.where(np.isin(own, list(self.fits)), own, NO_HOLDOUT), return_inverse=True
+        )
+        gain, fits = gains(self.collection, self.pooled, pair), [self.fits[o] for o in units.tolist()]
         sums = _sums(
             gain,
             topic.astype(np.int64),
@@ -216,10 +218,7 @@ def rank_worths(
 
     ``worth`` is by rank from 1; its first value is that of a document that a run lacks.
     """
-    worths = np.empty((len(pair), len(runs)))
-    for column, (_, rank_of) in enumerate(rank_tables(collection, runs)):
-        worths[:, column] = worth[rank_of[pair]]
-    return worths
+    return np.ascontiguousarray(worth[document_ranks(collection, runs, pair).T])
 
 
 def _training_documents(
@@ -479,11 +478,14 @@ def _fit_run_skill(
         error, spread = relevant - chance, chance * (1 - chance)
         shift_gradient = np.bincount(row, error, n_rows) - shift / _SHIFT_SD**2
         slope_gradient = np.bincount(row, error * off, n_rows) - slope / _SLOPE_SD**2
+        before = shift, slope
         a = np.bincount(row, spread, n_rows) + 1 / _SHIFT_SD**2
         b = np.bincount(row, spread * off, n_rows)
         c = np.bincount(row, spread * off**2, n_rows) + 1 / _SLOPE_SD**2
         shift = shift + np.clip((c * shift_gradient - b * slope_gradient) / (a * c - b**2), -1, 1)
         slope = slope + np.clip((a * slope_gradient - b * shift_gradient) / (a * c - b**2), -0.3, 0.3)
+        if np.array_equal(before, (shift, slope)):  # further steps would change nothing
+            break
     return shift, slope, center
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,23 +15,12 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
-from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE, rank_tables
+from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE, document_ranks
 from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
 _NEIGHBOR_DEPTH = 100  # ranks
 _TOP_DEPTH_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
-
-
-class AmongOthers(NamedTuple):
-    """Summaries of document ranks in other organizations' pooled runs, each of shape (document,)."""
-
-    n_runs: FloatArray  # number of those runs, at least 1
-    n_retrieving: FloatArray  # number of those that retrieve the document at any depth
-    best_rank: FloatArray  # among them; twice the longest pooled ranking where none retrieves the document
-    # sum of precision/log₂(1 + rank), 0 for a run that does not retrieve it; a run's precision is that of its
-    # own contribution to the pool
-    fusion: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,26 +104,21 @@ class DocumentContext:
         return _count(self.nonrelevant[:, :, : self.top])
 
     @cached_property
-    def among_others(self) -> AmongOthers:
-        """Summaries of document ranks in other organizations' pooled runs."""
-        collection, pair = self.collection, self.pair
-        own = collection.organization[self.run]
-        pooled = np.flatnonzero(collection.pooled)
-        top = dict(zip(pooled.tolist(), collection.run_depths(pooled).tolist(), strict=True))
-        state = np.append(collection.relevance, np.int16(-1))
-        n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))
-        longest = max(1, int(collection.length[pooled].max(initial=0)))
-        fusion, best = np.zeros(len(pair)), np.full(len(pair), float(_ABSENT_RANK_FACTOR * longest))
-        gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
-        for run, rank_of in rank_tables(collection, pooled):
-            rank = np.where(own == collection.organization[run], 0, rank_of[pair])
-            judged = state[collection.document[run, :, : min(_TOP_DEPTH_RANGE[1], top[run])]]
-            precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= self.given).sum(axis=1) + 1)
-            n_runs += own != collection.organization[run]
-            n_retrieving += rank > 0
-            fusion += gain[rank] * precision[self.topic]
-            best = np.where(rank > 0, np.minimum(best, rank), best)
-        return AmongOthers(np.maximum(n_runs, 1), n_retrieving, best, fusion)
+    def other_ranks(self) -> IntArray:
+        """Ranks from 1 in pooled runs of other organizations, 0 in the rest, shape (pooled run, document)."""
+        ranks = document_ranks(self.collection, np.flatnonzero(self.collection.pooled), self.pair)
+        return np.where(self._is_other, ranks, 0)
+
+    @cached_property
+    def n_other_runs(self) -> IndexArray:
+        """Number of pooled runs of other organizations, at least 1, shape (document,)."""
+        return np.asarray(np.maximum(self._is_other.sum(axis=0), 1))
+
+    @cached_property
+    def _is_other(self) -> BoolArray:
+        """Whether a pooled run is of another organization, shape (pooled run, document)."""
+        organization = self.collection.organization
+        return np.asarray(organization[self.collection.pooled, None] != organization[self.run])
 
     @cached_property
     def learned_odds(self) -> FloatArray:
@@ -298,8 +282,7 @@ def _run_precision(documents: DocumentContext) -> FloatArray:
     slope=(0.0, 1.0),
 )
 def _support(documents: DocumentContext) -> FloatArray:
-    others = documents.among_others
-    return others.n_retrieving / others.n_runs
+    return np.asarray((documents.other_ranks > 0).sum(axis=0) / documents.n_other_runs)
 
 
 @_predictor(
@@ -308,7 +291,9 @@ def _support(documents: DocumentContext) -> FloatArray:
     slope=(-0.5, 0.3),
 )
 def _log_best_rank(documents: DocumentContext) -> FloatArray:
-    return np.log(documents.among_others.best_rank)
+    collection, ranks = documents.collection, documents.other_ranks
+    absent = _ABSENT_RANK_FACTOR * max(1, int(collection.length[collection.pooled].max(initial=0)))
+    return np.asarray(np.log(np.where(ranks > 0, ranks, absent).min(axis=0, initial=absent)))
 
 
 @_predictor(
@@ -319,8 +304,16 @@ def _log_best_rank(documents: DocumentContext) -> FloatArray:
     slope=(4.0, 3.0),
 )
 def _fusion(documents: DocumentContext) -> FloatArray:
-    others = documents.among_others
-    return np.log1p(10 * others.fusion / others.n_runs)
+    """Return log(1 + 10 · mean of precision/log₂(1 + rank)) over other organizations' pooled runs."""
+    collection, fusion = documents.collection, np.zeros(len(documents.pair))
+    state = np.append(collection.relevance, np.int16(-1))
+    gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
+    pooled = np.flatnonzero(collection.pooled)
+    for run, top, ranks in zip(pooled, collection.run_depths(pooled), documents.other_ranks, strict=True):
+        judged = state[collection.document[run, :, : min(_TOP_DEPTH_RANGE[1], top)]]
+        n_relevant, n_judged = ((judged >= least).sum(axis=1) for least in (documents.rel, documents.given))
+        fusion += gain[ranks] * ((n_relevant + 0.5) / (n_judged + 1))[documents.topic]
+    return np.log1p(10 * fusion / documents.n_other_runs)
 
 
 _HALF_WEIGHT_DISTANCE = 5.0  # ranks to a judged neighbor that counts half

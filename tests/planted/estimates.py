@@ -10,8 +10,8 @@ FAULTS = (
     Fault(
         "siblings among the other runs",
         "evidence/predictors.py",
-        "rank = np.where(own == collection.organization[run], 0, rank_of[pair])",
-        "rank = rank_of[pair]",
+        "return np.where(self._is_other, ranks, 0)",
+        "return ranks",
         "evidence/test_predictor_table.py",
         "a document of one's own organization looks as if others retrieved it",
     ),
