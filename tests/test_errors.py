@@ -93,13 +93,14 @@ TINY = ({"q": {"d": 1.0}}, {"q": {"d": 1, "e": 0}})
 CALLS: dict[str, Callable[[], object]] = {
     "InputWarning of score": lambda: score(EXAMPLE, measures=LEVEL, estimators=POINT),
     "PooledRunWarning of score": lambda: score(EXAMPLE, "north-1", estimators=POINT),
-    "NoPoolWarning of a model": lambda: score(build_collection(*TINY), "run", posterior="draws=10"),
+    "NoPoolWarning of a model": lambda: score(
+        build_collection({"q": {"x": 1.0}}, TINY[1]), "run", posterior="draws=10"
+    ),
     "InputWarning by a property": lambda: Lazy().warned,
     "InputWarning of judge_next": lambda: judge_next(EXAMPLE, "new-a", LEVEL, posterior="ratio(draws=10)"),
     "InputWarning of check_judges": lambda: check_judges(labeled(), LEVEL),
     "InputWarning of leave_out": lambda: leave_out(EXAMPLE, LEVEL, estimators=POINT),
     "InputWarning of budgets": lambda: compare_budgets(EXAMPLE, LEVEL, strategies="take", budgets=[200]),
-    "NoPoolWarning of read_collection": lambda: read_collection(TINY[1], TINY[0]),
     "OrganizationWarning of a pool": lambda: read_collection({"q": {"d": 1}}, pool={"a": {"q": {"d": 1.0}}}),
     "NoPoolWarning of discover_pool": lambda: discover_pool(
         build_collection({"q": {"x": 1.0}}, TINY[1]), ["run"]

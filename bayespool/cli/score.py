@@ -35,7 +35,7 @@ def score(files: Files, keywords: dict[str, Any], outputs: Outputs, per_topic: b
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
 
-    Without --pool the posterior rests on informative priors alone, and the notes say so.
+    Without --pool the posterior rests on priors alone, and the first note names what cures that.
     """
     _check(outputs, keywords)
     files.check_runs(keywords, "score")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
-import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,12 +42,9 @@ from bayespool.collection.scope import StrangeTopics, strange_topic_note
 from bayespool.errors import (
     InputError,
     NoCollectionError,
-    NoPoolWarning,
-    SparseJudgmentsWarning,
     did_you_mean,
     renamed_attributes,
     some,
-    warn_caller,
 )
 from bayespool.tables.formatting import counted
 
@@ -467,43 +463,11 @@ def expect_collection(collection: object) -> None:
 
 
 _MAX_SPARSE_SHARE = 0.1  # of topics that have a judged nonrelevant document
-_WHAT_REMAINS = (
-    "posteriors have no value without labels of a judge (--judge) or judgments of your own on some of these "
-    "documents (--own-judgments); quote the bounds and the score as judged"
-)
-_warned: weakref.WeakKeyDictionary[Collection, bool] = weakref.WeakKeyDictionary()  # of sparse judgments?
-
-
-_ONLY_RELEVANT = (
+SPARSE_NOTE = (
     "only relevant documents are judged, on nine in ten topics or more: judged precision is 1 there by "
-    "construction, and says nothing of other documents"
+    "construction, and says nothing of other documents; interpolated, smoothed and condensed-list rest on it"
 )
-SPARSE_NOTE = f"{_ONLY_RELEVANT}; interpolated, smoothed and condensed-list rest on it"
 """Note for collections with hardly any nonrelevant judgments."""
-
-_NO_POOL = (
-    "the collection has no pooled run: posterior estimates rest on informative priors; give the campaign's "
-    "runs as pool=, or find the pooled ones with discover_pool"
-)
-
-
-def warn_of_no_pool(collection: Collection, message: str = _NO_POOL, *, rel: int | None = None) -> None:
-    """Warn once per collection if it has no pooled run.
-
-    The warning is `SparseJudgmentsWarning` if judgments are sparse (at ``rel``, if given), else
-    `NoPoolWarning` with the given message.
-    """
-    if collection.pooled.any():
-        return
-    is_sparse = collection.is_sparse if rel is None else collection.is_sparse_at(rel)
-    if collection in _warned and _warned[collection] >= is_sparse:
-        return
-    _warned[collection] = is_sparse
-    if is_sparse:
-        warn_caller(f"{_ONLY_RELEVANT}; {_WHAT_REMAINS}", SparseJudgmentsWarning)
-    else:
-        warn_caller(message, NoPoolWarning)
-
 
 Systems = tuple[tuple[str, str], ...]
 

@@ -131,6 +131,14 @@ def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArr
     return document.values[first : first + n_all], rank.astype(np.int32)
 
 
+def entries(document: IntArray | Rankings) -> tuple[IntArray, IndexArray]:
+    """Return the documents of all rankings in a row, and where each ranking starts, shape (run, topic)."""
+    if isinstance(document, Rankings):
+        return document.values, document.__dict__["_start"]
+    n_runs, n_topics, n_ranks = document.shape
+    return document.reshape(-1), np.arange(n_runs * n_topics).reshape(n_runs, n_topics) * n_ranks
+
+
 def within(
     document: IntArray | Rankings, runs: npt.NDArray[np.integer] | np.integer, depth: int | None
 ) -> IntArray:
@@ -166,23 +174,6 @@ def rows(document: AnyArray | Rankings, runs: npt.NDArray[np.integer]) -> AnyArr
         return np.asarray(document[runs])
     length = document.length[runs]
     return Rankings(document.values[_spans(document.__dict__["_start"][runs], length)], length, document.end)
-
-
-def find_places(document: AnyArray | Rankings, wanted: BoolArray) -> tuple[OrderArray, OrderArray, IntArray]:
-    """Return runs, ranks from 0 and documents of all places with a wanted document, each of shape (place,).
-
-    ``wanted`` has a value for each document, and a last one, False, for none.
-    """
-    values = document.values if isinstance(document, Rankings) else document.ravel()
-    place = np.flatnonzero(wanted[values])
-    if isinstance(document, Rankings):
-        start = document.__dict__["_start"].ravel()
-        ranking = np.searchsorted(start, place, side="right") - 1
-        run, rank = ranking // document.shape[1], place - start[ranking]
-    else:
-        ranking, rank = np.divmod(place, document.shape[2])
-        run = ranking // document.shape[1]
-    return run, rank, values[place]
 
 
 def _spans(start: AnyArray, n: AnyArray) -> IndexArray:

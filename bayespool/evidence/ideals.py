@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, get_args
-from weakref import ReferenceType, ref
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, IndexArray, IntArray, LevelArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.rankings import Rankings, find_places, ranked, rows
+from bayespool.collection.rankings import Rankings, ranked
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.base import MISSING_RANK, n_relevant
@@ -144,9 +143,9 @@ def n_in_reach(
     """
     n_topics = len(collection.query_ids)
     n = np.zeros((len(index), n_topics), dtype=np.int64)
-    for row, pairs in _pairs_of_ideals(collection, index, measure, estimand):
+    for rows, pairs in _pairs_of_ideals(collection, index, measure, estimand):
         unjudged = pairs[collection.may_be_relevant[pairs]]
-        n[row] = np.bincount(collection.pair_topic[unjudged], minlength=n_topics)
+        n[rows] = np.bincount(collection.pair_topic[unjudged], minlength=n_topics)
     return n
 
 
@@ -169,11 +168,11 @@ def tally_within_reach(
     n_topics, n_levels = len(collection.query_ids), len(levels)
     judged = judged_tally(collection, levels)
     n = np.repeat(judged.n[None], len(index), axis=0)
-    for row, pairs in _pairs_of_ideals(collection, index, measure, estimand):
+    for rows, pairs in _pairs_of_ideals(collection, index, measure, estimand):
         new = pairs[(collection.relevance[pairs] < 0) & (fuller.relevance[pairs] >= 0)]
         place = level_index(fuller.relevance[new], levels)
         counted = np.bincount(collection.pair_topic[new] * n_levels + place, minlength=n_topics * n_levels)
-        n[row] += counted.reshape(n_topics, n_levels)[:, 1:]
+        n[rows] += counted.reshape(n_topics, n_levels)[:, 1:]
     return Tally(n, judged.levels)
 
 
@@ -226,41 +225,6 @@ def rank_tables(collection: Collection, runs: OrderArray) -> Iterator[tuple[int,
         rank_of[-1] = 0
         yield run, rank_of
         rank_of[document] = 0
-
-
-_BLOCK = 2**21  # entries of rankings that are looked through at once
-_MOST_KEPT, _MOST_RANKS_KEPT = 8, 2**18
-_recent_ranks: dict[tuple[int, bytes, bytes], tuple[ReferenceType[IntArray | Rankings], IntArray]] = {}
-
-
-def document_ranks(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer]) -> IntArray:
-    """Return ranks of documents in runs, from 1, 0 where a run lacks one, shape (run, document)."""
-    # thresholds of relevance and kinds of organizations ask for the same: the last few answers are kept
-    document, size = collection.document, len(runs) * len(pair)
-    key = id(document), runs.tobytes(), pair.tobytes()
-    of, ranks = _recent_ranks.get(key, (None, None))
-    if of is None or ranks is None or of() is not document:
-        ranks = _find_ranks(document, len(collection.relevance), runs, pair)
-        ranks.flags.writeable = False
-        if size <= _MOST_RANKS_KEPT:
-            while len(_recent_ranks) >= _MOST_KEPT:
-                _recent_ranks.pop(next(iter(_recent_ranks)), None)
-            _recent_ranks[key] = ref(document), ranks
-    return ranks
-
-
-def _find_ranks(
-    document: IntArray | Rankings, n_pairs: int, runs: OrderArray, pair: npt.NDArray[np.integer]
-) -> IntArray:
-    distinct, place = np.unique(pair, return_inverse=True)
-    wanted = np.zeros(n_pairs + 1, dtype=bool)
-    wanted[distinct], wanted[-1] = True, False
-    ranks = np.zeros((len(runs), len(distinct)), dtype=np.int32)
-    step = max(1, _BLOCK // max(1, document.shape[1] * document.shape[2]))
-    for first in range(0, len(runs), step):
-        run, rank, there = find_places(rows(document, runs[first : first + step]), wanted)
-        ranks[first + run, np.searchsorted(distinct, there)] = rank + 1
-    return ranks[:, place]
 
 
 def relevance_table(collection: Collection) -> LevelArray:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
+from bayespool.compiled import one_thread
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.predictors import PREDICTORS, DocumentContext, evidence_predictors
@@ -103,7 +104,8 @@ def compute_predictors(context: DocumentContext, names: Sequence[str]) -> FloatA
         raise InputError(f"a document at rank {rank.max()} is below the depth of {context.depth}")
     predictors = np.empty((n_documents, len(names)))
     for column, name in enumerate(names):
-        values = np.asarray(known[name].compute(context))
+        with one_thread():
+            values = np.asarray(known[name].compute(context))
         finite = np.isfinite(values) | (np.isnan(values) & (name in label_names))
         if values.shape != (n_documents,) or not finite.all():
             raise InputError(

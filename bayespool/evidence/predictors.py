@@ -5,22 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
+from bayespool.compiled import compiled
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
-from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE, document_ranks
+from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
 from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
+from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
 _NEIGHBOR_DEPTH = 100  # ranks
 _TOP_DEPTH_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
+
+
+class AmongOthers(NamedTuple):
+    """Summaries of document ranks in other organizations' pooled runs, each of shape (document,)."""
+
+    n_runs: FloatArray  # number of those runs, at least 1
+    n_retrieving: FloatArray  # number of those that retrieve the document at any depth
+    best_rank: FloatArray  # among them; twice the longest pooled ranking where none retrieves the document
+    # sum of precision/log₂(1 + rank), 0 for a run that does not retrieve it; a run's precision is that of its
+    # own contribution to the pool
+    fusion: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,21 +117,26 @@ class DocumentContext:
         return _count(self.nonrelevant[:, :, : self.top])
 
     @cached_property
-    def other_ranks(self) -> IntArray:
-        """Ranks from 1 in pooled runs of other organizations, 0 in the rest, shape (pooled run, document)."""
-        ranks = document_ranks(self.collection, np.flatnonzero(self.collection.pooled), self.pair)
-        return np.where(self._is_other, ranks, 0)
-
-    @cached_property
-    def n_other_runs(self) -> IndexArray:
-        """Number of pooled runs of other organizations, at least 1, shape (document,)."""
-        return np.asarray(np.maximum(self._is_other.sum(axis=0), 1))
-
-    @cached_property
-    def _is_other(self) -> BoolArray:
-        """Whether a pooled run is of another organization, shape (pooled run, document)."""
-        organization = self.collection.organization
-        return np.asarray(organization[self.collection.pooled, None] != organization[self.run])
+    def among_others(self) -> AmongOthers:
+        """Summaries of document ranks in other organizations' pooled runs."""
+        collection, pooled = self.collection, np.flatnonzero(self.collection.pooled)
+        longest = max(1, int(collection.length[pooled].max(initial=0)))
+        absent = float(_ABSENT_RANK_FACTOR * longest)
+        top = np.minimum(collection.run_depths(pooled), _TOP_DEPTH_RANGE[1])
+        document = collection.document[pooled, :, : int(top.max(initial=0))]
+        level = np.append(collection.relevance, np.int16(-1))[document]
+        level = np.where(np.arange(level.shape[2]) < top[:, None, None], level, np.int16(-1))
+        precision = ((level >= self.rel).sum(axis=2) + 0.5) / ((level >= self.given).sum(axis=2) + 1)
+        n_runs, n_retrieving, best, fusion = _summarize(
+            pooled_ranks(collection, self.pair),
+            self.topic.astype(np.int64),
+            collection.organization[self.run].astype(np.int64),
+            collection.organization[pooled].astype(np.int64),
+            rank_gains(collection),
+            precision,
+            absent,
+        )
+        return AmongOthers(np.maximum(n_runs, 1), n_retrieving, best, fusion)
 
     @cached_property
     def learned_odds(self) -> FloatArray:
@@ -157,6 +175,32 @@ class DocumentContext:
             delta_precision[rows] = effects.delta_precision[row, self.topic[rows], 0]
             delta_antiprecision[rows] = effects.delta_antiprecision[row, self.topic[rows], 0]
         return delta_precision, delta_antiprecision
+
+
+@compiled
+def _summarize(
+    ranks: IntArray,
+    topic: IndexArray,
+    own: IndexArray,
+    organization: IndexArray,
+    gain: FloatArray,
+    precision: FloatArray,
+    absent: float,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the parts of `AmongOthers` for documents with these ranks in pooled runs."""
+    n_runs, n_retrieving, fusion = np.zeros(len(own)), np.zeros(len(own)), np.zeros(len(own))
+    best = np.full(len(own), absent)
+    for d in range(len(own)):
+        for r in range(len(organization)):
+            if organization[r] == own[d]:
+                continue
+            n_runs[d] += 1
+            rank = ranks[d, r]
+            if rank > 0:
+                n_retrieving[d] += 1
+                fusion[d] += gain[rank] * precision[r, topic[d]]
+                best[d] = min(best[d], float(rank))
+    return n_runs, n_retrieving, best, fusion
 
 
 def _count(mask: BoolArray) -> IndexArray:
@@ -282,7 +326,8 @@ def _run_precision(documents: DocumentContext) -> FloatArray:
     slope=(0.0, 1.0),
 )
 def _support(documents: DocumentContext) -> FloatArray:
-    return np.asarray((documents.other_ranks > 0).sum(axis=0) / documents.n_other_runs)
+    others = documents.among_others
+    return others.n_retrieving / others.n_runs
 
 
 @_predictor(
@@ -291,9 +336,7 @@ def _support(documents: DocumentContext) -> FloatArray:
     slope=(-0.5, 0.3),
 )
 def _log_best_rank(documents: DocumentContext) -> FloatArray:
-    collection, ranks = documents.collection, documents.other_ranks
-    absent = _ABSENT_RANK_FACTOR * max(1, int(collection.length[collection.pooled].max(initial=0)))
-    return np.asarray(np.log(np.where(ranks > 0, ranks, absent).min(axis=0, initial=absent)))
+    return np.log(documents.among_others.best_rank)
 
 
 @_predictor(
@@ -304,16 +347,8 @@ def _log_best_rank(documents: DocumentContext) -> FloatArray:
     slope=(4.0, 3.0),
 )
 def _fusion(documents: DocumentContext) -> FloatArray:
-    """Return log(1 + 10 · mean of precision/log₂(1 + rank)) over other organizations' pooled runs."""
-    collection, fusion = documents.collection, np.zeros(len(documents.pair))
-    state = np.append(collection.relevance, np.int16(-1))
-    gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
-    pooled = np.flatnonzero(collection.pooled)
-    for run, top, ranks in zip(pooled, collection.run_depths(pooled), documents.other_ranks, strict=True):
-        judged = state[collection.document[run, :, : min(_TOP_DEPTH_RANGE[1], top)]]
-        n_relevant, n_judged = ((judged >= least).sum(axis=1) for least in (documents.rel, documents.given))
-        fusion += gain[ranks] * ((n_relevant + 0.5) / (n_judged + 1))[documents.topic]
-    return np.log1p(10 * fusion / documents.n_other_runs)
+    others = documents.among_others
+    return np.log1p(10 * others.fusion / others.n_runs)
 
 
 _HALF_WEIGHT_DISTANCE = 5.0  # ranks to a judged neighbor that counts half

@@ -10,11 +10,12 @@ import numpy as np
 
 from bayespool.arrays import BoolArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.contents import SPARSE_NOTE, warn_of_no_pool
+from bayespool.collection.contents import SPARSE_NOTE
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
 from bayespool.errors import (
     InputError,
+    NoPoolWarning,
     PoolWarning,
     StatedPoolWarning,
     renamed_attributes,
@@ -286,9 +287,7 @@ def discover_pool(
         warn_of_doubt(describe_pool(discovered))
     else:
         reason = f"these runs are not the pool of these judgments ({why})" if why else "no run looks pooled"
-        message = f"{reason}: posterior estimates will rest on informative priors"
-        hint = "name pooled runs and a depth if you know them"
-        warn_of_no_pool(discovered, f"{message}; {hint}")
+        warn_caller(f"{reason}; name pooled runs and a depth if you know them", NoPoolWarning)
     return discovered
 
 

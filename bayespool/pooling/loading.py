@@ -28,7 +28,6 @@ from bayespool.collection import (
     judge_where_labeled,
     make_encoding,
 )
-from bayespool.collection.contents import warn_of_no_pool
 from bayespool.collection.files import MAX_FILE_SIZE, find_files, read_toml
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
@@ -176,7 +175,7 @@ def read_collection(
     PartialListWarning
         ``organizations`` lists runs that are not read.
     NoPoolWarning
-        No pooled run.
+        No run of the pool looks pooled.
     PoolWarning
         Fewer than half of the judgments are of documents in the pool, discovered or stated.
     StatedPoolWarning
@@ -225,14 +224,7 @@ def read_collection(
         collection = add_second_assessors(collection, gather_qrels(second_assessors, reading=reading))
     own_qrels = None if own_judgments is None else gather_qrels(own_judgments, reading=reading)
     if not pool_ids:
-        rest = "alone" if own_qrels is None else "and on the judgments of your own"
-        if collection.sample is not None:
-            rest = "for what could not be sampled"
-        collection = collection if own_qrels is None else collection.attach_judgments(own_qrels)
-        warn_of_no_pool(
-            collection, f"no pooled runs given: posterior estimates rest on informative priors {rest}"
-        )
-        return collection
+        return collection if own_qrels is None else collection.attach_judgments(own_qrels)
     for judge in collection.judges:
         _refuse_swapped(collection, judge, pool_ids, labels[judge.name].path or judge.name)
     if plan is None:

@@ -192,7 +192,8 @@ class ReadableScores(Result):
         """Return the tables as text for a .tex, .md or .html file, with columns that fit on a page."""
         arrangement = arrangement or Arrangement()
         if arrangement.columns is None:
-            arrangement = replace(arrangement, columns=paper_columns(self.table().frame, arrangement.width))
+            names = paper_columns(self.table().frame, self.metadata, arrangement.width)
+            arrangement = replace(arrangement, columns=names)
         return super().text(suffix, arrangement)
 
     def figures(self) -> tuple[Figure, ...]:

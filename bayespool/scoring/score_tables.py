@@ -85,13 +85,20 @@ def far_runs(frame: pd.DataFrame) -> set[str]:
     return set(frame.loc[PoolDistance(distance, new_kind).is_far, "run_id"])
 
 
-def paper_columns(frame: pd.DataFrame, width: Literal["page", "column"] = "page") -> list[str]:
-    """Return names of columns that fit the page of a paper, or one column of a two-column page."""
-    has_interval = estimators_in(frame).values()
+def paper_columns(
+    frame: pd.DataFrame, metadata: Mapping[str, Any], width: Literal["page", "column"] = "page"
+) -> list[str]:
+    """Return names of columns that fit the page of a paper, or one column of a two-column page.
+
+    Without a pool both bounds are among them.
+    """
+    has_interval, has_pool = estimators_in(frame).values(), _has_pool(metadata)
     if width == "column" and any(has_interval):
         judged = ["unjudged"] if frame["measure"].nunique() == 1 else []
-        return ["as-judged", *judged, "mean", "interval"]
-    names = [*_as_judged(frame), "lower", "unjudged", *(["estimates"] if not all(has_interval) else [])]
+        return ["as-judged", *([] if has_pool else ["lower", "upper"]), *judged, "mean", "interval"]
+    names = ["as-judged"] if _shows_as_judged(frame, metadata) else []
+    names += ["lower", *([] if has_pool else ["upper"]), "unjudged"]
+    names += ["estimates"] if not all(has_interval) else []
     return [*names, *(["mean", "interval"] if any(has_interval) else [])]
 
 
@@ -137,7 +144,8 @@ def readable(
         frame = pd.concat(ordered)[list(frame)]
     n_shown, n_all = (len(rows[keys].drop_duplicates()) for rows in (frame, table.frame))
     some = f", {n_shown} of {n_all} {'runs' if len(keys) == 1 else 'rows'}" if n_shown < n_all else ""
-    parts = _parts_for(arrangement, table.frame)
+    as_judged = _shows_as_judged(table.frame, metadata)
+    parts = _parts_for(arrangement, table.frame, as_judged=as_judged)
     drawn = [name for name, has_interval in estimators.items() if has_interval and best_first]
     view = View(
         title=f"{' and '.join(rows_of)}, {scope_of(metadata, per_topic=len(keys) > 1)}{some}",
@@ -145,8 +153,8 @@ def readable(
         columns=parts,
         where={} if len(rows_of) > 1 else {"measure": next(iter(rows_of))},
         sort=f"-{drawn[0]}" if drawn else "",
-        spare=_spare(frame) if arrangement.columns is None else (),
-        note=_legend(frame, parts, by_rank=metadata.get("order") == "rank"),
+        spare=_spare(frame, metadata) if arrangement.columns is None else (),
+        note=_legend(frame, parts, as_judged=as_judged, by_rank=metadata.get("order") == "rank"),
     )
     return replace(table, frame=frame, views=(view,))
 
@@ -204,8 +212,11 @@ def _lambda(frame: pd.DataFrame) -> tuple[str, ...]:
     return ("lambda",) if "lambda" in frame else ()
 
 
-def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
-    """Return the columns of a view, given names from `SCORE_COLUMNS`, estimators or ``all``."""
+def _parts(frame: pd.DataFrame, names: Sequence[str], *, as_judged: bool) -> tuple[Part, ...]:
+    """Return the columns of a view, given names from `SCORE_COLUMNS`, estimators or ``all``.
+
+    ``as_judged`` says whether all columns are with the scores as judged, which then come first.
+    """
     values = frame[frame["value"].notna()] if frame["value"].notna().any() else frame
     estimators = estimators_in(values)
     points = tuple(name for name, has_interval in estimators.items() if not has_interval)
@@ -216,8 +227,8 @@ def _parts(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Part, ...]:
     parts: list[Part] = []
     for name in names:
         if name == "all":
-            bounds = [*_as_judged(frame), *(bound for bound in BOUNDS if bound != "as-judged")]
-            parts += _parts(frame, list(dict.fromkeys([*bounds, *estimators])))
+            bounds = [bound for bound in BOUNDS if as_judged or bound != "as-judged"]
+            parts += _parts(frame, list(dict.fromkeys([*bounds, *estimators])), as_judged=as_judged)
         elif name in BOUNDS:
             parts.append(BOUNDS[name])
         elif name == "estimates":
@@ -257,9 +268,10 @@ def _heading(estimator: str) -> str:
     return f"{label}\n({values}" if values else label
 
 
-def _parts_for(arrangement: Arrangement, frame: pd.DataFrame) -> tuple[Part, ...]:
+def _parts_for(arrangement: Arrangement, frame: pd.DataFrame, *, as_judged: bool) -> tuple[Part, ...]:
     """Return the columns of an arrangement's view, with a short heading for a sole mean in narrow tables."""
-    parts, mean = _parts(frame, arrangement.columns or ("all",)), ("value", IntervalColumn())
+    parts = _parts(frame, arrangement.columns or ("all",), as_judged=as_judged)
+    mean = ("value", IntervalColumn())
     means = [part for part in parts if isinstance(part, Pivot) and part.columns == mean]
     if arrangement.width != "column" or len(means) != 1 or len(means[0].values or ()) != 1:
         return parts
@@ -288,8 +300,8 @@ def _order(rows: pd.DataFrame, keys: list[str], arrangement: Arrangement) -> pd.
     return names if arrangement.top is None else names.head(arrangement.top)
 
 
-def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Return the names of columns that may be dropped on a narrow terminal."""
+def _spare(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of columns that may be dropped on a narrow terminal: bounds if there is a pool."""
     has_interval = estimators_in(frame)
     points = [
         BOUNDS.get(name, name)
@@ -297,10 +309,11 @@ def _spare(frame: pd.DataFrame) -> tuple[str, ...]:
         if not has and HIERARCHICAL_FORMS.get(name) not in has_interval
     ]
     lambdas = [f"{name} lambda" for name in has_interval] if "lambda" in frame else []
-    return ("residual", "bound_upper", *lambdas, *(points if any(has_interval.values()) else []))
+    bounds = ("residual", "bound_upper") if _has_pool(metadata) else ("residual",)
+    return (*bounds, *lambdas, *(points if any(has_interval.values()) else []))
 
 
-def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str:
+def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, as_judged: bool, by_rank: bool) -> str:
     """Return sentences that explain the columns of a table."""
     shown, has_bounds = _shown(parts), "bound_lower" in parts
     drawn = [name for name, has in estimators_in(frame).items() if has and name in shown]
@@ -311,9 +324,9 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, by_rank: bool) -> str
             "as_judged" in parts
         ),
         "Lower and upper: no judgments of the run's own unjudged documents go beyond them.": (
-            has_bounds and _as_judged(frame)
+            has_bounds and as_judged
         ),
-        "Lower: unjudged documents are nonrelevant.": has_bounds and not _as_judged(frame),
+        "Lower: unjudged documents are nonrelevant.": has_bounds and not as_judged,
         "Unjudged: share of the ranks that the measure looks at.": "unjudged" in parts,
         "λ: the indicator of pool bias, above 0 where anti-precision corrects.": (
             "lambda" in frame and frame.loc[frame["estimator"].isin(shown), "lambda"].notna().any()
@@ -342,9 +355,14 @@ def _shown(parts: Sequence[Part]) -> set[Any]:
     return {name for part in parts if isinstance(part, Pivot) for name in part.values or ()}
 
 
-def _as_judged(frame: pd.DataFrame) -> list[str]:
-    """Return the as-judged column name if completing judgments may lower a run's score, else none."""
-    return ["as-judged"] if (frame["as_judged"] - frame["bound_lower"] > 1e-9).any() else []
+def _has_pool(metadata: Mapping[str, Any]) -> bool:
+    """Return whether runs were scored by a pool."""
+    return bool(metadata.get("pool", {}).get("n_pooled_runs", 1))
+
+
+def _shows_as_judged(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> bool:
+    """Return whether scores as judged have a column: without a pool, or where judging may lower a score."""
+    return not _has_pool(metadata) or bool((frame["as_judged"] - frame["bound_lower"] > 1e-9).any())
 
 
 def collection_notes(metadata: Mapping[str, Any]) -> list[str]:

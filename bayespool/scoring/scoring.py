@@ -12,7 +12,7 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection, Reading, set_confusion
-from bayespool.collection.contents import SPARSE_NOTE, expect_collection, warn_of_no_pool
+from bayespool.collection.contents import SPARSE_NOTE, expect_collection
 from bayespool.collection.own import find_targets as find_targets
 from bayespool.collection.rankings import tie_notes
 from bayespool.collection.reading_keys import parse_reading
@@ -39,6 +39,7 @@ from bayespool.scoring.estimators import (
     refuse_too_many_draws,
     with_common_topics,
 )
+from bayespool.scoring.no_pool import describe_lack, warn_of_no_pool
 from bayespool.scoring.scores import Scores
 from bayespool.tables.formatting import counted
 from bayespool.validation import check_choice, check_count, described, listed
@@ -134,20 +135,25 @@ def resolve_targets(
         common_topics=[q for e in adjustments for q in e.common_query_ids],
     )
     asked = Targets(scored, given, targets, unpooled, tuple(measures), tuple(estimators), estimand)
-    if any(isinstance(e, PosteriorEstimator) for e in estimators):
-        warn_of_no_pool(given, rel=min(measure.rel for measure in measures))
+    has_posterior = any(isinstance(e, PosteriorEstimator) for e in estimators)
+    lack = describe_lack(scored, targets, measures) if has_posterior and not given.pooled.any() else ""
+    if lack:
+        warn_of_no_pool(given, lack, measures)
     warn_of_unused_relevance(scored, measures)
     warn_of_judges(scored, targets, measures, estimand=estimand)
     for adjustment in adjustments:
         adjustment.is_common(scored)  # refuses topics that the collection does not have
-    return dataclasses.replace(asked, metadata=_describe_targets(asked))
+    return dataclasses.replace(asked, metadata=_describe_targets(asked, lack))
 
 
-def _describe_targets(targets: Targets) -> dict[str, Any]:
-    """Return metadata of targets: the pool that runs are scored by, notes on it and on rankings."""
+def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
+    """Return metadata of targets: the pool that runs are scored by, what it lacks, notes on it and on
+    rankings.
+    """
     collection, given, measures = targets.collection, targets.given, targets.measures
     pool = describe_pool(collection)
-    notes = [*describe_pool(given).notes, *tie_notes(given, targets.run_ids, (m.cutoff for m in measures))]
+    notes = [lack] * bool(lack) + [*describe_pool(given).notes]
+    notes += tie_notes(given, targets.run_ids, (m.cutoff for m in measures))
     notes += clipping_notes(given, measures)
     sparse = [str(measure) for measure in measures if given.is_sparse_at(measure.rel)]
     if sparse and not given.is_sparse:
@@ -245,7 +251,7 @@ def score(
     Warns
     -----
     NoPoolWarning
-        A posterior is asked for, and no run of the collection was pooled.
+        A posterior is asked for, no run of the collection was pooled, and documents are unjudged.
     PooledRunWarning
         A run to score is in the pool and judged in full: nothing of it is left to estimate.
     JudgeWarning

@@ -70,9 +70,13 @@ def test_json_has_what_the_file_has_and_nothing_else_is_printed(
 
 
 def test_warnings_are_among_the_notes(run: Callable[..., Outcome], small_example: Path) -> None:
-    done = run("score", small_example / "new", "--qrels", small_example / "qrels.txt", *FAST, "--json")
-    assert document(done)["notes"][0].startswith("warning: no pooled runs given: ")
-    assert "warning: no pooled runs given: " in done.err
+    fast = ("--estimators", "posterior-ratio", "--posterior", "draws=50")
+    done = run("score", small_example / "new", "--qrels", small_example / "qrels.txt", *fast, "--json")
+    said = "no pool: posteriors rest on priors alone; "
+    warned, first = document(done)["notes"][:2]
+    assert warned == f"warning: {first}"
+    assert first.startswith(said)
+    assert f"warning: {said}" in done.err
 
 
 @pytest.mark.slow

@@ -92,7 +92,14 @@ def test_compressed_files_and_globs(run: Callable[..., Outcome], small_example: 
 def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Outcome], written: Path) -> None:
     done = run("score", written / "new", "--qrels", written / "qrels.txt", "--posterior", "draws=100")
     assert done.status == 0
-    assert "warning: no pooled runs given: posterior estimates rest on informative priors alone" in done.err
+    said = (
+        "no pool: posteriors rest on priors alone; what cures it: a collection prepared by whoever has the "
+    )
+    assert done.err.count(f"warning: {said}") == 1
+    assert done.err.index("warning: no pool: ") < done.err.index("estimating: ")
+    assert next(line for line in done.out.splitlines() if line.startswith("note: ")).startswith(
+        f"note: {said}"
+    )
     assert "pool: no pooled run among 2 runs" in done.err
     assert (
         "note: all runs: no pooled runs; 2 runs without a listed organization count as one "
@@ -101,10 +108,10 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
     assert "; systems-adjustment: needs a pooled run; " in done.out
     for name in ("new-a", "new-b"):
         (row,) = [line.split() for line in done.out.splitlines() if line.startswith(f" {name} ")]
-        lower, upper, value = float(row[1]), float(row[2]), float(row[-2])
+        as_judged, lower, upper, value = (float(row[place]) for place in (1, 2, 3, -2))
         low, high = map(float, row[-1].split("–"))
-        assert lower <= low < value < high <= upper
-        assert len(row) == 12  # none of the two adjustments that need a pool
+        assert as_judged == lower <= low < value < high <= upper
+        assert len(row) == 13  # none of the two adjustments that need a pool
 
 
 def test_prior_is_passed_on(run: Callable[..., Outcome], small_files: Path) -> None:

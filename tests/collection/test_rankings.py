@@ -22,7 +22,7 @@ from bayespool.collection import (
     rows,
     run_from_frame,
 )
-from bayespool.collection.rankings import Rankings, blocks, find_places, lengths, longest, ranked, within
+from bayespool.collection.rankings import Rankings, blocks, lengths, longest, ranked, within
 from bayespool.comparisons.reversing import judgment_ranks, unpooled_copies
 from bayespool.errors import InputError
 from bayespool.evidence import condensed_counts, score_bounds
@@ -122,19 +122,6 @@ def test_blocks_hold_every_document_and_few_empty_ranks(dense: npt.NDArray[np.in
         assert depth < 2 * lengths(dense)[2, topics].max(initial=1)
         found[topics, :depth] = few[2, topics, :depth]
     np.testing.assert_array_equal(found, dense[2])
-
-
-def test_places_of_documents_are_found_alike(dense: npt.NDArray[np.int32]) -> None:
-    wanted = np.arange(dense.max(initial=0) + 2) % 3 == 1
-    wanted[-1] = False
-    run, _, rank = np.nonzero(wanted[dense])
-    for rankings in (dense, ragged_of(dense)):
-        found = find_places(rankings, wanted)
-        assert [part.tolist() for part in found] == [
-            run.tolist(),
-            rank.tolist(),
-            dense[wanted[dense]].tolist(),
-        ]
 
 
 def test_nothing_in_them_changes(dense: npt.NDArray[np.int32]) -> None:

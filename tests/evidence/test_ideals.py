@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import ir_measures
 import numpy as np
 from each import cases
@@ -11,7 +9,6 @@ from graded_example import graded_example
 from toys import toy_collection
 
 from bayespool.evidence.ideals import (
-    document_ranks,
     ideal_reach,
     judged_tally,
     n_in_reach,
@@ -37,20 +34,6 @@ def test_ideals_reach_as_deep_as_the_pool() -> None:
     example = load_example()  # pooled to depth 10
     reach = {"P@5": 5, "nDCG@5": 10, "nDCG@20": 20, "nDCG(ideal='judged')@5": 5, "AP@100": 100, "R@5": 10}
     assert {name: ideal_reach(example, parse_measure(name)) for name in reach} == reach
-
-
-def test_ranks_of_documents_are_those_in_the_runs() -> None:
-    """Asked twice, and of a copy whose rankings end earlier."""
-    example = load_example()
-    runs, pair = np.array([3, 0, 7]), np.array([5, 900, 5, 0])
-    shorter = dataclasses.replace(example, document=example.document[:, :, :4].copy(), score=None)
-    for collection in (example, example, shorter):
-        found = document_ranks(collection, runs, pair)
-        for row, run in enumerate(runs):
-            for column, document in enumerate(pair):
-                rank = np.nonzero(collection.document[run] == document)[1] + 1
-                assert found[row, column] == (rank[0] if len(rank) else 0)
-    assert document_ranks(example, runs, np.zeros(0, dtype=np.int64)).shape == (3, 0)
 
 
 @cases(("ideal", "counted"), [("own", [[0], [1]]), ("shared", [[0, 1], [0, 1]])])

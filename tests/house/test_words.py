@@ -236,7 +236,7 @@ def test_one_step_resolves_what_is_asked_and_what_comes_after_reads_its_result()
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("bayespool.collection")
         for alias in node.names
     }
-    assert of_collection >= {"find_targets", "warn_of_no_pool", "tie_notes"}
+    assert of_collection >= {"find_targets", "expect_collection", "tie_notes"}
     assert not called_names("scoring/scoring.py", "score_targets") & of_collection
 
 

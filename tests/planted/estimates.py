@@ -10,8 +10,8 @@ FAULTS = (
     Fault(
         "siblings among the other runs",
         "evidence/predictors.py",
-        "return np.where(self._is_other, ranks, 0)",
-        "return ranks",
+        "if organization[r] == own[d]:",
+        "if organization[r] == -2:",
         "evidence/test_predictor_table.py",
         "a document of one's own organization looks as if others retrieved it",
     ),

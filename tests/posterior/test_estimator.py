@@ -396,7 +396,7 @@ def test_fit_of_several_chains_keeps_them() -> None:
 
 def test_without_a_pool_there_are_parameters_and_priors_alone() -> None:
     nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
-    with pytest.warns(NoPoolWarning, match="the collection has no pooled run"):
+    with pytest.warns(NoPoolWarning, match="^no pool: posteriors rest on priors alone"):
         (estimates,) = score(
             nobody, TARGETS, "P@10", estimators="posterior-background", posterior="draws=50"
         ).estimates

@@ -17,7 +17,7 @@ from wide import wide
 
 from bayespool import check_models, count_reversals, load_example, read_collection, score
 from bayespool.collection import Collection
-from bayespool.errors import BayespoolWarning, InputError, NoPoolWarning
+from bayespool.errors import BayespoolWarning, InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments import simulate_example
 from bayespool.measures import (
@@ -128,8 +128,7 @@ def toy(levels: np.ndarray) -> Collection:
     rows = [(f"q{t}", {f"d{rank}": int(level) for rank, level in enumerate(r)}) for t, r in enumerate(levels)]
     run = {query_id: {d: -float(rank) for rank, d in enumerate(row)} for query_id, row in rows}
     qrels = {query_id: {d: level for d, level in row.items() if level >= 0} for query_id, row in rows}
-    with pytest.warns(NoPoolWarning):
-        return read_collection(qrels, run)
+    return read_collection(qrels, run)
 
 
 def completions(levels: np.ndarray) -> Iterator[np.ndarray]:

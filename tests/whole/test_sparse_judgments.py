@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,14 +20,20 @@ OF_TWO = {
 }
 
 
+SAID = pytest.mark.filterwarnings("ignore::bayespool.errors.SparseJudgmentsWarning")
+
+
 def sparse(**options: object) -> Collection:
-    with pytest.warns(SparseJudgmentsWarning, match="only relevant documents are judged, on nine in ten"):
-        return read_collection(SPARSE, OF_TWO, **options)  # type: ignore[arg-type]
+    return read_collection(SPARSE, OF_TWO, **options)  # type: ignore[arg-type]
 
 
 def test_posteriors_have_no_value_where_relevant_documents_alone_are_judged() -> None:
     collection = sparse()
-    scores = score(collection, measures=["RR@1", "P@2"], estimators=["as-judged", "posterior-combined"])
+    with pytest.warns(SparseJudgmentsWarning, match="posteriors have no value, quote bounds") as warned:
+        scores = score(collection, measures=["RR@1", "P@2"], estimators=["as-judged", "posterior-combined"])
+    assert [str(warning.message) for warning in warned] == [scores.notes()[0]]
+    with warnings.catch_warnings(action="error"):  # once per collection
+        score(collection, measures="P@2", estimators="posterior-combined")
     rows = scores.to_frame().set_index(["measure", "estimator", "run_id"])
     assert rows.loc[("RR@1", "as-judged", "a"), ["value", "bound_lower", "bound_upper"]].tolist() == [
         0.5,
@@ -44,6 +52,7 @@ def test_posteriors_have_no_value_where_relevant_documents_alone_are_judged() ->
     )
 
 
+@SAID
 def test_a_few_judgments_of_ones_own_give_posteriors_a_value() -> None:
     collection = sparse(own_judgments={"q1": {"x": 0, "z": 0}, "q2": {"y": 0}})
     value = score(collection, "a", "P@2", estimators="posterior-combined", posterior="draws=50").to_frame()[
@@ -52,6 +61,7 @@ def test_a_few_judgments_of_ones_own_give_posteriors_a_value() -> None:
     assert 0.25 <= value <= 0.5  # one document of four is relevant, one unjudged
 
 
+@SAID
 def test_comparisons_of_sparse_judgments_are_as_judged() -> None:
     result = compare(
         sparse(), measures="RR@2", estimators=["as-judged", "posterior-combined"], posterior="draws=50"
@@ -70,17 +80,18 @@ def test_a_few_nonrelevant_documents_on_few_topics_do_not_change_that() -> None:
     topics = [f"q{t}" for t in range(20)]
     for n_zeros, is_sparse in ((1, True), (2, True), (3, False)):
         judgments = {q: {"d": 1} | ({"x": 0, "y": 0} if t < n_zeros else {}) for t, q in enumerate(topics)}
-        with pytest.warns(SparseJudgmentsWarning if is_sparse else NoPoolWarning):
-            collection = read_collection(judgments, {"a": {q: {"d": 2.0, "z": 1.0} for q in topics}})
+        collection = read_collection(judgments, {"a": {q: {"d": 2.0, "z": 1.0} for q in topics}})
         assert collection.is_sparse == is_sparse, n_zeros
+        with pytest.warns(SparseJudgmentsWarning if is_sparse else NoPoolWarning):
+            score(collection, measures="P@2", estimators="posterior-combined", posterior="draws=20")
 
 
+@SAID
 def test_a_sentence_names_the_difference_as_judged_and_its_test() -> None:
     judgments = {f"q{t}": {"d": 1} for t in range(6)}
     better = {q: {"d": 2.0, "x": 1.0} if q != "q0" else {"x": 2.0} for q in judgments}
     worse = {q: {"x": 2.0, "d": 1.0} if q != "q1" else {"d": 2.0} for q in judgments}
-    with pytest.warns(SparseJudgmentsWarning):
-        collection = read_collection(judgments, {"a": worse, "b": better})
+    collection = read_collection(judgments, {"a": worse, "b": better})
     (sentence,) = compare(
         collection, measures="RR@2", estimators=["as-judged", "posterior-combined"]
     ).sentences()
@@ -99,17 +110,16 @@ def graded(lowest: int, *, pool: bool) -> Collection:
         q: {d: lowest + (i + t) % 5 // 2 for i, d in enumerate(pooled)} for t, q in enumerate(topics)
     }
     runs = {"new": {q: {f"{'all' if i % 3 else 'x'}{i}": -i for i in range(12)} for q in topics}}
-    with pytest.warns(BayespoolWarning) as warned:
-        collection = read_collection(judgments, runs, pool=others if pool else None)
-    assert SparseJudgmentsWarning not in [w.category for w in warned]
-    return collection
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayespoolWarning)
+        return read_collection(judgments, runs, pool=others if pool else None)
 
 
 def test_judgments_are_sparse_for_measures_to_which_all_are_relevant() -> None:
     collection = graded(1, pool=False)
     assert not collection.is_sparse
     assert (collection.is_sparse_at(1), collection.is_sparse_at(2)) == (True, False)
-    with pytest.warns(SparseJudgmentsWarning):
+    with pytest.warns(SparseJudgmentsWarning, match="more: posteriors of P@5 have no value"):
         scores = score(
             collection, "new", ["P@5", "P(rel=3)@5"], estimators="posterior-combined", posterior="draws=50"
         )
