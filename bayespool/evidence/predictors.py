@@ -17,7 +17,7 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
 from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
-from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
+from bayespool.evidence.learned_fusion import FUSION_UNITS, LearnedFusion, learned_fusion
 from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
@@ -34,6 +34,15 @@ class AmongOthers(NamedTuple):
     # sum of precision/log₂(1 + rank), 0 for a run that does not retrieve it; a run's precision is that of its
     # own contribution to the pool
     fusion: FloatArray
+
+
+class KnownFusion(NamedTuple):
+    """What learned fusion says of documents and their runs, without the fusion itself."""
+
+    odds: IntArray  # log odds of relevance times `FUSION_UNITS`, shape (document,)
+    skill: FloatArray  # of each run's regression on them, with the next two, shape (row,)
+    slope: FloatArray
+    mean: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +66,8 @@ class DocumentContext:
         Smallest relevance that counts as relevant, and of documents that count.
     cutoff : int
         Cutoff of the measure, for predictors about P@n itself.
+    known : KnownFusion, optional
+        Result of learned fusion for these documents, where it was found before.
     """
 
     collection: Collection
@@ -68,6 +79,7 @@ class DocumentContext:
     rel: int
     given: int
     cutoff: int
+    known: KnownFusion | None = None
 
     @cached_property
     def runs(self) -> OrderArray:
@@ -141,12 +153,22 @@ class DocumentContext:
     @cached_property
     def learned_odds(self) -> FloatArray:
         """Relevance log odds from learned fusion over other organizations' pooled runs."""
+        if self.known is not None:
+            return self.known.odds / FUSION_UNITS
         return self._learned.log_odds(self.run, self.topic, self.pair)
 
     @cached_property
     def run_skill_regression(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Intercept, slope and mean of `learned_odds` in each run's regression, arrays of shape (row,)."""
+        if self.known is not None:
+            return self.known.skill, self.known.slope, self.known.mean
         return self._learned.run_skill_regression(self.runs)
+
+    @property
+    def fusion(self) -> KnownFusion:
+        """What learned fusion says of the documents and their runs."""
+        odds = np.rint(self.learned_odds * FUSION_UNITS).astype(np.int32)
+        return KnownFusion(odds, *self.run_skill_regression)
 
     @property
     def _learned(self) -> LearnedFusion:

@@ -29,6 +29,7 @@ from bayespool.posterior.distance import (
 from bayespool.posterior.mixtures import (
     FittedModel,
     HeldOut,
+    LinearTerms,
     Mixture,
     NewKind,
     ThresholdPosterior,
@@ -45,6 +46,7 @@ def build_fitted_model(
     fit: Fit,
     new: NewOrganizations,
     shift: FloatArray | float = 0.0,
+    linear: LinearTerms | None = None,
 ) -> FittedModel:
     """Build the fitted model for a scoring problem, with organization effects for each run.
 
@@ -60,10 +62,11 @@ def build_fitted_model(
     known = of_run >= 0
     effect[:, known] = draws["organization_effect"][:, of_run[known]]
     log_odds: LogOddsFunction = partial(prepared.log_odds, draws)
+    below = None
     if not problem.threshold.given:
         effect = effect + shift
     if not problem.threshold.given and problem.below_pool.any():
-        log_odds = below_pool(
+        log_odds = below = below_pool(
             prepared.spec,
             log_odds,
             problem.below_pool,
@@ -90,6 +93,8 @@ def build_fitted_model(
         slopes=slopes,
         organization_index=organization_index,
         predictors=prepared.predictors,
+        linear=linear,
+        below=below,
     )
 
 
@@ -186,6 +191,7 @@ def learn_threshold(
     usual, others = _prepare(problem, models, priors, kinds)
     for one, prepared in (usual, others) if others is not None else (usual,):
         fits = {model: _fit(one, part, engine, 1) for model, part in prepared.items()}
+        one.record_fusion()
         if one is problem:
             _decide(one, prepared, fits, [(part.key, 1) for part in prepared.values()])
 
@@ -302,6 +308,7 @@ def _fit_mixture(
             ("new organizations", *key, random_seed, stream, below_it),
             partial(learn_new_organizations, *learned),
         )
-        components.append(build_fitted_model(problem, part, fits[model], new, shift))
+        linear = shared.once(("linear terms", *key), partial(LinearTerms.of, part, fits[model]))
+        components.append(build_fitted_model(problem, part, fits[model], new, shift, linear))
     member = draw_members(n_draws, np.array(weights), np.random.default_rng(seeds[0]))
     return Mixture(tuple(components), member, np.arange(n_draws)), weights, coverage

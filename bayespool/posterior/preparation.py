@@ -22,15 +22,13 @@ from bayespool.evidence import (
     DocumentTable,
     Estimand,
     JudgmentCounts,
-    document_table,
     held_out_counts,
     hidden_document_table,
     judgment_counts,
 )
 from bayespool.evidence.held_out import HeldOutDocuments, held_out_documents
-from bayespool.evidence.learned_fusion import FUSION_UNITS, learned_fusion
 from bayespool.evidence.predictor_table import with_predictors, without_some_labels
-from bayespool.evidence.predictors import evidence_predictors
+from bayespool.evidence.predictors import DocumentContext, KnownFusion, evidence_predictors
 from bayespool.evidence.predictors_of_labels import label_ratios, label_slopes
 from bayespool.inference import Engine, Fit, Source, Start
 from bayespool.measures import Measure
@@ -158,6 +156,8 @@ class ScoringProblem:
         Deepest rank of completed documents; default: the measure's cutoff.
     shared : SharedWork
         Shared with the problems of other runs on the same collection.
+    same_runs : SharedWork
+        Shared with the problems of the same runs at other thresholds.
     """
 
     collection: Collection
@@ -168,7 +168,7 @@ class ScoringProblem:
     asked_threshold: Threshold | None = None
     reach: int | None = None
     shared: SharedWork = field(default_factory=SharedWork)
-    _places: dict[int, DocumentPlaces] = field(default_factory=dict, init=False, repr=False)
+    same_runs: SharedWork = field(default_factory=SharedWork)
 
     def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
         """Return cached work on the pool that other runs share at the same threshold and depth."""
@@ -180,6 +180,12 @@ class ScoringProblem:
     def part(self) -> Collection:
         """The pool alone, where runs are joined to one and no judge has labels; else the collection."""
         return self.collection if self.collection.judges else pool_part(self.collection)
+
+    def _once_for_runs(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
+        """Return cached work that problems of the same runs and depth share at all thresholds."""
+        reach = self.reach or self.measure.cutoff
+        key = name, self.collection, self.run_ids, self.estimand, reach, self.document_depth, *more
+        return self.same_runs.once(key, work)
 
     @property
     def threshold(self) -> Threshold:
@@ -210,12 +216,10 @@ class ScoringProblem:
     @cached_property
     def unknowns(self) -> Unknowns:
         """Unjudged documents to complete."""
-        return find_unknowns(
-            self.collection,
-            self.run_ids,
-            self.reach or self.measure.cutoff,
-            self.estimand,
-            self.document_depth,
+        depth, reach = self.document_depth, self.reach or self.measure.cutoff
+        return self._once_for_runs(
+            "unknowns",
+            lambda: find_unknowns(self.collection, self.run_ids, reach, self.estimand, depth),
         )
 
     @cached_property
@@ -225,56 +229,69 @@ class ScoringProblem:
 
     @property
     def hidden(self) -> DocumentTable:
-        """Hidden documents with their predictors, lacking labels as often as the documents to complete."""
-        return self._tables[0]
+        """Hidden documents with the evidence model's predictors, lacking labels as often as the others."""
+        names = (*evidence_predictors(), *self.label_slopes)
+        return with_predictors(self._documents(hidden=True), self._context(hidden=True), names)
+
+    def _documents(self, *, hidden: bool) -> DocumentTable:
+        """Return hidden documents, or those to complete, with the predictors of labels alone."""
+        if self.label_slopes:
+            return self._labeled_documents[0 if hidden else 1]
+        return self._hidden_documents if hidden else self._unjudged_documents
+
+    @property
+    def _hidden_documents(self) -> DocumentTable:
+        """Hidden documents with all their labels."""
+        depth, levels, names = self.document_depth, self.threshold.levels, tuple(self.label_slopes)
+        return self._once(
+            "hidden documents",
+            lambda: hidden_document_table(self.part, cutoff=depth, names=names, **levels),
+            names,
+        )
 
     @cached_property
-    def _tables(self) -> tuple[DocumentTable, DocumentTable]:
-        """Hidden documents, and those to complete, a row for each retrieving run, with their predictors."""
-        collection, names, depth = (
-            self.collection,
-            (*evidence_predictors(), *self.label_slopes),
-            self.document_depth,
-        )
-        levels = self.threshold.levels
-        hidden = self._once("hidden documents", lambda: self._hidden_table(names), names)
-        places, unknowns = self.places(depth), self.unknowns
+    def _unjudged_documents(self) -> DocumentTable:
+        """Documents to complete with all their labels, a row for each retrieving run."""
+        places, unknowns = self.places(self.document_depth), self.unknowns
         run, topic = unknowns.run_index[places.run], unknowns.topic[places.document]
         documents = run, topic, places.rank, unknowns.pair[places.document]
-        deepest = max(depth, int(places.rank.max(initial=1)))
-        predictors = document_table(collection, *documents, depth=deepest, names=names, **levels)
-        unjudged = DocumentTable(*documents, np.zeros(len(run), dtype=np.int64), predictors, names)
-        if not self.label_slopes:
-            return hidden, unjudged
-        return without_some_labels(collection, hidden, unjudged)
+        table = DocumentTable(*documents, np.zeros(len(run), dtype=np.int64), np.zeros((len(run), 0)), ())
+        context = table.context(self.collection, cutoff=self.document_depth, **self.threshold.levels)
+        return with_predictors(table, context, tuple(self.label_slopes))
 
-    def _hidden_table(self, names: tuple[str, ...]) -> DocumentTable:
-        """Return the hidden documents with named predictors, of which learned fusion may be recorded."""
-        part, levels = self.part, self.threshold.levels
-        pooled = np.flatnonzero(part.pooled)
-        name = "fusion", *levels.values(), self.document_depth
-        found = self.shared.find(*name)
-        if found is not None and not self.collection.judges:
-            run = np.searchsorted(pooled, self.held_out[0])
-            odds = found["odds"] / FUSION_UNITS
-            known = {
-                "learned_fusion": odds,
-                "run_skill": found["skill"][run],
-                "run_slope": found["slope"][run] * (odds - found["mean"][run]),
-            }
-            return hidden_document_table(part, cutoff=self.document_depth, names=names, known=known, **levels)
-        table = hidden_document_table(part, cutoff=self.document_depth, names=names, **levels)
-        if "learned_fusion" in names and not self.collection.judges:
-            odds = np.rint(table.columns(("learned_fusion",))[:, 0] * FUSION_UNITS).astype(np.int32)
-            skill, slope, mean = learned_fusion(part, **levels).run_skill_regression(pooled)
-            self.shared.record(*name, odds=odds, skill=skill, slope=slope, mean=mean)
-        return table
+    @cached_property
+    def _labeled_documents(self) -> tuple[DocumentTable, DocumentTable]:
+        """Hidden documents, and those to complete, with labels that both lack equally often."""
+        return without_some_labels(self.collection, self._hidden_documents, self._unjudged_documents)
+
+    @cached_property
+    def _contexts(self) -> dict[bool, DocumentContext]:
+        return {}
+
+    def _context(self, *, hidden: bool) -> DocumentContext:
+        """Return what predictors of hidden documents, or of those to complete, are computed from."""
+        if hidden not in self._contexts:
+            collection = self.part if hidden else self.collection
+            table = self._hidden_documents if hidden else self._unjudged_documents
+            context = table.context(collection, cutoff=self.document_depth, **self.threshold.levels)
+            found = self.shared.find(*self._fusion_name) if hidden and not collection.judges else None
+            if found is not None:
+                fusion = KnownFusion(*(found[name] for name in KnownFusion._fields))
+                context = dataclasses.replace(context, known=fusion)
+            self._contexts[hidden] = context
+        return self._contexts[hidden]
+
+    @property
+    def _fusion_name(self) -> tuple[object, ...]:
+        return "fusion", *self.threshold.levels.values(), self.document_depth
+
+    def record_fusion(self) -> None:
+        """Record what learned fusion says of hidden documents (`SharedWork`)."""
+        self.shared.record(*self._fusion_name, **self._context(hidden=True).fusion._asdict())
 
     def places(self, depth: int) -> DocumentPlaces:
         """Return runs and ranks for the documents to complete, down to the given depth."""
-        if depth not in self._places:
-            self._places[depth] = find_places(self.unknowns, depth)
-        return self._places[depth]
+        return self._once_for_runs("places", lambda: find_places(self.unknowns, depth), depth)
 
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
@@ -330,13 +347,8 @@ class ScoringProblem:
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
         """Return hidden or unjudged documents with the predictors that a model needs."""
-        return with_predictors(
-            self.part if hidden else self.collection,
-            self._tables[0 if hidden else 1],
-            tuple(spec.predictors),
-            cutoff=self.document_depth,
-            **self.threshold.levels,
-        )
+        table = self._documents(hidden=hidden)
+        return with_predictors(table, self._context(hidden=hidden), tuple(spec.predictors))
 
     @cached_property
     def contributing(self) -> tuple[str, ...]:

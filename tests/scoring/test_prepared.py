@@ -83,16 +83,16 @@ def test_a_measure_that_was_not_prepared_is_fitted_and_said(files, path):
     given, runs = files
     read = read_prepared(path)
     assert read.has_fits(parse_measure("P@5"))
-    assert not read.has_fits(parse_measure("P(rel=2)@10"))
-    with pytest.warns(InputWarning, match=r"P\(rel=2\)@10: not prepared; the models are fitted now"):
-        scores = read.score(runs[0], "P(rel=2)@10", estimators="posterior-combined")
+    assert not read.has_fits(parse_measure("AP@50"))
+    with pytest.warns(InputWarning, match=r"AP@50: not prepared; the models are fitted now"):
+        scores = read.score(runs[0], "AP@50", estimators="posterior-combined")
     same(
         scores,
         score(
-            read_collection(runs=runs[0], **given), measures="P(rel=2)@10", estimators="posterior-combined"
+            read_collection(runs=runs[0], **given), measures="AP@50", estimators="posterior-combined"
         ),
     )
-    assert read.has_fits(parse_measure("P(rel=2)@10"))
+    assert read.has_fits(parse_measure("AP@50"))
 
 
 def test_an_organization_leaves_the_pool_of_a_prepared_collection(files, path):
@@ -156,7 +156,7 @@ def test_runs_that_cannot_be_joined(prepared):
 
 
 def test_collections_that_cannot_be_prepared(files, folder):
-    with pytest.raises(InputError, match="no pooled run to prepare"), pytest.warns():
+    with pytest.raises(InputError, match="no pooled run to prepare"):
         prepare(read_collection(files[0]["qrels"], files[1]))
     with pytest.raises(InputError, match="made by a strategy"), pytest.warns():
         prepare(read_collection(**files[0], pool_strategy="take(budget=500)"))
