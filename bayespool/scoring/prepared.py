@@ -27,7 +27,7 @@ from bayespool.collection.packing import join_runs, member_errors, pack, parquet
 from bayespool.collection.readers import Reading
 from bayespool.collection.scope import Exclude
 from bayespool.collection.sources import Judges, Organizations, Runs, gather_judges
-from bayespool.errors import InputError, InputWarning, some, warn_caller
+from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures import Measure
 from bayespool.measures.parsing import parse_measures
 from bayespool.posterior import PosteriorEstimator
@@ -158,9 +158,9 @@ class PreparedCollection:
 
     def warn_of_new_fits(self, measures: Iterable[Measure]) -> None:
         """Warn of measures whose models are not fitted yet."""
-        lacking = [str(measure) for measure in measures if not self.has_fits(measure)]
+        lacking = [measure for measure in measures if not self.has_fits(measure)]
         if lacking:
-            message = f"{some(lacking)}: not prepared; the models are fitted now, which takes longer"
+            message = f"{', '.join(map(str, lacking))}: not prepared; the models are fitted now, which takes longer"
             warn_caller(message, InputWarning)
 
     def has_fits(self, measure: Measure) -> bool:
