@@ -146,10 +146,11 @@ class LearnedFusion:
         Shape (document,).
         """
         own = self.collection.organization[run]
-        held_out = np.array(sorted(self.fits))
-        unit = np.where(np.isin(own, held_out), own, NO_HOLDOUT)
-        place = np.searchsorted(held_out, unit)
-        fits = [self.fits[o] for o in held_out.tolist()]
+        if not len(pair):
+            return np.zeros(0)
+        known = np.isin(own, np.array(list(self.fits)))
+        units, place = np.unique(np.where(known, own, NO_HOLDOUT), return_inverse=True)
+        fits = [self.fits[o] for o in units.tolist()]
         sums = _sums(
             pooled_ranks(self.collection, pair),
             rank_gains(self.collection),

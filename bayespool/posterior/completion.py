@@ -234,14 +234,16 @@ class Completion(ReprHTMLMixin):
         effects_by_threshold = []
         for posterior in posteriors:
             of_threshold, stream = [], posterior.threshold.stream
+            standard = dict[int, FloatArray]()  # shared by the models
             for component in posterior.components:
                 effects = np.zeros(component.effect.shape)
                 scale = component.cell_scale
                 for o in present if scale is not None else ():
                     assert scale is not None
-                    cell = (collection.organizations[o], collection.query_ids[topic], *stream)
-                    new = scale * normals(len(effects), self.random_seed, "cell", *cell)
-                    effects[:, organization == o] = new[:, None]
+                    if o not in standard:
+                        cell = (collection.organizations[o], collection.query_ids[topic], *stream)
+                        standard[o] = normals(len(effects), self.random_seed, "cell", *cell)
+                    effects[:, organization == o] = (scale * standard[o])[:, None]
                     if o in component.cells:
                         known = component.known & (organization == o)
                         effects[:, known] = component.cells[o][:, topic, None]

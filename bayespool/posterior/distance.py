@@ -510,9 +510,12 @@ class BelowPool:
         log_odds, log_rank = self.log_odds(source, topic, documents), self.log_rank[documents]
         if not log_rank.any():
             return log_odds
+        return log_odds + self.topic_slope(topic)[source, None] * log_rank
+
+    def topic_slope(self, topic: int) -> FloatArray:
+        """Return the slope on a topic, shape (draw,)."""
         own = normals(len(self.slope), self.random_seed, _STREAM, self.query_ids[topic])
-        slope = self.slope + self.topic_scale * own
-        return log_odds + slope[source, None] * log_rank
+        return self.slope + self.topic_scale * own
 
 
 def below_pool(

@@ -293,7 +293,8 @@ class PosteriorEstimator:
         n_draws, thresholds = self.draws * self.chains, find_joint_thresholds(collection, measures)
         reach = max(ideal_reach(collection, measure) for measure in measures)
         common = collection, targets, measures[0], self.estimand, self._min_organizations
-        problems = [ScoringProblem(*common, threshold, reach, shared) for threshold in thresholds]
+        lowest = ScoringProblem(*common, thresholds[0], reach, shared)
+        problems = [lowest, *(dataclasses.replace(lowest, asked_threshold=t) for t in thresholds[1:])]
         unknowns = problems[0].unknowns
         posteriors, weights = list[ThresholdPosterior](), dict[str, float]()
         distance = None
