@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import expit, logsumexp, ndtr
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.compiled import one_thread
@@ -335,6 +335,7 @@ class ThresholdPosterior:
 
 
 _N_FOLDS = 5
+_SHARE_OF_ONE_SD = 0.6826  # of three values as far apart, between their quantiles of one standard deviation
 _NODES, _SHARES = normal_nodes(15)
 _LOGISTIC_TO_NORMAL = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: scale of a logistic curve as a normal one
 _MIN_ORGANIZATIONS = 4
@@ -392,7 +393,7 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
 
     Each of five folds of organizations is predicted by the Laplace approximation given the others, with new
     organizations' effects. The score is of a run's total, the target of estimates. No random number takes
-    part, but that approximations start from the scales in the fits' draws.
+    part, but that approximations start from the draws of fits that have no `Start`.
 
     Parameters
     ----------
@@ -406,7 +407,7 @@ def held_out_totals(prepared: Mapping[Any, PreparedModel], fits: Mapping[Any, Fi
         evidence = model.evidence
         if not isinstance(evidence, LinearEvidence):
             raise TypeError(f"{model.model} has no predictors")
-        whole, n_organizations = fits[name].draws(), len(evidence.organizations)
+        whole, n_organizations = _near(model, fits[name]), len(evidence.organizations)
         runs, run = np.unique(evidence.run, return_inverse=True)
         predicted = np.empty((3, len(runs)))
         organization = np.zeros(len(runs), dtype=np.int64)
@@ -477,6 +478,23 @@ def _predict_run_totals(
     return np.vstack([logsumexp(log_densities, axis=(0, 2)), np.sum(tails, axis=0)])
 
 
+def _near(model: PreparedModel, fit: Fit) -> dict[str, FloatArray]:
+    """Return draws of a fit, or three about its start, whose medians and spreads are those of the start."""
+    if fit.start is None:
+        return fit.draws()
+    start, density = fit.start, Density(model.structure(known=model.known))
+    near = {}
+    for name, coefficient in density.structure.coefficients.items():
+        values = start.x[density.slices[name]]
+        values = expit(values) if coefficient.logit else values
+        near[name] = np.repeat([values[0] if coefficient.size is None else values], 3, axis=0)
+    for theta, spread, name in zip(start.theta, start.spread, density.scales, strict=True):
+        near[f"sigma_{name}"] = np.exp(theta + np.array([-1, 0, 1]) * spread / _SHARE_OF_ONE_SD)
+        if name in density.slices:
+            near[f"{name}_effect"] = np.repeat([start.x[density.slices[name]]], 3, axis=0)
+    return near
+
+
 def _organization_draws(draws: Mapping[str, FloatArray], kept: BoolArray) -> dict[str, FloatArray]:
     """Return draws of effects and slopes for a subset of organizations."""
     own = {"organization_effect": draws["organization_effect"][:, kept]}
@@ -507,10 +525,10 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
     """
     n_models = densities.shape[1]
     weights = np.full(n_models, 1 / n_models)
+    likelihood = np.exp(densities - densities.max(axis=1, keepdims=True))
     for _ in range(20_000):  # converges slowly where models hardly differ, but a step is cheap
-        log_share = np.log(weights) + densities
-        share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))
-        updated = (weight[:, None] * share).sum(axis=0) + MODEL_PRIOR_ORGANIZATIONS
+        share = weights * likelihood
+        updated = (weight / share.sum(axis=1)) @ share + MODEL_PRIOR_ORGANIZATIONS
         updated /= updated.sum()
         if np.abs(updated - weights).max() < 1e-9:
             break

@@ -160,7 +160,9 @@ class PreparedCollection:
         """Warn of measures whose models are not fitted yet."""
         lacking = [measure for measure in measures if not self.has_fits(measure)]
         if lacking:
-            message = f"{', '.join(map(str, lacking))}: not prepared; the models are fitted now, which takes longer"
+            message = (
+                f"{', '.join(map(str, lacking))}: not prepared; the models are fitted now, which takes longer"
+            )
             warn_caller(message, InputWarning)
 
     def has_fits(self, measure: Measure) -> bool:
