@@ -225,6 +225,9 @@ def fit_prepared(
     return ThresholdPosterior(threshold, mixture, NewKind(of_kinds[0], new_kind, order), held_out), weights
 
 
+_START = ("theta", "spread", "x")  # arrays of a `Start`
+
+
 def _recorded_name(problem: ScoringProblem, *parts: PreparedModel) -> tuple[object, ...] | None:
     """Return the name under which results of fits to the pool are recorded; None for other evidence."""
     is_of_pool = all(isinstance(part.evidence, LinearEvidence) and not part.known for part in parts)
@@ -237,20 +240,16 @@ def _recorded_name(problem: ScoringProblem, *parts: PreparedModel) -> tuple[obje
 def _fit(problem: ScoringProblem, part: PreparedModel, engine: Engine, seed: int) -> Fit:
     """Return the fit of a model, which goes on from a recorded start, if there is one."""
     shared, name = problem.shared, _recorded_name(problem, part)
-    found = None if name is None or engine.name != Laplace.name else shared.find("start", *name)
-    start = None if found is None else Start(found["theta"], found["spread"], found["x"], *found["error"])
+    start = None
+    if name is not None and engine.name == Laplace.name:
+        results = shared.find("start", *name)
+        if results is not None:
+            start = Start(results["theta"], results["spread"], results["x"], float(results["error"][0]))
     kept = shared if name is None else shared.kept
     fit = kept.once(("fit", part.key, seed), partial(part.fit, engine, seed, start))
     if name is not None and start is None and fit.start is not None and fit.diagnostics.passed:
-        began = fit.start
-        shared.record(
-            "start",
-            *name,
-            theta=began.theta,
-            spread=began.spread,
-            x=began.x,
-            error=np.array([began.interval_error]),
-        )
+        began = {part: getattr(fit.start, part) for part in _START}
+        shared.record("start", *name, **began, error=np.array([fit.start.interval_error]))
     return fit
 
 
@@ -262,10 +261,10 @@ def _decide(
 ) -> tuple[list[float], HeldOut]:
     """Return the models' weights with their held-out coverage, recorded ones where there are any."""
     shared, name = problem.shared, _recorded_name(problem, *prepared.values())
-    found = None if name is None else shared.find("weights", *name)
-    if found is not None:
-        share, n = found["coverage"].tolist()
-        return found["weights"].tolist(), HeldOut(share, int(n))
+    results = None if name is None else shared.find("weights", *name)
+    if results is not None:
+        share, n = results["coverage"].tolist()
+        return results["weights"].tolist(), HeldOut(share, int(n))
     kept = shared if name is None else shared.kept
     weights, coverage = kept.once(("shares", *keys), partial(decide_weights, prepared, fits))
     if name is not None:

@@ -274,9 +274,9 @@ class ScoringProblem:
             collection = self.part if hidden else self.collection
             table = self._hidden_documents if hidden else self._unjudged_documents
             context = table.context(collection, cutoff=self.document_depth, **self.threshold.levels)
-            found = self.shared.find(*self._fusion_name) if hidden and not collection.judges else None
-            if found is not None:
-                fusion = KnownFusion(*(found[name] for name in KnownFusion._fields))
+            results = self.shared.find(*self._fusion_name) if hidden and not collection.judges else None
+            if results is not None:
+                fusion = KnownFusion(*(results[name] for name in KnownFusion._fields))
                 context = dataclasses.replace(context, known=fusion)
             self._contexts[hidden] = context
         return self._contexts[hidden]
