@@ -298,6 +298,8 @@ class Density:
             PreparedBlock(block, self.places) for block in structure.blocks if len(block.successes)
         ]
         self.is_concave = not any(block.is_product for block in self._blocks)
+        self._local = np.arange(self.layout.n_global, self.layout.size)
+        self._local_place = self.layout.places(self._local)
         self._held = [s for s in self.sums if s.stop <= self.layout.n_global and not self.is_concave]
 
     @property
@@ -445,7 +447,6 @@ class Density:
         np.einsum("ii->i", outer[: at.n_global, : at.n_global])[:] = diagonal[: at.n_global]
         for where in self._held:
             outer[where, where] += _SUM_PRECISION
-        own = np.arange(at.n_global, at.size)
-        if len(own):
-            outer[own, at.places(own)] = diagonal[at.n_global : at.size]
+        if at.width:
+            outer[self._local, self._local_place] = diagonal[at.n_global : at.size]
         return outer

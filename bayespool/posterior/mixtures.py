@@ -507,10 +507,10 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
     """
     n_models = densities.shape[1]
     weights = np.full(n_models, 1 / n_models)
+    likelihood = np.exp(densities - densities.max(axis=1, keepdims=True))
     for _ in range(20_000):  # converges slowly where models hardly differ, but a step is cheap
-        log_share = np.log(weights) + densities
-        share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))
-        updated = (weight[:, None] * share).sum(axis=0) + MODEL_PRIOR_ORGANIZATIONS
+        share = weights * likelihood
+        updated = (weight / share.sum(axis=1)) @ share + MODEL_PRIOR_ORGANIZATIONS
         updated /= updated.sum()
         if np.abs(updated - weights).max() < 1e-9:
             break

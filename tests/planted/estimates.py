@@ -234,8 +234,8 @@ FAULTS = (
     Fault(
         "organizations by their number of runs",
         "posterior/mixtures.py",
-        "(weight[:, None] * share).sum(axis=0)",
-        "share.sum(axis=0)",
+        "(weight / share.sum(axis=1)) @ share",
+        "(1 / share.sum(axis=1)) @ share",
         "experiments/test_checks.py",
         "an organization of many runs decides which model counts",
     ),
