@@ -303,11 +303,12 @@ def _fit_mixture(
     for (model, part), key in zip(prepared.items(), keys, strict=True):
         below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
         learned = effect, fits[model].draws(), part.evidence.organizations, random_seed, stream, below_it
-        new = shared.kept.once(
+        kept = shared if _recorded_name(problem, part) is None else shared.kept
+        new = kept.once(
             ("new organizations", *key, random_seed, stream, below_it),
             partial(learn_new_organizations, *learned),
         )
-        linear = shared.once(("linear terms", *key), partial(LinearTerms.of, part, fits[model]))
+        linear = kept.once(("linear terms", *key), partial(LinearTerms.of, part, fits[model]))
         components.append(build_fitted_model(problem, part, fits[model], new, shift, linear))
     member = draw_members(n_draws, np.array(weights), np.random.default_rng(seeds[0]))
     return Mixture(tuple(components), member, np.arange(n_draws)), weights, coverage
