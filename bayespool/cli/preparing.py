@@ -52,9 +52,9 @@ def prepare(
         collection, _ = files.read(say)
         prepared = experiments.prepare(collection, **keywords, report=say)
         prepared.save(path, judgments=not without_judgments)
-    size = path.stat().st_size / 1000
+    size = round(path.stat().st_size / 1000)
     if is_as_json():
-        print_document({"files": [{"file": str(path), "kilobytes": round(size)}]})
+        print_document({"files": [{"file": str(path), "kilobytes": size}]})
     else:
-        written = f"Wrote {path} ({size:,.0f} KB). Score a run on it: bayespool score RUN --collection {path}"
+        written = f"Wrote {path} ({size:,} KB). Score a run on it: bayespool score RUN --collection {path}"
         echo(written, err=False)

@@ -286,10 +286,9 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
         message = f"{source}: made by bayespool {version}; all models are fitted anew: prepare it again"
         warn_caller(message, InputWarning)
         recorded = {}
-    recorded_work(part).update(recorded)
-    return PreparedCollection(
-        part, measures, ranks, str(head["fingerprint"]), recorded, members.get(_CARD, b"")
-    )
+    results, card = recorded_work(part), members.get(_CARD, b"")
+    results.update(recorded)
+    return PreparedCollection(part, measures, ranks, str(head["fingerprint"]), results, card)
 
 
 def _pack_results(recorded: Mapping[str, Recorded]) -> bytes:
