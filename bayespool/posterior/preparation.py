@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -359,6 +360,9 @@ class ScoringProblem:
         return log_odds
 
 
+_digests: WeakKeyDictionary[ModelEvidence | LinearEvidence, bytes] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
     """Model specification with its evidence and log-odds formula, ready to be fitted.
@@ -394,12 +398,14 @@ class PreparedModel:
     @cached_property
     def key(self) -> Hashable:
         """Cache key for fits, equal for equal models on equal evidence."""
-        digest = hashlib.blake2b(digest_size=16)
-        for part in dataclasses.fields(self.evidence):
-            value = getattr(self.evidence, part.name)
-            digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
-            digest.update(b"\0")
-        return repr(self.spec), digest.digest(), self.run_ids, self.known
+        if self.evidence not in _digests:
+            digest = hashlib.blake2b(digest_size=16)
+            for part in dataclasses.fields(self.evidence):
+                value = getattr(self.evidence, part.name)
+                digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
+                digest.update(b"\0")
+            _digests[self.evidence] = digest.digest()
+        return repr(self.spec), _digests[self.evidence], self.run_ids, self.known
 
     def fit(self, engine: Engine, random_seed: int) -> Fit:
         """Fit the model to its evidence with the given engine."""
