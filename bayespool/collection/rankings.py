@@ -131,6 +131,14 @@ def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArr
     return document.values[first : first + n_all], rank.astype(np.int32)
 
 
+def entries(document: IntArray | Rankings) -> tuple[IntArray, IndexArray]:
+    """Return the documents of all rankings in a row, and where each ranking starts, shape (run, topic)."""
+    if isinstance(document, Rankings):
+        return document.values, document.__dict__["_start"]
+    n_runs, n_topics, n_ranks = document.shape
+    return document.reshape(-1), np.arange(n_runs * n_topics).reshape(n_runs, n_topics) * n_ranks
+
+
 def within(
     document: IntArray | Rankings, runs: npt.NDArray[np.integer] | np.integer, depth: int | None
 ) -> IntArray:

@@ -24,13 +24,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg.blas import dtrmm
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.collection.rankings import within
 from bayespool.compiled import compiled, one_thread
-from bayespool.evidence.ideals import rank_tables
+from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
 
 TOP_OF_RUNS = 30
 """Maximum rank in a pooled run for training documents."""
@@ -53,7 +54,7 @@ _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: best rank of a docu
 _PRIOR_MEAN = np.array([0.0, 1.0, 0.0, 0.0, 2.0, 4.0])
 _PRIOR_SD = np.array([1.0, 0.5, 0.5, 0.5, 2.0, 2.0])
 _MOST_STEPS, _SMALL_STEP, _LONG_STEP = 50, 1e-10, 3.0
-_STEPS_OF_LINES = 20
+_STEPS_OF_LINES, _SMALL_STEP_OF_LINES = 20, 1e-9
 _DIGITS = 5  # decimals of log odds; further ones depend on what was factorized, where in memory, and left it
 _SHIFT_SD, _SLOPE_SD = 1.0, 0.3  # of a run's own line
 
@@ -145,12 +146,14 @@ class LearnedFusion:
         Shape (document,).
         """
         own = self.collection.organization[run]
-        held_out = np.array(sorted(self.fits))
-        unit = np.where(np.isin(own, held_out), own, NO_HOLDOUT)
-        gain, place = gains(self.collection, self.pooled, pair), np.searchsorted(held_out, unit)
-        fits = [self.fits[o] for o in held_out.tolist()]
+        if not len(pair):
+            return np.zeros(0)
+        known = np.isin(own, np.array(list(self.fits)))
+        units, place = np.unique(np.where(known, own, NO_HOLDOUT), return_inverse=True)
+        fits = [self.fits[o] for o in units.tolist()]
         sums = _sums(
-            gain,
+            pooled_ranks(self.collection, pair),
+            rank_gains(self.collection),
             topic.astype(np.int64),
             own.astype(np.int64),
             place.astype(np.int64),
@@ -203,25 +206,6 @@ def learned_fusion(collection: Collection, *, rel: int = 1, given: int = 0) -> L
     return fusions[rel, given]
 
 
-def gains(collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
-    """Return 1/log₂(1 + rank) for documents in runs, 0 if not retrieved, shape (document, run)."""
-    rank_gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
-    return rank_worths(collection, runs, pair, rank_gain)
-
-
-def rank_worths(
-    collection: Collection, runs: OrderArray, pair: npt.NDArray[np.integer], worth: FloatArray
-) -> FloatArray:
-    """Return the worth assigned to each document's rank in each run, shape (document, run).
-
-    ``worth`` is by rank from 1; its first value is that of a document that a run lacks.
-    """
-    worths = np.empty((len(pair), len(runs)))
-    for column, (_, rank_of) in enumerate(rank_tables(collection, runs)):
-        worths[:, column] = worth[rank_of[pair]]
-    return worths
-
-
 def _training_documents(
     collection: Collection, pooled: OrderArray, rel: int, given: int
 ) -> TrainingDocuments:
@@ -239,7 +223,7 @@ def _training_documents(
         relevant=(collection.relevance[pair] >= rel).astype(float),
         topic=topic,
         start=np.searchsorted(topic, np.arange(len(collection.query_ids) + 1)),
-        gain=gains(collection, pooled, pair),
+        gain=rank_gains(collection)[pooled_ranks(collection, pair)],
         organization=collection.organization[pooled],
         sole=sole_contributor(collection)[pair],
         depth=depth,
@@ -269,7 +253,7 @@ def _learn(collection: Collection, rel: int, given: int) -> LearnedFusion:
         design = _logit_features(shares[o].base_without[rows], *columns)
         coefficients = _logistic(design, training.relevant[rows])
         left_out = np.full(len(training.pair), np.nan)
-        left_out[rows] = np.round(design @ coefficients, _DIGITS)
+        left_out[rows] = np.round(coefficients @ design, _DIGITS)
         fits[o] = FusionFit(coefficients, shares[o].base, weight, center, cosine, dot, left_out)
     return LearnedFusion(collection, training, pooled, fits, rel, given)
 
@@ -330,16 +314,14 @@ class _Regression:
         lost, total = gain[removed], self.total.copy()
         np.subtract.at(total, topic[removed], lost)
         mean = total / np.maximum(shares.n, 1)[:, None]
-        columns = np.flatnonzero(training.organization != organization)
-        own = np.ix_(columns, columns)
-        normal = (self.square - lost.T @ lost - mean.T @ total)[own] + _RIDGE * np.eye(len(columns))
-        inverse = np.zeros_like(self.square)
-        inverse[own] = np.linalg.inv(normal)
-        weight = inverse @ (gain.T @ shares.centered)
-        solved, mean_solved = gain @ inverse, mean @ inverse
-        leverage = np.einsum("dr,dr->d", solved, gain) + (mean_solved * mean).sum(axis=1)[topic]
-        leverage -= 2 * _times_of_topic(solved, mean, training)
-        leverage += 1 / np.maximum(shares.n, 1)[topic]
+        is_own = training.organization == organization
+        normal = self.square - lost.T @ lost - mean.T @ total + _RIDGE * np.eye(len(is_own))
+        normal[is_own] = normal[:, is_own] = 0.0
+        normal[is_own, is_own] = 1.0
+        root = np.linalg.inv(np.linalg.cholesky(normal))  # of the inverse, which is root' × root
+        root[is_own] = 0.0
+        weight = root.T @ (root @ (gain.T @ shares.centered))
+        leverage = self._squared_lengths(mean, root) + 1 / np.maximum(shares.n, 1)[topic]
         mean = np.where(shares.n[:, None] > 0, mean, total.sum(axis=0) / max(shares.n.sum(), 1.0))
         center = mean @ weight
         residual = shares.centered - (gain @ weight - center[topic])
@@ -348,6 +330,17 @@ class _Regression:
         free = np.where(several, 1 - leverage, 1.0)
         left_out = shares.centered - residual / free + shares.change
         return weight, center, np.where(several, left_out, 0.0)
+
+    def _squared_lengths(self, mean: FloatArray, root: FloatArray) -> FloatArray:
+        """Return the squared length of root × each document's gains less its topic's mean ones."""
+        squared, start = np.empty(len(self.training.pair)), self.training.start
+        lower = np.asfortranarray(root)
+        for t in range(self.training.n_topics):  # topic by topic they stay in the processor's cache
+            rows = slice(int(start[t]), int(start[t + 1]))
+            if start[t] < start[t + 1]:
+                turned = dtrmm(1.0, lower, (self.training.gain[rows] - mean[t]).T, lower=1, overwrite_b=1)
+                np.einsum("rd,rd->d", turned, turned, out=squared[rows])
+        return squared
 
 
 def _processes(
@@ -358,83 +351,111 @@ def _processes(
     Weights are by cosine and by dot product.
     """
     n_runs, n_topics = len(training.organization), training.n_topics
-    processes = {
-        o: (np.zeros((n_topics, n_runs)), np.zeros((n_topics, n_runs)), np.zeros(len(training.pair)))
-        for o in kept
-    }
-    scale = np.sqrt(_DOTS / max(n_runs, 1))
-    organization = np.tile(training.organization, 2)
+    scale, n_columns = np.sqrt(_DOTS / max(n_runs, 1)), 2 * n_runs
+    weights, left_out = np.zeros((n_topics, len(kept), n_columns)), np.zeros((len(kept), len(training.pair)))
+    kept_of, own = (
+        np.array(list(kept.values())),
+        np.array([np.tile(training.organization == o, 2) for o in kept]),
+    )
+    centered, change = (np.array([getattr(shares[o], part) for o in kept]) for part in ("centered", "change"))
     for t in range(n_topics):
         rows = slice(int(training.start[t]), int(training.start[t + 1]))
         gain = training.gain[rows]
         if not len(gain):
             continue
         length = np.sqrt((gain**2).sum(axis=1, keepdims=True))
-        process = _Process.of(np.hstack([gain / length, scale * gain]))
-        for o, (cosine, dot, left_out) in processes.items():
-            columns = np.flatnonzero(organization == o)
-            centered, change = shares[o].centered[rows], shares[o].change[rows]
-            weights, left_out[rows] = process.without(columns, kept[o][rows], centered, change)
-            cosine[t], dot[t] = weights[:n_runs], scale * weights[n_runs:]
-    return processes
-
-
-@dataclass(frozen=True, eq=False)
-class _Process:
-    """Ridge regression with penalty 1 on one topic's documents, prepared for leaving columns or rows out."""
-
-    features: FloatArray  # shape (document, feature)
-    inverse: FloatArray  # of features' × features + 1, shape (feature, feature)
-    leverage: FloatArray  # shape (document,)
-    solved: FloatArray  # features × inverse, shape (document, feature)
-
-    @classmethod
-    def of(cls, features: FloatArray) -> _Process:
-        inverse = np.asarray(np.linalg.inv(features.T @ features + np.eye(features.shape[1])), dtype=float)
+        features = np.hstack([gain / length, scale * gain])
+        inverse = np.linalg.inv(features.T @ features + np.eye(n_columns))
         solved = features @ inverse
-        return cls(features, inverse, (solved * features).sum(axis=1), solved)
-
-    def without(
-        self, columns: OrderArray, kept: BoolArray, centered: FloatArray, change: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return feature weights with some columns and rows left out, and leave-one-out predictions.
-
-        The answers are ``centered``, 0 where not kept; with a row left out the mean of the others changes by
-        minus ``change``.
-        """
-        features, removed = self.features, np.flatnonzero(~kept)
-        answers = np.column_stack([centered, kept.astype(float)])
-        weights = self.inverse @ (features.T @ answers)
-        leverage = self.leverage
-        lost = self.solved[removed].T
-        if len(columns):
-            own = np.linalg.inv(self.inverse[np.ix_(columns, columns)])
-            weights = weights - self.inverse[:, columns] @ (own @ weights[columns])
-            weights[columns] = 0.0
-            row_values = self.solved[:, columns]
-            leverage = leverage - ((row_values @ own) * row_values).sum(axis=1)
-            lost = lost - self.inverse[:, columns] @ (own @ lost[columns])
-            lost[columns] = 0.0
-        if len(removed):
-            away = features[removed]
-            rest = np.linalg.inv(np.eye(len(removed)) - away @ lost)
-            weights = weights + lost @ (rest @ (away @ weights))
-            to_lost = features @ lost
-            leverage = leverage + ((to_lost @ rest) * to_lost).sum(axis=1)
-        fitted, ones = (features @ weights).T
-        free = 1 - leverage
-        # what others predict of z is z − (z − fitted)/(1 − leverage), for z = centered + change
-        left_out = centered + change - (centered - fitted + change * (1 - ones)) / free
-        return weights[:, 0], np.where(kept, left_out, 0.0)
+        hat = solved @ features.T
+        unit, out = np.nonzero(np.hstack([own, ~kept_of[:, rows]]))
+        answers = np.stack([centered[:, rows], kept_of[:, rows], change[:, rows]])
+        multiplier, left_out[:, rows] = _leave_out(
+            np.block([[inverse, solved.T], [solved, hat]]),
+            n_columns,
+            out,
+            np.searchsorted(unit, np.arange(len(kept) + 1)),
+            answers,
+            answers[:2] @ hat,
+        )
+        of_rows = centered[:, rows] + multiplier[:, n_columns:]
+        weights[t] = (of_rows @ features + multiplier[:, :n_columns]) @ inverse
+    weights[:, own] = 0.0
+    return {
+        o: (weights[:, i, :n_runs], scale * weights[:, i, n_runs:], left_out[i]) for i, o in enumerate(kept)
+    }
 
 
-def _times_of_topic(values: FloatArray, topic_values: FloatArray, training: TrainingDocuments) -> FloatArray:
-    """Return the dot product between each document's row and its topic's vector, shape (document,)."""
-    products = np.empty(len(values))
-    for t in range(training.n_topics):
-        rows = slice(int(training.start[t]), int(training.start[t + 1]))
-        products[rows] = values[rows] @ topic_values[t]
-    return products
+@compiled
+def _leave_out(
+    products: FloatArray,
+    n_columns: int,
+    out: IndexArray,
+    start: IndexArray,
+    answers: FloatArray,
+    fitted: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return multipliers that leave columns and documents out of a ridge regression, and predictions.
+
+    What others predict of each document, shape (unit, document). Multipliers, of shape (unit, column and
+    document), are added to sums of features and to answers.
+
+    Parameters
+    ----------
+    products : ndarray, shape (column and document, column and document)
+        Of columns of one and rows of features, over features' × features + 1.
+    n_columns : int
+    out : ndarray of int
+        Columns, and documents after them, that ``start[u]`` to ``start[u + 1]`` leave out for unit u.
+    answers : ndarray, shape (3, unit, document)
+        Answers, 0 for documents left out; 1 for the others; minus what leaving one out adds to the mean.
+    fitted : ndarray, shape (2, unit, document)
+        Answers and ones as predicted with nothing left out.
+    """
+    # Weights w that are 0 in columns C, without rows R, solve S·w = F'y + E_C·λ + F_R'·ν for S = F'F + 1,
+    # with multipliers λ, and ν = F_R·w. The matrix of this system in (λ, ν) is positive in λ and negative in
+    # ν, so that elimination needs no pivots. Predictions are y − (y − fitted)/(1 − leverage).
+    n_units, n = answers.shape[1], answers.shape[2]
+    multiplier, left_out = np.zeros((n_units, len(products))), np.zeros((n_units, n))
+    for u in range(n_units):
+        first, size = start[u], start[u + 1] - start[u]
+        system = np.empty((size, size + n))
+        leverage, of_answers, of_ones = np.empty(n), np.empty(n), np.empty(n)
+        for i in range(n):
+            leverage[i] = products[n_columns + i, n_columns + i]
+            of_answers[i], of_ones[i] = fitted[0, u, i], fitted[1, u, i]
+        for a in range(size):
+            row = out[first + a]
+            for b in range(size):
+                system[a, b] = products[row, out[first + b]]
+            for i in range(n):
+                system[a, size + i] = products[row, n_columns + i]
+            if row >= n_columns:
+                system[a, a] -= 1.0
+            for b in range(a):
+                times = system[a, b] / system[b, b]
+                for k in range(b, size + n):
+                    system[a, k] -= times * system[b, k]
+            answer, one = 0.0, 0.0
+            for i in range(n):
+                answer += system[a, size + i] * answers[0, u, i]
+                one += system[a, size + i] * answers[1, u, i]
+            for i in range(n):
+                times = system[a, size + i] / system[a, a]
+                of_answers[i] -= answer * times
+                of_ones[i] -= one * times
+                leverage[i] -= system[a, size + i] * times
+            multiplier[u, row] = -answer
+        for a in range(size - 1, -1, -1):
+            for b in range(a + 1, size):
+                multiplier[u, out[first + a]] -= system[a, b] * multiplier[u, out[first + b]]
+            multiplier[u, out[first + a]] /= system[a, a]
+        for i in range(n):
+            if answers[1, u, i] > 0:
+                answer, change = answers[0, u, i], answers[2, u, i]
+                off = answer - of_answers[i] + change * (1.0 - of_ones[i])
+                left_out[u, i] = answer + change - off / (1.0 - leverage[i])
+    return multiplier, left_out
 
 
 def _logit_features(
@@ -446,20 +467,20 @@ def _logit_features(
     ridge: FloatArray,
     process: FloatArray,
 ) -> FloatArray:
-    """Return the predictors of the logistic regression, shape (document, 6)."""
+    """Return the predictors of the logistic regression, shape (6, document)."""
     with np.errstate(divide="ignore"):
         rank = np.where(best > 0, np.exp2(1 / best) - 1, float(_ABSENT_RANK_FACTOR * longest))
     support = np.log((n_having + 0.5) / (n_runs + 1))
-    return np.column_stack([np.ones(len(base)), base, support, np.log(rank), ridge, process])
+    return np.stack([np.ones(len(base)), base, support, np.log(rank), ridge, process])
 
 
 def _logistic(design: FloatArray, relevant: FloatArray) -> FloatArray:
     """Return the posterior mode of the logistic regression coefficients, shape (6,)."""
     x = _PRIOR_MEAN.copy()
     for _ in range(_MOST_STEPS):
-        chance = 1 / (1 + np.exp(-(design @ x)))
-        gradient = design.T @ (relevant - chance) - (x - _PRIOR_MEAN) / _PRIOR_SD**2
-        curvature = (design * (chance * (1 - chance))[:, None]).T @ design + np.diag(1 / _PRIOR_SD**2)
+        chance = 1 / (1 + np.exp(-(x @ design)))
+        gradient = design @ (relevant - chance) - (x - _PRIOR_MEAN) / _PRIOR_SD**2
+        curvature = (design * (chance * (1 - chance))) @ design.T + np.diag(1 / _PRIOR_SD**2)
         step = np.linalg.solve(curvature, gradient)
         x = x + step / max(1.0, np.abs(step).max() / _LONG_STEP)
         if np.abs(step).max() < _SMALL_STEP:
@@ -474,29 +495,36 @@ def _fit_run_skill(
     n = np.bincount(row, minlength=n_rows)
     center = np.bincount(row, log_odds, n_rows) / np.maximum(n, 1)
     off, shift, slope = log_odds - center[row], np.zeros(n_rows), np.zeros(n_rows)
-    for _ in range(_STEPS_OF_LINES):  # as many for each row, whatever other rows there are
+    moving = np.ones(n_rows, dtype=np.bool_)  # a row stops by itself, whatever other rows there are
+    for _ in range(_STEPS_OF_LINES):
         chance = 1 / (1 + np.exp(-(log_odds + shift[row] + slope[row] * off)))
         error, spread = relevant - chance, chance * (1 - chance)
         shift_gradient = np.bincount(row, error, n_rows) - shift / _SHIFT_SD**2
         slope_gradient = np.bincount(row, error * off, n_rows) - slope / _SLOPE_SD**2
         a = np.bincount(row, spread, n_rows) + 1 / _SHIFT_SD**2
-        b = np.bincount(row, spread * off, n_rows)
-        c = np.bincount(row, spread * off**2, n_rows) + 1 / _SLOPE_SD**2
-        shift = shift + np.clip((c * shift_gradient - b * slope_gradient) / (a * c - b**2), -1, 1)
-        slope = slope + np.clip((a * slope_gradient - b * shift_gradient) / (a * c - b**2), -0.3, 0.3)
+        spread *= off
+        b = np.bincount(row, spread, n_rows)
+        c = np.bincount(row, spread * off, n_rows) + 1 / _SLOPE_SD**2
+        shift_step = np.clip((c * shift_gradient - b * slope_gradient) / (a * c - b**2), -1, 1)
+        slope_step = np.clip((a * slope_gradient - b * shift_gradient) / (a * c - b**2), -0.3, 0.3)
+        shift, slope = shift + np.where(moving, shift_step, 0), slope + np.where(moving, slope_step, 0)
+        moving &= np.maximum(np.abs(shift_step), np.abs(slope_step)) > _SMALL_STEP_OF_LINES
+        if not moving.any():
+            break
     return shift, slope, center
 
 
 def _weighted(design: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Return each row's weighted sum of columns, bit-identical with any other rows."""
-    total = np.zeros(len(design))
+    """Return each document's weighted sum of predictors, bit-identical with any other documents."""
+    total = np.zeros(design.shape[1])
     for k in range(len(coefficients)):
-        total += design[:, k] * coefficients[k]
+        total += design[k] * coefficients[k]
     return total
 
 
 @compiled
 def _sums(
+    ranks: IntArray,
     gain: FloatArray,
     topic: IndexArray,
     own: IndexArray,
@@ -510,14 +538,14 @@ def _sums(
 
     Shape (document, 5).
     """
-    sums = np.zeros((len(gain), 5))
-    for i in range(len(gain)):
+    sums = np.zeros((len(ranks), 5))
+    for i in range(len(ranks)):
         u, t, cosine_sum, dot_sum, square = unit[i], topic[i], 0.0, 0.0, 0.0
-        for j in range(gain.shape[1]):
+        for j in range(ranks.shape[1]):
             if organization[j] == own[i]:
                 continue
             sums[i, 3] += 1
-            a = gain[i, j]
+            a = gain[ranks[i, j]]
             if a > 0:
                 sums[i, 0] += weight[u, j] * a
                 cosine_sum += cosine[u, t, j] * a

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from bayespool.arrays import FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
+from bayespool.compiled import one_thread
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.predictors import PREDICTORS, DocumentContext, evidence_predictors
@@ -45,6 +46,14 @@ class DocumentTable:
     def columns(self, names: tuple[str, ...]) -> FloatArray:
         """Return the columns for the named predictors, shape (document, predictor)."""
         return self.predictors[:, [self.names.index(name) for name in names]]
+
+    def context(
+        self, collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0
+    ) -> DocumentContext:
+        """Return what predictors of these documents are computed from, at a measure's cutoff."""
+        documents = self.run, self.topic, self.rank, self.pair
+        deepest = int(self.rank.max(initial=cutoff))
+        return DocumentContext(collection, *documents, deepest, rel, given, cutoff)
 
 
 def document_table(
@@ -81,21 +90,26 @@ def document_table(
     InputError
         An unknown predictor, a rank deeper than ``depth``, or values of another shape or not finite.
     """
-    names = evidence_predictors() if names is None else tuple(names)
-    label_names = label_predictors(collection)
+    context = DocumentContext(collection, run, topic, rank, pair, depth, rel, given, cutoff or depth)
+    return compute_predictors(context, evidence_predictors() if names is None else names)
+
+
+def compute_predictors(context: DocumentContext, names: Sequence[str]) -> FloatArray:
+    """Return the named predictors of a context's documents, as `document_table` does."""
+    rank, n_documents, label_names = context.rank, len(context.pair), label_predictors(context.collection)
     known = PREDICTORS | label_names
     if unknown := [name for name in names if name not in known]:
         raise InputError(f"no predictor {unknown[0]!r}", hint=known_names(unknown[0], known))
-    if len(rank) and rank.max() > depth:
-        raise InputError(f"a document at rank {rank.max()} is below the depth of {depth}")
-    context = DocumentContext(collection, run, topic, rank, pair, depth, rel, given, cutoff or depth)
-    predictors = np.empty((len(pair), len(names)))
-    for column, name in enumerate(names):
-        values = np.asarray(known[name].compute(context))
+    if len(rank) and rank.max() > context.depth:
+        raise InputError(f"a document at rank {rank.max()} is below the depth of {context.depth}")
+    predictors = np.empty((n_documents, len(names)))
+    with one_thread():
+        columns = [np.asarray(known[name].compute(context)) for name in names]
+    for column, (name, values) in enumerate(zip(names, columns, strict=True)):
         finite = np.isfinite(values) | (np.isnan(values) & (name in label_names))
-        if values.shape != (len(pair),) or not finite.all():
+        if values.shape != (n_documents,) or not finite.all():
             raise InputError(
-                f"predictor {name} does not have one finite value for each of {len(pair)} documents",
+                f"predictor {name} does not have one finite value for each of {n_documents} documents",
                 hint=f"its shape is {values.shape}",
             )
         predictors[:, column] = values
@@ -126,31 +140,12 @@ def hidden_document_table(
     return DocumentTable(run, topic, rank, pair, relevant.astype(np.int64), predictors, names)
 
 
-def with_predictors(
-    collection: Collection,
-    table: DocumentTable,
-    names: Sequence[str],
-    *,
-    cutoff: int,
-    rel: int = 1,
-    given: int = 0,
-) -> DocumentTable:
-    """Return the table with missing named predictors added, at the cutoff for `document_table`."""
+def with_predictors(table: DocumentTable, context: DocumentContext, names: Sequence[str]) -> DocumentTable:
+    """Return the table with missing named predictors added, computed in the context of its documents."""
     missing = tuple(name for name in names if name not in table.names)
     if not missing:
         return table
-    columns = document_table(
-        collection,
-        table.run,
-        table.topic,
-        table.rank,
-        table.pair,
-        depth=int(table.rank.max(initial=cutoff)),
-        rel=rel,
-        given=given,
-        names=missing,
-        cutoff=cutoff,
-    )
+    columns = compute_predictors(context, missing)
     return dataclasses.replace(
         table, predictors=np.hstack([table.predictors, columns]), names=(*table.names, *missing)
     )

@@ -12,11 +12,13 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
+from bayespool.compiled import compiled
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
-from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE, rank_tables
+from bayespool.evidence.ideals import MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
 from bayespool.evidence.learned_fusion import LearnedFusion, learned_fusion
+from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
 _NEIGHBOR_DEPTH = 100  # ranks
@@ -117,23 +119,23 @@ class DocumentContext:
     @cached_property
     def among_others(self) -> AmongOthers:
         """Summaries of document ranks in other organizations' pooled runs."""
-        collection, pair = self.collection, self.pair
-        own = collection.organization[self.run]
-        pooled = np.flatnonzero(collection.pooled)
-        top = dict(zip(pooled.tolist(), collection.run_depths(pooled).tolist(), strict=True))
-        state = np.append(collection.relevance, np.int16(-1))
-        n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))
+        collection, pooled = self.collection, np.flatnonzero(self.collection.pooled)
         longest = max(1, int(collection.length[pooled].max(initial=0)))
-        fusion, best = np.zeros(len(pair)), np.full(len(pair), float(_ABSENT_RANK_FACTOR * longest))
-        gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
-        for run, rank_of in rank_tables(collection, pooled):
-            rank = np.where(own == collection.organization[run], 0, rank_of[pair])
-            judged = state[collection.document[run, :, : min(_TOP_DEPTH_RANGE[1], top[run])]]
-            precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= self.given).sum(axis=1) + 1)
-            n_runs += own != collection.organization[run]
-            n_retrieving += rank > 0
-            fusion += gain[rank] * precision[self.topic]
-            best = np.where(rank > 0, np.minimum(best, rank), best)
+        absent = float(_ABSENT_RANK_FACTOR * longest)
+        top = np.minimum(collection.run_depths(pooled), _TOP_DEPTH_RANGE[1])
+        document = collection.document[pooled, :, : int(top.max(initial=0))]
+        level = np.append(collection.relevance, np.int16(-1))[document]
+        level = np.where(np.arange(level.shape[2]) < top[:, None, None], level, np.int16(-1))
+        precision = ((level >= self.rel).sum(axis=2) + 0.5) / ((level >= self.given).sum(axis=2) + 1)
+        n_runs, n_retrieving, best, fusion = _summarize(
+            pooled_ranks(collection, self.pair),
+            self.topic.astype(np.int64),
+            collection.organization[self.run].astype(np.int64),
+            collection.organization[pooled].astype(np.int64),
+            rank_gains(collection),
+            precision,
+            absent,
+        )
         return AmongOthers(np.maximum(n_runs, 1), n_retrieving, best, fusion)
 
     @cached_property
@@ -173,6 +175,32 @@ class DocumentContext:
             delta_precision[rows] = effects.delta_precision[row, self.topic[rows], 0]
             delta_antiprecision[rows] = effects.delta_antiprecision[row, self.topic[rows], 0]
         return delta_precision, delta_antiprecision
+
+
+@compiled
+def _summarize(
+    ranks: IntArray,
+    topic: IndexArray,
+    own: IndexArray,
+    organization: IndexArray,
+    gain: FloatArray,
+    precision: FloatArray,
+    absent: float,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the parts of `AmongOthers` for documents with these ranks in pooled runs."""
+    n_runs, n_retrieving, fusion = np.zeros(len(own)), np.zeros(len(own)), np.zeros(len(own))
+    best = np.full(len(own), absent)
+    for d in range(len(own)):
+        for r in range(len(organization)):
+            if organization[r] == own[d]:
+                continue
+            n_runs[d] += 1
+            rank = ranks[d, r]
+            if rank > 0:
+                n_retrieving[d] += 1
+                fusion[d] += gain[rank] * precision[r, topic[d]]
+                best[d] = min(best[d], float(rank))
+    return n_runs, n_retrieving, best, fusion
 
 
 def _count(mask: BoolArray) -> IndexArray:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, log, log1p
+from math import exp, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from scipy.linalg.lapack import dposv, dpotrf, dpotrs, dtrtrs
 
 from bayespool.arrays import FloatArray, IndexArray, OrderArray
 from bayespool.compiled import compiled
@@ -63,23 +63,31 @@ class Arrow:
         at, outer = self.layout, self.outer
         head = outer[: at.n_global, : at.n_global]
         local = outer[at.n_global :].reshape(at.n_groups, at.width, at.n_global + at.width)
-        inverse = np.zeros((at.n_groups, at.width, at.width))
-        if at.width:
-            inverse[:] = _inverse_root(local[:, :, at.n_global :])
-        across = (inverse @ local[:, :, : at.n_global]).reshape(at.n_groups * at.width, at.n_global)
+        inverse = _inverse_roots(local[:, :, at.n_global :])
+        across = _block_products(inverse, outer[at.n_global :, : at.n_global])
         small, info = dpotrf(head - across.T @ across, lower=1, clean=1)
         if info:
             raise LinAlgError("the matrix is not positive definite")
         return Factor(at, small, inverse, across, tuple(sums))
 
 
-def _inverse_root(blocks: FloatArray) -> FloatArray:
+def _inverse_roots(blocks: FloatArray) -> FloatArray:
     """Return inverse Cholesky factors of positive definite blocks, shape (block, width, width)."""
     if blocks.shape[1] > 1:
-        return np.asarray(np.linalg.inv(np.linalg.cholesky(blocks)))
-    if not (blocks > 0).all():
+        roots = _invert_roots(np.ascontiguousarray(blocks))
+    else:
+        roots = 1 / np.sqrt(np.where(blocks > 0, blocks, np.nan))
+    if not np.isfinite(roots).all():
         raise LinAlgError("a block is not positive definite")
-    return np.asarray(1 / np.sqrt(blocks))
+    return roots
+
+
+def _block_products(blocks: FloatArray, x: FloatArray) -> FloatArray:
+    """Return block-diagonal matrices, shape (block, width, width), times x, shape (local, ...)."""
+    n_groups, width, _ = blocks.shape
+    if width == 1:
+        return blocks.reshape(-1, *(1 for _ in x.shape[1:])) * x
+    return (blocks @ x.reshape(n_groups, width, *x.shape[1:] or (1,))).reshape(x.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,24 +104,34 @@ class Factor:
     def log_determinant(self) -> float:
         """Log determinant of the precision matrix given the zero sums, up to a constant."""
         own = np.diagonal(self.inverse, axis1=1, axis2=2)
-        value = 2 * float(np.log(np.diag(self.lower)).sum()) - 2 * float(np.log(own).sum())
-        return value + float(np.linalg.slogdet(self._covariance_of_sums)[1])
+        of_sums = np.log(np.diag(self._regression_on_sums[0])).sum() if self.sums else 0.0
+        return 2 * float(np.log(np.diag(self.lower)).sum() - np.log(own).sum() + of_sums)
+
+    @cached_property
+    def _ones(self) -> FloatArray:
+        """Return the matrix that sums parameters, shape (parameter, sum)."""
+        ones = np.zeros((self.layout.size, len(self.sums)))
+        for i, where in enumerate(self.sums):
+            ones[where, i] = 1
+        return ones
 
     @cached_property
     def _covariance_with_sums(self) -> FloatArray:
         """Unconditional covariance between parameters and their sums, shape (parameter, sum)."""
-        ones = np.zeros((self.layout.size, len(self.sums)))
-        for i, where in enumerate(self.sums):
-            ones[where, i] = 1
-        return self._solve(ones)
+        return self._solve(self._ones)
 
     @cached_property
     def _covariance_of_sums(self) -> FloatArray:
         """Covariance between the sums before conditioning, shape (sum, sum)."""
-        return self._sums_of(self._covariance_with_sums)
+        return self._ones.T @ self._covariance_with_sums
 
-    def _sums_of(self, x: FloatArray) -> FloatArray:
-        return np.array([x[where].sum(axis=0) for where in self.sums]).reshape(len(self.sums), *x.shape[1:])
+    @cached_property
+    def _regression_on_sums(self) -> tuple[FloatArray, FloatArray]:
+        """Cholesky factor of the sums' covariance, and slopes of parameters on sums, (sum, parameter)."""
+        root, slopes, info = dposv(self._covariance_of_sums, self._covariance_with_sums.T, lower=1)
+        if info:
+            raise LinAlgError("the covariance of sums is not positive definite")
+        return root, slopes
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Return the covariance matrix times a vector, shape (parameter,)."""
@@ -121,29 +139,21 @@ class Factor:
 
     def conditioned(self, x: FloatArray) -> FloatArray:
         """Return x conditioned on zero sums, shape (parameter, ...)."""
-        if not self.sums:
-            return x
-        return x - self._covariance_with_sums @ np.linalg.solve(self._covariance_of_sums, self._sums_of(x))
+        return x - self._regression_on_sums[1].T @ (self._ones.T @ x) if self.sums else x
 
     def _solve(self, right: FloatArray) -> FloatArray:
         at = self.layout
-        local = self._times(self.inverse, right[at.n_global :])
+        local = _block_products(self.inverse, right[at.n_global :])
         head = dpotrs(self.lower, right[: at.n_global] - self.across.T @ local, lower=1)[0]
-        tail = self._times(self.inverse.transpose(0, 2, 1), local - self.across @ head)
+        tail = _block_products(self.inverse.transpose(0, 2, 1), local - self.across @ head)
         return np.concatenate([head, tail])
-
-    def _times(self, blocks: FloatArray, x: FloatArray) -> FloatArray:
-        """Return block-diagonal group matrices times the local parameters in x, shape (local, ...)."""
-        at = self.layout
-        columns = x.reshape(at.n_groups, at.width, *x.shape[1:] or (1,))
-        return (blocks @ columns).reshape(x.shape)
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return draws from the Gaussian, shape (draw, parameter)."""
         at = self.layout
         head = dtrtrs(self.lower, rng.normal(size=(at.n_global, n)), lower=1, trans=1)[0]
         noise = rng.normal(size=(at.n_groups * at.width, n))
-        tail = self._times(self.inverse.transpose(0, 2, 1), noise - self.across @ head)
+        tail = _block_products(self.inverse.transpose(0, 2, 1), noise - self.across @ head)
         return np.asarray(self.conditioned(np.concatenate([head, tail])).T)
 
     def covariance(self) -> FloatArray:
@@ -151,7 +161,7 @@ class Factor:
         at = self.layout
         total = at.zeros()
         head = dpotrs(self.lower, np.eye(at.n_global), lower=1)[0]
-        spread = self._times(self.inverse.transpose(0, 2, 1), self.across)  # −d local / d global
+        spread = _block_products(self.inverse.transpose(0, 2, 1), self.across)  # −d local / d global
         total[: at.n_global, : at.n_global] = head
         total[at.n_global :, : at.n_global] = -spread @ head
         by_group = (at.n_groups, at.width)
@@ -254,6 +264,31 @@ class Design(NamedTuple):
         some, pattern = np.unique(self.pattern[rows], return_inverse=True)
         there = {"parameters": self.parameters[some], "place": self.place[some]}
         return self._replace(matrix=self.matrix[rows], pattern=pattern, **there)
+
+
+@compiled
+def _invert_roots(blocks: FloatArray) -> FloatArray:
+    """Return inverse Cholesky factors of blocks, NaN where one is not positive definite."""
+    n_blocks, width, _ = blocks.shape
+    roots, lower = np.zeros((n_blocks, width, width)), np.empty((width, width))
+    for g in range(n_blocks):
+        for a in range(width):
+            for b in range(a + 1):
+                total = blocks[g, a, b]
+                for k in range(b):
+                    total -= lower[a, k] * lower[b, k]
+                if b < a:
+                    lower[a, b] = total / lower[b, b]
+                else:
+                    lower[a, a] = sqrt(total) if total > 0.0 else np.nan
+        for b in range(width):
+            roots[g, b, b] = 1.0 / lower[b, b]
+            for a in range(b + 1, width):
+                total = 0.0
+                for k in range(b, a):
+                    total -= lower[a, k] * roots[g, k, b]
+                roots[g, a, b] = total / lower[a, a]
+    return roots
 
 
 @compiled

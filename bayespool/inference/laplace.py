@@ -28,6 +28,7 @@ from bayespool.errors import DiagnosticsWarning, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
+from bayespool.inference.interpolation import Interpolation, interpolate
 from bayespool.measures import Diagnostics
 from bayespool.models.priors import draw_prior
 from bayespool.validation import check_sampling
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 _LEFT_MEAN_DISTANCE = 2.2  # of points left of θ's mode, where any scale near zero may be as likely
 _RIGHT_SD = 1.3  # of points right of θ's mode
 _DENSITY_POWER = 0.1  # of a density against distance in the choice of nodes
-_AXIS_WEIGHT = 3.0  # of functions of one coordinate relative to those of all
 
 
 def design_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
@@ -87,31 +87,6 @@ def choose_next(points: FloatArray, nodes: FloatArray, log_density: FloatArray) 
     """Return the index of the point farthest from all nodes, weighted toward high log density."""
     distance: FloatArray = np.sqrt(((points[:, None] - nodes) ** 2).sum(axis=2)).min(axis=1)
     return int(np.argmax(distance * np.exp(_DENSITY_POWER * (log_density - log_density.max()))))
-
-
-def interpolate(points: FloatArray, nodes: FloatArray, *, by_axis: bool) -> FloatArray:
-    """Return interpolation weights of nodes at each point, shape (point, node); rows sum to 1."""
-    # Cubic radial basis functions about the nodes and a plane (Duchon 1977, Splines minimizing
-    # rotation-invariant semi-norms in Sobolev spaces), exact at the nodes; with too few nodes distances and a
-    # constant. ``by_axis`` adds cubic functions of each coordinate.
-    n, n_dims = nodes.shape
-    is_flat = n < 2 * (n_dims + 1)
-
-    def among(some: FloatArray) -> tuple[FloatArray, FloatArray]:
-        squared, along = np.zeros((2, len(some), n))
-        for x, y in zip(some.T, nodes.T, strict=True):
-            apart = np.abs(x[:, None] - y)
-            squared += (square := apart * apart)
-            along += square * apart
-        ones, distance = np.ones((len(some), 1)), np.sqrt(squared)
-        if is_flat:
-            return distance, ones
-        return squared * distance + _AXIS_WEIGHT * by_axis * along, np.hstack([ones, some])
-
-    of_nodes, plane = among(nodes)
-    corner = np.zeros((plane.shape[1], plane.shape[1]))
-    system = np.block([[of_nodes, plane], [plane.T, corner]])
-    return np.linalg.solve(system, np.hstack(among(points)).T)[:n].T
 
 
 _LOG_SCALE_STEP = 0.15  # of finite differences in θ, about a fifth of its standard deviation
@@ -212,14 +187,17 @@ def find_modes(
     chosen = choose_points(straight, n_first).tolist() if is_choice else list(range(len(points)))
     prior, modes = density.log_prior_of_scales(points.T), [middle]
     known = [middle.log_marginal - density.log_prior_of_scales(theta)]
+    every = np.vstack([straight, np.zeros_like(theta)])
+    among = Interpolation(every, by_axis=True)
+    for_starts = among if density.is_concave else Interpolation(every, by_axis=False)
     for k in range(min(n, len(points))):
-        nodes = np.vstack([np.zeros_like(theta), straight[chosen[:k]]])
+        nodes = [len(points), *chosen[:k]]
         if k == len(chosen):
-            shares = interpolate(straight, nodes, by_axis=True)
-            chosen.append(choose_next(straight, nodes, shares @ known + prior))
+            shares = among.weights(slice(len(points)), nodes)
+            chosen.append(choose_next(straight, every[nodes], shares @ known + prior))
         at = chosen[k]
         if k > n_first:
-            shares = interpolate(straight[at][None], nodes, by_axis=density.is_concave)
+            shares = for_starts.weights(slice(at, at + 1), nodes)
             start = shares[0] @ [mode.x for mode in modes]
         else:
             start = middle.x + straight[at] @ drift

@@ -138,14 +138,7 @@ def evaluate(
     See `ModelSpec.log_odds`.
     """
     if isinstance(formula, Linear):
-        total = np.zeros((1, 1))
-        for name in formula.intercepts:
-            total = total + draws[name][source][:, None]
-        for name in formula.effects:
-            if name in effects:
-                values, group = draws[f"{name}_effect"], at[effects[name]]
-                alone = np.ndim(group) == 0  # the group of all documents
-                total = total + (values[source, group][:, None] if alone else values[source][:, group])
+        total = evaluate_intercept(formula, effects, draws, at, source)
         if formula.slopes is None:
             return total
         assert predictors is not None
@@ -161,6 +154,25 @@ def evaluate(
         p = (1 - residual) * factor / (1 + np.exp(-of(formula.precision)))
         p = p + residual / (1 + np.exp(-of(formula.background)))
     return np.asarray(np.log(p) - np.log1p(-p) + of(formula.effect))
+
+
+def evaluate_intercept(
+    formula: Linear,
+    effects: Mapping[str, str],
+    draws: Mapping[str, FloatArray],
+    at: Mapping[str, Any],
+    source: Any,
+) -> FloatArray:
+    """Return intercepts and effects of a linear formula, without slopes, shape (draw, document or 1)."""
+    total = np.zeros((1, 1))
+    for name in formula.intercepts:
+        total = total + draws[name][source][:, None]
+    for name in formula.effects:
+        if name in effects:
+            values, group = draws[f"{name}_effect"], at[effects[name]]
+            alone = np.ndim(group) == 0  # the group of all documents
+            total = total + (values[source, group][:, None] if alone else values[source][:, group])
+    return total
 
 
 def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:

@@ -28,6 +28,7 @@ from bayespool.models.formulas import (
     Structure,
     Varying,
     evaluate,
+    evaluate_intercept,
 )
 from bayespool.models.priors import (
     STEEPER_BELOW_POOL,
@@ -233,6 +234,8 @@ class ModelSpec:
         >>> MODELS["ratio"].with_priors({"mu": "Normal(0, 1)"}).coefficients["mu"]
         Prior(distribution='Normal', args=(0.0, 1.0))
         """
+        if not priors:
+            return self
         parsed = {name: parse_prior(prior) for name, prior in priors.items()}
         effects = {
             name: dataclasses.replace(effect, scale=parsed.get(f"sigma_{name}", effect.scale))
@@ -333,10 +336,22 @@ class ModelSpec:
         source : slice or ndarray of int
             Draws to take.
         """
-        known = {name: effect.dim for name, effect in self.effects.items() if effect.dim not in _NEW_RUN_DIMS}
-        log_odds = evaluate(self.hidden, known, draws, at, predictors, residual, source)
+        log_odds = evaluate(self.hidden, self._known_effects, draws, at, predictors, residual, source)
         n = max(np.size(values) for values in at.values()) if predictors is None else len(predictors)
         return log_odds if log_odds.shape[1] == n else np.repeat(log_odds, n, axis=1)
+
+    def topic_intercepts(self, draws: Mapping[str, FloatArray], n_topics: int) -> FloatArray:
+        """Return the part of `log_odds` that all documents of a topic share, shape (topic, draw)."""
+        assert isinstance(self.hidden, Linear)
+        at = {"topic": np.arange(n_topics)}
+        intercepts = evaluate_intercept(self.hidden, self._known_effects, draws, at, slice(None))
+        shape = len(draws[f"sigma_{_ORGANIZATION}"]), n_topics
+        return np.ascontiguousarray(np.broadcast_to(intercepts, shape).T)
+
+    @property
+    def _known_effects(self) -> dict[str, str]:
+        """Coordinates of the effects that do not belong to a new run, by name."""
+        return {name: effect.dim for name, effect in self.effects.items() if effect.dim not in _NEW_RUN_DIMS}
 
     def log_odds_of_rows(
         self, evidence: Evidence, draws: Mapping[str, FloatArray], row: Any = slice(None)

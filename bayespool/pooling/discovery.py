@@ -177,6 +177,8 @@ def describe_pool(collection: Collection) -> PoolReport:
         evidence = "the published sample"
     elif evidence and collection.own is not None:
         evidence = "priors and judgments of your own"
+    if collection.judges and not len(pooled):
+        evidence = f"{evidence.removesuffix(' alone')} and labels of a judge"
     return PoolReport(
         n_pooled_runs=len(pooled),
         n_runs=len(collection.run_ids),

@@ -17,7 +17,8 @@ from bayespool.collection import Collection, SecondAssessors
 from bayespool.collection.pools import sole_contributor
 from bayespool.compiled import one_thread
 from bayespool.evidence.ideals import ideal_reach, level_index, ranked_levels
-from bayespool.evidence.learned_fusion import learned_fusion, rank_worths
+from bayespool.evidence.learned_fusion import learned_fusion
+from bayespool.evidence.pooled_ranks import find_ranks
 from bayespool.inference.confusion import ConfusionDraws, Features, JudgedTwice, draw_confusion
 from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.populations import exchanged_pairs
@@ -129,7 +130,7 @@ class AnotherAssessor:
         """Return 1/(1 + rank/10) for each document in each run, 0 if not retrieved, shape (document, run)."""
         of_rank = 1 / (1 + np.arange(self.collection.document.shape[2] + 1) / _HALF_RANK)
         of_rank[0] = 0
-        return rank_worths(self.collection, np.arange(len(self.collection.run_ids)), pairs, of_rank)
+        return of_rank[find_ranks(self.collection, np.arange(len(self.collection.run_ids)), pairs)]
 
     @cached_property
     def _scale(self) -> tuple[FloatArray, float, float]:

@@ -351,6 +351,7 @@ class NewOrganizations:
     above: tuple[int, ...]
     below: NewOrganizations | None
     _factors: dict[str, FloatArray] = field(default_factory=dict, init=False, repr=False)
+    _last: dict[tuple[str, ...], FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     def effects(self, scale: FloatArray, names: Sequence[str]) -> FloatArray:
         """Draw an effect for each named organization, shape (draw, name)."""
@@ -371,10 +372,16 @@ class NewOrganizations:
 
     def normals(self, *names: str) -> FloatArray:
         """Draw standard normal numbers for a name, correlated between adjacent thresholds, shape (draw,)."""
-        own = normals(len(self.freedom), self.random_seed, *names, *self.above)
-        if self.below is None:
-            return own
-        return self.correlation * self.below.normals(*names) + np.sqrt(1 - self.correlation**2) * own
+        # numbers of one organization are kept: the threshold above asks for them, and its next run does
+        if not any(of[1] == names[1] for of in self._last):
+            self._last.clear()
+        if names not in self._last:
+            own = normals(len(self.freedom), self.random_seed, *names, *self.above)
+            if self.below is not None:
+                tied = self.correlation * self.below.normals(*names)
+                own = tied + np.sqrt(1 - self.correlation**2) * own
+            self._last[names] = own
+        return self._last[names]
 
     def t_scale_factor(self, name: str) -> FloatArray:
         """Return an organization's scale factor from normal to t effects, shape (draw,).
@@ -510,9 +517,12 @@ class BelowPool:
         log_odds, log_rank = self.log_odds(source, topic, documents), self.log_rank[documents]
         if not log_rank.any():
             return log_odds
+        return log_odds + self.topic_slope(topic)[source, None] * log_rank
+
+    def topic_slope(self, topic: int) -> FloatArray:
+        """Return the slope on a topic, shape (draw,)."""
         own = normals(len(self.slope), self.random_seed, _STREAM, self.query_ids[topic])
-        slope = self.slope + self.topic_scale * own
-        return log_odds + slope[source, None] * log_rank
+        return self.slope + self.topic_scale * own
 
 
 def below_pool(

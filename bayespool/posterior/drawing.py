@@ -161,6 +161,56 @@ def add_effects(log_odds: FloatArray, effect: FloatArray, cells: FloatArray, run
 
 
 @compiled
+def fill_log_odds(
+    log_odds: FloatArray,
+    draws: IndexArray,
+    member: IndexArray,
+    component: int,
+    source: IndexArray,
+    order: FloatArray,
+    chance: FloatArray,
+    is_new: bool,
+    run: IndexArray,
+    intercept: FloatArray,
+    beta: FloatArray,
+    predictors: FloatArray,
+    slope_below: FloatArray,
+    below: FloatArray,
+    effect: FloatArray,
+    cells: FloatArray,
+    slopes: FloatArray,
+    organization: IndexArray,
+) -> None:
+    """Fill in log odds of a linear model for the draws and documents that use it, with all effects.
+
+    Log odds have the shape (draw, document). A mixture's draw d uses its component ``member[d]`` with the
+    draw ``source[d]`` of parameters, and a run is of a new kind in it if ``order[d]`` is below its chance.
+    """
+    # ``below`` is log rank below the pool, or empty. Sums are in the order of `document_log_odds`,
+    # `add_effects` and `add_slopes`, and have the same last bit
+    for i in range(log_odds.shape[0]):
+        d = draws[i]
+        if member[d] != component:
+            continue
+        s = source[d]
+        for j in range(log_odds.shape[1]):
+            r = run[j]
+            if (order[d] < chance[r]) != is_new:
+                continue
+            x, total = intercept[s], 0.0
+            for k in range(predictors.shape[1]):
+                x += beta[s, k] * predictors[j, k]
+            if len(below) > 0:
+                x += slope_below[s] * below[j]
+            x += effect[s, r] + cells[s, r]
+            if slopes.shape[1] > 0:
+                for k in range(predictors.shape[1]):
+                    total += slopes[s, organization[r], k] * predictors[j, k]
+                x += total
+            log_odds[i, j] = x
+
+
+@compiled
 def add_slopes(
     log_odds: FloatArray,
     slopes: FloatArray,

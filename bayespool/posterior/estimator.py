@@ -187,10 +187,10 @@ class PosteriorEstimator:
                 lacking[measure] = "needs documents judged nonrelevant"
         parsed = tuple(measure for measure in asked if not lacking[measure])
         at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
-        alone = self._with_other_evidence(collection, parsed) if self.joint and parsed else ()
+        alone = self._with_other_evidence(collection, parsed, shared) if self.joint and parsed else ()
         another = cache(partial(AnotherAssessor, collection, self.draws * self.chains, self.random_seed))
         parts: dict[Measure, list[Estimates]] = {measure: [] for measure in parsed}
-        for group in self._groups(collection, parsed) if parsed else ():
+        for group in self._groups(collection, parsed, shared) if parsed else ():
             together = [measure for measure in group if measure in at_once]
             apart = [measure for measure in group if measure not in at_once]
             for runs, some in [(targets, together), *(((run,), apart) for run in targets)]:
@@ -232,22 +232,23 @@ class PosteriorEstimator:
         DiagnosticsWarning
             A check of the draws failed.
         """
-        groups = self._groups(collection, parse_measures(measures))
+        shared = SharedWork()
+        groups = self._groups(collection, parse_measures(measures), shared)
         if len(groups) > 1:
             apart = " and ".join(str(group[0]) for group in groups)
             raise InputError(
                 f"{apart} learn from evidence of other depths", hint="complete for one at a time"
             )
-        return self._complete(
-            collection, _targets(collection, run_ids), groups[0], self._engine(), SharedWork()
-        )
+        return self._complete(collection, _targets(collection, run_ids), groups[0], self._engine(), shared)
 
     def _engine(self) -> Engine:
         """Return the inference engine, which caches compiled models between measures."""
         names = ("draws", "tune", "chains", "target_accept", "progress")
         return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})
 
-    def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
+    def _groups(
+        self, collection: Collection, measures: Sequence[Measure], shared: SharedWork
+    ) -> list[list[Measure]]:
         """Group measures that can share a completion, the deepest measure of each group first."""
         if self.joint:
             return [sorted(measures, key=lambda measure: -measure.cutoff)]
@@ -258,7 +259,13 @@ class PosteriorEstimator:
             key = []
             for threshold in thresholds[measure]:
                 problem = ScoringProblem(
-                    collection, (), measure, self.estimand, self._min_organizations, threshold
+                    collection,
+                    (),
+                    measure,
+                    self.estimand,
+                    self._min_organizations,
+                    threshold,
+                    shared=shared,
                 )
                 of_threshold = threshold, problem.document_depth
                 if of_threshold not in models:
@@ -293,7 +300,8 @@ class PosteriorEstimator:
         n_draws, thresholds = self.draws * self.chains, find_joint_thresholds(collection, measures)
         reach = max(ideal_reach(collection, measure) for measure in measures)
         common = collection, targets, measures[0], self.estimand, self._min_organizations
-        problems = [ScoringProblem(*common, threshold, reach, shared) for threshold in thresholds]
+        lowest = ScoringProblem(*common, thresholds[0], reach, shared)
+        problems = [lowest, *(dataclasses.replace(lowest, asked_threshold=t) for t in thresholds[1:])]
         unknowns = problems[0].unknowns
         posteriors, weights = list[ThresholdPosterior](), dict[str, float]()
         distance = None
@@ -375,10 +383,10 @@ class PosteriorEstimator:
         return self.priors.get(SHIFT, ADAPTIVE_POOL_SHIFT_PRIOR if looks else None)
 
     def _with_other_evidence(
-        self, collection: Collection, measures: Sequence[Measure]
+        self, collection: Collection, measures: Sequence[Measure], shared: SharedWork
     ) -> tuple[Measure, ...]:
         """Return measures that would use evidence of another depth if estimated alone."""
-        groups = dataclasses.replace(self, joint=False)._groups(collection, measures)
+        groups = dataclasses.replace(self, joint=False)._groups(collection, measures, shared)
         deepest = max(measures, key=lambda measure: measure.cutoff)
         return tuple(measure for group in groups if deepest not in group for measure in group)
 

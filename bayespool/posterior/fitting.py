@@ -26,6 +26,7 @@ from bayespool.posterior.distance import (
 from bayespool.posterior.mixtures import (
     FittedModel,
     HeldOut,
+    LinearTerms,
     Mixture,
     NewKind,
     ThresholdPosterior,
@@ -41,6 +42,7 @@ def build_fitted_model(
     fit: Fit,
     new: NewOrganizations,
     shift: FloatArray | float = 0.0,
+    linear: LinearTerms | None = None,
 ) -> FittedModel:
     """Build the fitted model for a scoring problem, with organization effects for each run.
 
@@ -56,10 +58,11 @@ def build_fitted_model(
     known = of_run >= 0
     effect[:, known] = draws["organization_effect"][:, of_run[known]]
     log_odds: LogOddsFunction = partial(prepared.log_odds, draws)
+    below = None
     if not problem.threshold.given:
         effect = effect + shift
     if not problem.threshold.given and problem.below_pool.any():
-        log_odds = below_pool(
+        log_odds = below = below_pool(
             prepared.spec,
             log_odds,
             problem.below_pool,
@@ -86,6 +89,8 @@ def build_fitted_model(
         slopes=slopes,
         organization_index=organization_index,
         predictors=prepared.predictors,
+        linear=linear,
+        below=below,
     )
 
 
@@ -217,6 +222,7 @@ def _fit_mixture(
             ("new organizations", *key, random_seed, stream, below_it),
             partial(learn_new_organizations, *learned),
         )
-        components.append(build_fitted_model(problem, part, fits[model], new, shift))
+        linear = shared.once(("linear terms", *key), partial(LinearTerms.of, part, fits[model]))
+        components.append(build_fitted_model(problem, part, fits[model], new, shift, linear))
     member = draw_members(n_draws, np.array(weights), np.random.default_rng(seeds[0]))
     return Mixture(tuple(components), member, np.arange(n_draws)), weights, coverage

@@ -23,10 +23,38 @@ from bayespool.inference import Density, Fit, Rows
 from bayespool.inference.cells import normal_nodes
 from bayespool.inference.laplace import approximate
 from bayespool.models import LinearEvidence
-from bayespool.posterior.distance import NewOrganizations
-from bayespool.posterior.drawing import add_effects, add_slopes
+from bayespool.posterior.distance import BelowPool, NewOrganizations
+from bayespool.posterior.drawing import add_effects, add_slopes, fill_log_odds
 from bayespool.posterior.preparation import PreparedModel
 from bayespool.posterior.thresholds import Threshold
+
+
+class LinearTerms(NamedTuple):
+    """Parts of the log odds of a model with predictors, without effects of organizations.
+
+    Attributes
+    ----------
+    intercept : ndarray of float, shape (topic, draw)
+        What the documents of a topic share.
+    beta : ndarray of float, shape (draw, predictor)
+    """
+
+    intercept: FloatArray
+    beta: FloatArray
+
+    @classmethod
+    def of(cls, prepared: PreparedModel, fit: Fit) -> LinearTerms | None:
+        """Return the parts of a fitted model's log odds, or None for a model without predictors."""
+        if prepared.predictors is None:
+            return None
+        draws, spec = fit.draws(), prepared.spec
+        intercept = spec.topic_intercepts(draws, len(prepared.evidence.query_ids))
+        beta = np.zeros((intercept.shape[1], 0)) if spec.slopes is None else draws[spec.slopes]
+        return cls(intercept, np.require(beta, float, ["C", "W"]))
+
+
+_NO_SLOPES: FloatArray = np.zeros((0, 0, 0))
+_NOTHING: FloatArray = np.zeros(0)
 
 
 @renamed_attributes(whose="organization_index")
@@ -57,6 +85,10 @@ class FittedModel:
         Of the documents to complete, on the evidence's scale.
     new : NewOrganizations, optional
         Distribution of the effects of new organizations; the threshold above starts from it.
+    linear : LinearTerms, optional
+        The parts of ``log_odds``, for a model with predictors.
+    below : BelowPool, optional
+        What is added to these parts below the pool.
     """
 
     model: str
@@ -70,6 +102,8 @@ class FittedModel:
     organization_index: IndexArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     predictors: FloatArray | None = None
     new: NewOrganizations | None = None
+    linear: LinearTerms | None = None
+    below: BelowPool | None = None
 
     def with_effects(
         self,
@@ -100,6 +134,12 @@ class FittedModel:
                 log_odds, self.slopes, source, self.organization_index[run], self.predictors[documents]
             )
         return log_odds
+
+    def below_on(self, topic: int, documents: slice) -> tuple[FloatArray, FloatArray]:
+        """Return slopes, (draw,), and log ranks, (document,), below the pool, both empty without any."""
+        if self.below is None or not (log_rank := self.below.log_rank[documents]).any():
+            return _NOTHING, _NOTHING
+        return self.below.topic_slope(topic), log_rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,24 +295,43 @@ class ThresholdPosterior:
         ``cells`` has the effects of organization × topic for each of ``components``.
         """
         log_odds, of = np.empty((len(draws), documents.stop - documents.start)), iter(cells)
-        for mixture, applies in self._parts(draws, run):
+        order, chance = np.zeros(len(self.mixture.source)), np.zeros(self.components[0].effect.shape[1])
+        mixtures = [self.mixture]
+        if self.new_kind is not None:
+            order, chance = self.new_kind.order, self.new_kind.chance
+            mixtures.append(self.new_kind.mixture)
+        for is_new, mixture in enumerate(mixtures):
             for c, component in enumerate(mixture.components):
-                of_cells, mine = next(of), mixture.component[draws] == c
-                rows = np.flatnonzero(mine if applies is None else mine & applies.any(axis=1))
+                model, of_cells = component.linear, next(of)
+                if model is not None and component.predictors is not None:
+                    fill_log_odds(
+                        log_odds,
+                        draws,
+                        mixture.component,
+                        c,
+                        mixture.source,
+                        order,
+                        chance,
+                        bool(is_new),
+                        run,
+                        model.intercept[topic],
+                        model.beta,
+                        component.predictors[documents],
+                        *component.below_on(topic, documents),
+                        component.effect,
+                        of_cells,
+                        _NO_SLOPES if component.slopes is None else component.slopes,
+                        component.organization_index,
+                    )
+                    continue
+                mine = mixture.component[draws, None] == c
+                applies = mine & ((order[draws, None] < chance[run]) == bool(is_new))
+                rows = np.flatnonzero(applies.any(axis=1))
                 if len(rows):
                     source = mixture.source[draws[rows]]
                     there = component.with_effects(source, topic, documents, run, of_cells)
-                    log_odds[rows] = (
-                        there if applies is None else np.where(applies[rows], there, log_odds[rows])
-                    )
+                    log_odds[rows] = np.where(applies[rows], there, log_odds[rows])
         return log_odds
-
-    def _parts(self, draws: OrderArray, run: IndexArray) -> list[tuple[Mixture, BoolArray | None]]:
-        """Return each mixture with a mask (draw, document) for where it applies, None for everywhere."""
-        if self.new_kind is None:
-            return [(self.mixture, None)]
-        is_new = self.new_kind.is_new(draws)[:, run]
-        return [(self.mixture, ~is_new), (self.new_kind.mixture, is_new)]
 
 
 _N_FOLDS = 5
@@ -448,10 +507,10 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
     """
     n_models = densities.shape[1]
     weights = np.full(n_models, 1 / n_models)
+    likelihood = np.exp(densities - densities.max(axis=1, keepdims=True))
     for _ in range(20_000):  # converges slowly where models hardly differ, but a step is cheap
-        log_share = np.log(weights) + densities
-        share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))
-        updated = (weight[:, None] * share).sum(axis=0) + MODEL_PRIOR_ORGANIZATIONS
+        share = weights * likelihood
+        updated = (weight / share.sum(axis=1)) @ share + MODEL_PRIOR_ORGANIZATIONS
         updated /= updated.sum()
         if np.abs(updated - weights).max() < 1e-9:
             break

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,14 +20,13 @@ from bayespool.evidence import (
     DocumentTable,
     Estimand,
     JudgmentCounts,
-    document_table,
     held_out_counts,
     hidden_document_table,
     judgment_counts,
 )
 from bayespool.evidence.held_out import HeldOutDocuments, held_out_documents
 from bayespool.evidence.predictor_table import with_predictors, without_some_labels
-from bayespool.evidence.predictors import evidence_predictors
+from bayespool.evidence.predictors import DocumentContext, evidence_predictors
 from bayespool.evidence.predictors_of_labels import label_ratios, label_slopes
 from bayespool.inference import Engine, Fit, Source
 from bayespool.measures import Measure
@@ -97,6 +97,8 @@ class ScoringProblem:
         Deepest rank of completed documents; default: the measure's cutoff.
     shared : SharedWork
         Shared with the problems of other runs on the same collection.
+    same_runs : SharedWork
+        Shared with the problems of the same runs at other thresholds.
     """
 
     collection: Collection
@@ -107,12 +109,18 @@ class ScoringProblem:
     asked_threshold: Threshold | None = None
     reach: int | None = None
     shared: SharedWork = field(default_factory=SharedWork)
-    _places: dict[int, DocumentPlaces] = field(default_factory=dict, init=False, repr=False)
+    same_runs: SharedWork = field(default_factory=SharedWork)
 
     def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
         """Return cached work that other runs on the collection share at the same threshold and depth."""
         key = name, self.collection.organizations, self.threshold, self.document_depth, *more
         return self.shared.once(key, work)
+
+    def _once_for_runs(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
+        """Return cached work that problems of the same runs and depth share at all thresholds."""
+        reach = self.reach or self.measure.cutoff
+        key = name, self.collection, self.run_ids, self.estimand, reach, self.document_depth, *more
+        return self.same_runs.once(key, work)
 
     @property
     def threshold(self) -> Threshold:
@@ -143,12 +151,10 @@ class ScoringProblem:
     @cached_property
     def unknowns(self) -> Unknowns:
         """Unjudged documents to complete."""
-        return find_unknowns(
-            self.collection,
-            self.run_ids,
-            self.reach or self.measure.cutoff,
-            self.estimand,
-            self.document_depth,
+        depth, reach = self.document_depth, self.reach or self.measure.cutoff
+        return self._once_for_runs(
+            "unknowns",
+            lambda: find_unknowns(self.collection, self.run_ids, reach, self.estimand, depth),
         )
 
     @cached_property
@@ -158,38 +164,57 @@ class ScoringProblem:
 
     @property
     def hidden(self) -> DocumentTable:
-        """Hidden documents with their predictors, lacking labels as often as the documents to complete."""
-        return self._tables[0]
+        """Hidden documents with the evidence model's predictors, lacking labels as often as the others."""
+        names = (*evidence_predictors(), *self.label_slopes)
+        return with_predictors(self._documents(hidden=True), self._context(hidden=True), names)
 
-    @cached_property
-    def _tables(self) -> tuple[DocumentTable, DocumentTable]:
-        """Hidden documents, and those to complete, a row for each retrieving run, with their predictors."""
-        collection, names, depth = (
-            self.collection,
-            (*evidence_predictors(), *self.label_slopes),
-            self.document_depth,
-        )
-        levels = self.threshold.levels
-        hidden = self._once(
+    def _documents(self, *, hidden: bool) -> DocumentTable:
+        """Return hidden documents, or those to complete, with the predictors of labels alone."""
+        if self.label_slopes:
+            return self._labeled_documents[0 if hidden else 1]
+        return self._hidden_documents if hidden else self._unjudged_documents
+
+    @property
+    def _hidden_documents(self) -> DocumentTable:
+        """Hidden documents with all their labels."""
+        depth, levels, names = self.document_depth, self.threshold.levels, tuple(self.label_slopes)
+        return self._once(
             "hidden documents",
-            lambda: hidden_document_table(collection, cutoff=depth, names=names, **levels),
+            lambda: hidden_document_table(self.collection, cutoff=depth, names=names, **levels),
             names,
         )
-        places, unknowns = self.places(depth), self.unknowns
+
+    @cached_property
+    def _unjudged_documents(self) -> DocumentTable:
+        """Documents to complete with all their labels, a row for each retrieving run."""
+        places, unknowns = self.places(self.document_depth), self.unknowns
         run, topic = unknowns.run_index[places.run], unknowns.topic[places.document]
         documents = run, topic, places.rank, unknowns.pair[places.document]
-        deepest = max(depth, int(places.rank.max(initial=1)))
-        predictors = document_table(collection, *documents, depth=deepest, names=names, **levels)
-        unjudged = DocumentTable(*documents, np.zeros(len(run), dtype=np.int64), predictors, names)
-        if not self.label_slopes:
-            return hidden, unjudged
-        return without_some_labels(collection, hidden, unjudged)
+        table = DocumentTable(*documents, np.zeros(len(run), dtype=np.int64), np.zeros((len(run), 0)), ())
+        context = table.context(self.collection, cutoff=self.document_depth, **self.threshold.levels)
+        return with_predictors(table, context, tuple(self.label_slopes))
+
+    @cached_property
+    def _labeled_documents(self) -> tuple[DocumentTable, DocumentTable]:
+        """Hidden documents, and those to complete, with labels that both lack equally often."""
+        return without_some_labels(self.collection, self._hidden_documents, self._unjudged_documents)
+
+    @cached_property
+    def _contexts(self) -> dict[bool, DocumentContext]:
+        return {}
+
+    def _context(self, *, hidden: bool) -> DocumentContext:
+        """Return what predictors of hidden documents, or of those to complete, are computed from."""
+        if hidden not in self._contexts:
+            table = self._hidden_documents if hidden else self._unjudged_documents
+            self._contexts[hidden] = table.context(
+                self.collection, cutoff=self.document_depth, **self.threshold.levels
+            )
+        return self._contexts[hidden]
 
     def places(self, depth: int) -> DocumentPlaces:
         """Return runs and ranks for the documents to complete, down to the given depth."""
-        if depth not in self._places:
-            self._places[depth] = find_places(self.unknowns, depth)
-        return self._places[depth]
+        return self._once_for_runs("places", lambda: find_places(self.unknowns, depth), depth)
 
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
@@ -245,13 +270,8 @@ class ScoringProblem:
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
         """Return hidden or unjudged documents with the predictors that a model needs."""
-        return with_predictors(
-            self.collection,
-            self._tables[0 if hidden else 1],
-            tuple(spec.predictors),
-            cutoff=self.document_depth,
-            **self.threshold.levels,
-        )
+        table = self._documents(hidden=hidden)
+        return with_predictors(table, self._context(hidden=hidden), tuple(spec.predictors))
 
     @cached_property
     def contributing(self) -> tuple[str, ...]:
@@ -340,6 +360,9 @@ class ScoringProblem:
         return log_odds
 
 
+_digests: WeakKeyDictionary[ModelEvidence | LinearEvidence, bytes] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
     """Model specification with its evidence and log-odds formula, ready to be fitted.
@@ -375,12 +398,14 @@ class PreparedModel:
     @cached_property
     def key(self) -> Hashable:
         """Cache key for fits, equal for equal models on equal evidence."""
-        digest = hashlib.blake2b(digest_size=16)
-        for part in dataclasses.fields(self.evidence):
-            value = getattr(self.evidence, part.name)
-            digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
-            digest.update(b"\0")
-        return repr(self.spec), digest.digest(), self.run_ids, self.known
+        if self.evidence not in _digests:
+            digest = hashlib.blake2b(digest_size=16)
+            for part in dataclasses.fields(self.evidence):
+                value = getattr(self.evidence, part.name)
+                digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
+                digest.update(b"\0")
+            _digests[self.evidence] = digest.digest()
+        return repr(self.spec), _digests[self.evidence], self.run_ids, self.known
 
     def fit(self, engine: Engine, random_seed: int) -> Fit:
         """Fit the model to its evidence with the given engine."""

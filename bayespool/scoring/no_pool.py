@@ -40,8 +40,6 @@ def describe_lack(collection: Collection, run_ids: Sequence[str], measures: Sequ
     if not sparse:
         cures.insert(0, "a collection prepared by whoever has the pool's runs (--collection FILE.bayespool)")
     basis = describe_pool(collection).evidence
-    if collection.judges:
-        basis = f"{basis.removesuffix(' alone')} and labels of a judge"
     lack = f"no pool: posteriors rest on {basis}"
     if sparse:
         lack = "no pool, and only relevant documents are judged, on nine in ten topics or more: posteriors"

@@ -19,9 +19,9 @@ from bayespool.evidence.learned_fusion import (
     _processes,
     _Regression,
     _Shares,
-    gains,
     learned_fusion,
 )
+from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
 from bayespool.evidence.predictor_table import hidden_document_table
 from bayespool.experiments import load_example
 
@@ -85,7 +85,7 @@ def test_log_odds_of_hidden_documents_the_plain_way() -> None:
     organization, rows, columns = without(fusion, 3)
     lesson, longest = fusion.fits[organization], collection.length[fusion.pooled].max()
     for d in np.flatnonzero(collection.organization[table.run] == organization)[::7]:
-        gain = gains(collection, fusion.pooled, table.pair[[d]])[0] * columns
+        gain = rank_gains(collection)[pooled_ranks(collection, table.pair[[d]])[0]] * columns
         same = rows[training.topic[rows] == table.topic[d]]
         length = np.sqrt((gain**2).sum())
         process = predicted(training, same, columns, np.append(gain, length)) if length else 0.0

@@ -82,14 +82,14 @@ def test_what_is_hidden_tells_nothing_of_itself(depths):
         collection = collection.with_pool(collection.pooled, DepthPool(10, tuple(own.tolist())))
     elif depths < collection.pool_depth:
         collection = collection.truncate_pool(depths)
-    before = with_predictors(collection, hidden_document_table(collection, cutoff=10), OTHERS, cutoff=10)
+    before = hidden_document_table(collection, cutoff=10, names=tuple(PREDICTORS))
     for o in np.unique(collection.organization[collection.pooled]):
         own = sole_contributor(collection) == o
         turned = np.where(
             own & (collection.relevance >= 0), 1 - collection.relevance.clip(0, 1), collection.relevance
         )
         changed = dataclasses.replace(collection, relevance=turned.astype(np.int16))
-        after = with_predictors(changed, hidden_document_table(changed, cutoff=10), OTHERS, cutoff=10)
+        after = hidden_document_table(changed, cutoff=10, names=tuple(PREDICTORS))
         rows = collection.organization[before.run] == o
         assert rows.any()
         assert (after.relevant[rows] == 1 - before.relevant[rows]).all()
@@ -98,9 +98,8 @@ def test_what_is_hidden_tells_nothing_of_itself(depths):
 
 def test_composition_predictors_are_the_effects_without_the_organization():
     collection = load_example()
-    table = with_predictors(
-        collection, hidden_document_table(collection, cutoff=10), COMPOSITION_PREDICTORS, cutoff=10
-    )
+    plain = hidden_document_table(collection, cutoff=10)
+    table = with_predictors(plain, plain.context(collection, cutoff=10), COMPOSITION_PREDICTORS)
     run, topic = int(table.run[0]), int(table.topic[0])
     organization = collection.organizations[collection.organization[run]]
     effects = composition_effects(

@@ -9,6 +9,7 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -199,7 +200,7 @@ def test_the_walk_is_short_and_names_what_a_posterior_number_calls() -> None:
     files = set(called_by(lambda: score(small(), "new-b", "P@10", estimators="posterior-ratio")))
     assert not set(walk) - files, "in the walk and not called"
     assert sorted(files - set(walk) - details) == [], "called and not on the page"
-    assert not details - files, "a detail that is not called"
+    assert sorted(details - files) == [], "a detail that is not called"
 
 
 def test_short_walks_go_through_called_files_in_their_order() -> None:
@@ -208,7 +209,7 @@ def test_short_walks_go_through_called_files_in_their_order() -> None:
     assert section.count("\n| ") == len(rows) + 2, "a row of the walks is not from → to | `file`, `file`"
     walks = {row[0]: re.findall(FILE, row[1]) for row in rows}
     work: dict[str, Callable[[], object]] = {
-        "its values on runs": lambda: score(small(), None, "nDCG@10", estimators="as-judged"),
+        "its values on runs": lambda: score(replace(small()), None, "nDCG@10", estimators="as-judged"),
         "one document's relevance in one draw": lambda: score(small(), "new-b", estimators="posterior-ratio"),
         "a collection with judgments concealed": lambda: leave_out(small(), "P@10", estimators="as-judged"),
     }

@@ -18,7 +18,6 @@ from bayespool.inference.laplace import (
     design_points,
     find_center,
     find_mode,
-    interpolate,
     standardize_skew,
 )
 from bayespool.models import MODELS
@@ -133,35 +132,6 @@ def test_the_next_point_is_far_from_nodes_and_more_so_where_the_density_is_high(
     assert choose_next(points, nodes, np.array([-5.0, 0.0, 0.0])) == 1  # 3·exp(−.5) = 1.8 against 2
     assert choose_next(points, nodes, np.array([-4.0, 0.0, 0.0])) == 0  # 3·exp(−.4) = 2.01
     assert choose_next(points, np.array([[0.0], [-2.0], [3.0]]), np.array([9.0, 9.0, 0.0])) == 2
-
-
-def test_sums_of_functions_of_one_coordinate_are_known_from_few_nodes() -> None:
-    """33 nodes in four dimensions, two for each axis if they stood in a grid."""
-    rng = np.random.default_rng(1)
-    nodes, points = rng.uniform(-2, 2, size=(33, 4)), rng.uniform(-1.5, 1.5, size=(500, 4))
-
-    def value(x: np.ndarray) -> np.ndarray:
-        return np.asarray(np.cos([1.0, 1.2, 1.4, 1.6] * x).sum(axis=1))
-
-    off = [
-        (interpolate(points, nodes, by_axis=b) @ value(nodes) - value(points)).std() for b in (False, True)
-    ]
-    assert value(points).std() == pytest.approx(0.88, abs=0.01)
-    assert off == pytest.approx([0.245, 0.115], abs=0.01)
-
-
-@cases("by_axis", [False, True])
-@cases("n_dims", [1, 3])
-def test_interpolation_is_exact_at_nodes_and_of_planes(n_dims: int, by_axis: bool) -> None:
-    rng = np.random.default_rng(1)
-    nodes, points = rng.normal(size=(12, n_dims)), rng.normal(size=(50, n_dims))
-    shares, slope = interpolate(points, nodes, by_axis=by_axis), np.arange(1.0, n_dims + 1)
-    assert shares.sum(axis=1) == pytest.approx(np.ones(50))
-    assert shares @ (2 + nodes @ slope) == pytest.approx(2 + points @ slope)
-    assert interpolate(nodes, nodes, by_axis=by_axis) == pytest.approx(np.eye(12), abs=1e-9)
-    few = interpolate(points, nodes[: n_dims + 1], by_axis=by_axis)  # no plane, yet a constant is a constant
-    assert few.sum(axis=1) == pytest.approx(np.ones(50))
-    assert interpolate(points, nodes[:1], by_axis=by_axis) == pytest.approx(np.ones((50, 1)))
 
 
 def test_coordinates_are_straight_about_the_mode_and_end_where_a_scale_is_zero() -> None:

@@ -10,8 +10,8 @@ FAULTS = (
     Fault(
         "siblings among the other runs",
         "evidence/predictors.py",
-        "rank = np.where(own == collection.organization[run], 0, rank_of[pair])",
-        "rank = rank_of[pair]",
+        "if organization[r] == own[d]:",
+        "if organization[r] == -2:",
         "evidence/test_predictor_table.py",
         "a document of one's own organization looks as if others retrieved it",
     ),
@@ -234,8 +234,8 @@ FAULTS = (
     Fault(
         "organizations by their number of runs",
         "posterior/mixtures.py",
-        "(weight[:, None] * share).sum(axis=0)",
-        "share.sum(axis=0)",
+        "(weight / share.sum(axis=1)) @ share",
+        "(1 / share.sum(axis=1)) @ share",
         "experiments/test_checks.py",
         "an organization of many runs decides which model counts",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from bayespool.posterior import (
     find_unknowns,
 )
 from bayespool.posterior.drawing import count_levels, promote_relevance
+from bayespool.posterior.mixtures import Mixture
 from bayespool.posterior.thresholds import find_thresholds, threshold_levels
 from bayespool.posterior.unknowns import find_places
 from bayespool.scoring import score
@@ -335,6 +337,33 @@ def test_a_rung_learns_from_documents_that_reached_the_one_below() -> None:
     binary = ScoringProblem(load_example(), TARGETS, parse_measure("P@10"), "complete").hidden
     assert first.predictors.tobytes() == binary.predictors.tobytes()
     assert first.relevant.tobytes() == binary.relevant.tobytes()
+
+
+def test_log_odds_are_filled_in_as_they_are_computed_apart() -> None:
+    """Of two runs that may be of a new kind, under both models and at all thresholds."""
+    found = complete(graded_example(), ["new-a", "new-b"], "nDCG@10", posterior="draws=60")
+    assert len(found.posteriors) > 1
+    assert all(part.below is not None for part in found.posteriors[0].components)
+    for topic, k in itertools.product(range(4), range(len(found.posteriors))):
+        posterior, documents = found.posteriors[k], found.unknowns.on_topic(topic)
+        apart = slowly(posterior)
+        chosen, cells = np.arange(240)[::-2], found.cell_effects(topic)[k]
+        of = chosen, topic, documents, found.unknowns.run[documents], cells
+        assert posterior.log_odds(*of).tobytes() == apart.log_odds(*of).tobytes()
+
+
+def slowly(posterior: ThresholdPosterior) -> ThresholdPosterior:
+    """The posterior whose models tell nothing of their parts."""
+
+    def of(mixture: Mixture) -> Mixture:
+        assert all(part.linear is not None for part in mixture.components)
+        return dataclasses.replace(
+            mixture, components=tuple(dataclasses.replace(part, linear=None) for part in mixture.components)
+        )
+
+    assert posterior.new_kind is not None
+    new_kind = dataclasses.replace(posterior.new_kind, mixture=of(posterior.new_kind.mixture))
+    return dataclasses.replace(posterior, mixture=of(posterior.mixture), new_kind=new_kind)
 
 
 def with_thresholds(log_odds: tuple[float, ...], n_draws: int = 4000) -> Completion:

@@ -13,6 +13,7 @@ import pytest
 from compared import compared
 from corrected import write_sample
 from known_scores import POINT, with_posterior
+from labeled import with_judge
 from rich.console import Console
 from toys import toy_collection
 from wide import headings, wide
@@ -372,6 +373,8 @@ def test_conditions_say_what_posteriors_rest_on(tmp_path: Path) -> None:
     assert condition(toy) == ""
     alone = dataclasses.replace(toy, pooled=np.zeros_like(toy.pooled))
     assert condition(alone) == "no pool, posteriors on priors alone"
+    judged = with_judge(alone, np.where(alone.judged, 1.0, np.nan))
+    assert condition(judged) == "no pool, posteriors on priors and labels of a judge"
     own = alone.add_judgments(qrels_from_frame({"1": {"l": 1, "d": 0}}))
     assert condition(own) == "no pool, posteriors on priors and judgments of your own"
     assert condition(toy.unpool(["s1", "s2"])) == "a pool of one organization, posteriors on priors alone"
