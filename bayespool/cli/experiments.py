@@ -21,7 +21,7 @@ from bayespool.cli.parameters import own_option
 from bayespool.cli.results import OUTPUT_OPTIONS, Outputs
 from bayespool.errors import InputError
 
-_JOBS = {
+JOBS = {
     "folder": OUTPUT_OPTIONS["folder"],
     "jobs": own_option(
         "--jobs",
@@ -30,7 +30,7 @@ _JOBS = {
     ),
 }
 _CLUSTER = {
-    **_JOBS,
+    **JOBS,
     "cluster": own_option(
         "--cluster",
         metavar="<host:port>",
@@ -163,7 +163,7 @@ def budgets(files: Files, keywords: dict[str, Any], outputs: Outputs, **executio
     first="qrels pool organizations judges measures intervals unpool collections folder figure jobs "
     "random_seed",
     more="posterior pool_depth own_judgments known_depth pool_strategy reading",
-    own=_JOBS,
+    own=JOBS,
     short="Evaluate the labels of second judges",
 )
 def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1) -> None:
@@ -186,7 +186,7 @@ def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int =
     "experiments/checks.py:check_models",
     first="qrels pool organizations measures models n_folds collections folder jobs random_seed",
     more="posterior judges known_depth pool_strategy reading",
-    own=_JOBS,
+    own=JOBS,
     short="Check the models on a pool: organizations held out",
 )
 def check_predictions(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -318,8 +317,3 @@ def _unpack_results(member: bytes) -> dict[str, Recorded]:
         numbers, counts = (column[i].values.to_numpy(zero_copy_only=False) for column in columns)
         recorded.setdefault(key, {})[name] = counts if len(counts) else numbers
     return recorded
-
-
-def with_card(prepared: PreparedCollection, card: bytes) -> PreparedCollection:
-    """Return a prepared collection with a card, the content of a result's JSON file."""
-    return dataclasses.replace(prepared, card=card)
