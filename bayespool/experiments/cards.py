@@ -232,11 +232,11 @@ def _measure_rows(
 
 
 def _smallest(variances: PairVariances | None, variance: float = 0.0) -> float:
-    """Return the smallest difference detected where one run has a posterior of this variance, or NaN."""
+    """Return the smallest difference that is detected if one run has this variance; NaN without any."""
     if variances is None:
         return float("nan")
     wider = replace(variances, common_error=variances.common_error + variance)
-    return wider.smallest(_POWER, variances.n_topics, level=_LEVEL)
+    return wider.smallest(_POWER, variances.n_topics, level=_LEVEL) or float("nan")
 
 
 def _measure_view(trials: Mapping[str, LeaveOutResult]) -> View:
@@ -317,6 +317,8 @@ def _cautions(
 ) -> Iterator[str]:
     """Yield what not to do with the collection, as far as it follows from facts."""
     yield from _graded_cautions(by_measure)
+    if without := [str(m) for m in measures if m.rel > max(collection.levels, default=0)]:
+        yield f"do not score by {some_of(without)}: no document is judged as relevant as that"
     if deep := [str(measure) for measure in measures if measure.cutoff > pool.depth > 0]:
         looks = "looks" if len(deep) == 1 else "look"
         yield (
@@ -345,7 +347,7 @@ def _cautions(
     if len(pooled):
         parts = (f"{number(d, _DIGITS)} in {m}" for m, d in pooled[["measure", "smallest"]].to_numpy())
         topics = counted(len(collection.query_ids), "topic")
-        yield f"do not call a run better for less than {some_of(parts)}: {topics} seldom detect it"
+        yield f"do not expect {topics} to detect differences below {some_of(parts)}"
 
 
 def _graded_cautions(by_measure: pd.DataFrame) -> Iterator[str]:
@@ -358,7 +360,7 @@ def _graded_cautions(by_measure: pd.DataFrame) -> Iterator[str]:
         yield f"do not compare new runs with pooled ones as judged; mean error: {parts}"
     rare = new[new["coverage_95"] < _LEAST_COVERAGE]
     if parts := _parts(rare, "coverage_95", percent):
-        yield f"do not rely on 95 % intervals of new runs; these held the truth: {parts}"
+        yield f"do not rely on 95 % intervals of new runs; share with the truth in them: {parts}"
 
 
 def _parts(rows: pd.DataFrame, column: str, text: Callable[[float], str]) -> str:
