@@ -131,7 +131,9 @@ def describe_collection(
     -----
     The smallest difference is that of `bayespool.plan_comparison` between the best pooled runs of
     organizations, 20 at most: detected in 80 % of cases at .05. For a new run the mean variance of its
-    posterior is added. Organizations are near one by one, and far as one of four kinds of them whose runs retrieve alike
+    posterior is added.
+
+    Organizations are near one by one, and far as one of four kinds of them whose runs retrieve alike
     (`bayespool.posterior.find_kinds`) left out together, where there are two of each kind or more.
 
     Examples
