@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -35,7 +35,7 @@ from bayespool.models.priors import draw_prior
 from bayespool.validation import check_sampling
 
 if TYPE_CHECKING:
-    from bayespool.models import Evidence, ModelSpec
+    from bayespool.models import Evidence, ModelSpec, Structure
 
 _LEFT_MEAN_DISTANCE = 2.2  # of points left of θ's mode, where any scale near zero may be as likely
 _RIGHT_SD = 1.3  # of points right of θ's mode
@@ -310,7 +310,15 @@ class Laplace:
             No mode found, a curvature that is not positive, or an `Approximation.interval_error` above 0.1.
         """
         structure = spec.structure(evidence, known)
-        density, n, interval_error = Density(structure), self.draws * self.chains, 0.0
+        n = self.draws * self.chains
+        dims, coords = _axes(structure, evidence)
+        if start is not None and start.variables:
+            drawn = dict(start.variables)
+            point = drawn.pop("point")
+            variables = {v: drawn[v].reshape(1, n, *[-1] * len(of)) for v, of in dims.items()}
+            diagnostics = Diagnostics(self.name, np.nan, n, n, 0, (), start.interval_error)
+            return Fit(variables, dims, coords, {"point": point[None]}, diagnostics, start=start)
+        density, interval_error = Density(structure), 0.0
         with one_thread():
             approximation = approximate(density, n_points=self.n_points, start=start)
             x, theta, point = approximation.draw(n, np.random.default_rng(random_seed))
@@ -331,32 +339,51 @@ class Laplace:
         diagnostics = Diagnostics(self.name, float("nan"), float(n), float(n), 0, problems, interval_error)
         if problems:
             warn_caller(f"{spec.name}: {'; '.join(problems)}", DiagnosticsWarning)
-        variables: dict[str, FloatArray] = {}
-        dims: dict[str, tuple[str, ...]] = {}
-        for name, coefficient in structure.coefficients.items():
-            values = x[:, density.slices[name]]
-            values = expit(values) if coefficient.logit else values
-            variables[name] = values[None, :, 0] if coefficient.size is None else values[None]
-            dims[name] = () if coefficient.dim is None else (coefficient.dim,)
-        coords, rng = dict(evidence.coords), np.random.default_rng([random_seed, 1])
-        for name, group in structure.groups.items():
-            kept = np.arange(group.size) if group.kept is None else group.kept
-            if name in density.scales:
-                scale = np.exp(theta[:, density.scales.index(name)])
-                if group.is_cell:
-                    effect = density.draw_cells(x, theta, rng)
-                else:
-                    effect = x[:, density.slices[name]]
-                    if not group.is_slope:
-                        effect = effect - effect.mean(axis=1, keepdims=True)  # exactly zero
-            else:  # the data do not inform the scale of a single group
-                scale, effect = draw_prior(group.scale, n, rng), np.zeros((n, len(kept)))
-            if group.kept is None or len(kept):
-                variables[f"{name}_effect"], dims[f"{name}_effect"] = effect[None], (group.dim,)
-            variables[f"sigma_{name}"], dims[f"sigma_{name}"] = scale[None], ()
-            if group.kept is not None:
-                coords[group.dim] = tuple(coords[group.dim][i] for i in kept)
+        variables = _variables(structure, density, x, theta, random_seed)
         return Fit(variables, dims, coords, {"point": point[None]}, diagnostics, start=began)
+
+
+def _axes(structure: Structure, evidence: Evidence) -> tuple[dict[str, tuple[str, ...]], dict[str, Any]]:
+    """Return the dimensions of each variable after chain and draw, and the coordinates."""
+    dims: dict[str, tuple[str, ...]] = {}
+    for name, coefficient in structure.coefficients.items():
+        dims[name] = () if coefficient.dim is None else (coefficient.dim,)
+    coords = dict(evidence.coords)
+    for name, group in structure.groups.items():
+        if group.kept is None or len(group.kept):
+            dims[f"{name}_effect"] = (group.dim,)
+        dims[f"sigma_{name}"] = ()
+        if group.kept is not None:
+            coords[group.dim] = tuple(coords[group.dim][i] for i in group.kept)
+    return dims, coords
+
+
+def _variables(
+    structure: Structure, density: Density, x: FloatArray, theta: FloatArray, random_seed: int
+) -> dict[str, FloatArray]:
+    """Return the variables of draws of all parameters, each of shape (1, draw, ...)."""
+    variables: dict[str, FloatArray] = {}
+    for name, coefficient in structure.coefficients.items():
+        values = x[:, density.slices[name]]
+        values = expit(values) if coefficient.logit else values
+        variables[name] = values[None, :, 0] if coefficient.size is None else values[None]
+    rng = np.random.default_rng([random_seed, 1])
+    for name, group in structure.groups.items():
+        kept = np.arange(group.size) if group.kept is None else group.kept
+        if name in density.scales:
+            scale = np.exp(theta[:, density.scales.index(name)])
+            if group.is_cell:
+                effect = density.draw_cells(x, theta, rng)
+            else:
+                effect = x[:, density.slices[name]]
+                if not group.is_slope:
+                    effect = effect - effect.mean(axis=1, keepdims=True)  # exactly zero
+        else:  # the data do not inform the scale of a single group
+            scale, effect = draw_prior(group.scale, len(x), rng), np.zeros((len(x), len(kept)))
+        if group.kept is None or len(kept):
+            variables[f"{name}_effect"] = effect[None]
+        variables[f"sigma_{name}"] = scale[None]
+    return variables
 
 
 @dataclass(frozen=True, eq=False)

@@ -246,7 +246,7 @@ class PosteriorEstimator:
             )
         return self._complete(collection, _targets(collection, run_ids), groups[0], engine, shared)
 
-    def learn(self, part: Collection, measures: object) -> dict[str, Recorded]:
+    def learn(self, part: Collection, measures: object, *, keep_draws: bool = False) -> dict[str, Recorded]:
         """Fit the models to a pool alone, and return results from which estimates of any run go on.
 
         Parameters
@@ -255,6 +255,8 @@ class PosteriorEstimator:
             Of the pooled runs alone (`bayespool.collection.packing.pool_alone`). Estimates of runs that are
             joined to it find these results.
         measures : measure or iterable of measures
+        keep_draws : bool, default False
+            Whether the draws are among the results.
         """
         engine, shared = self._engine(), SharedWork(recorded=recorded_work(part))
         for group in self._groups(part, parse_measures(measures), shared):
@@ -264,11 +266,11 @@ class PosteriorEstimator:
                 )
                 if not problem.has_pool_evidence:
                     continue
-                models = self._models(problem)
+                learning = self._models(problem), engine, self.priors, self.random_seed
                 kinds = shared.once("kinds", partial(with_kinds, part)) if self.model == "combined" else None
-                learn_threshold(problem, models, engine, self.priors, kinds)
+                learn_threshold(problem, *learning, kinds, keep_draws=keep_draws)
                 if not threshold.given and self.shift is None and self._shift_prior(part) is None:
-                    learn_unexplained(problem, models, engine, self.priors)
+                    learn_unexplained(problem, *learning, keep_draws=keep_draws)
         return shared.recorded
 
     def _engine(self) -> Engine:
