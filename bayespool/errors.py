@@ -24,6 +24,7 @@ __all__ = [
     "NoPoolWarning",
     "OrganizationWarning",
     "OutputError",
+    "PREPARE_ANEW",
     "PartialListWarning",
     "PoolWarning",
     "PooledRunWarning",
@@ -39,6 +40,9 @@ __all__ = [
 ]
 
 _Class = TypeVar("_Class")
+
+PREPARE_ANEW = "make the prepared collection anew: bayespool prepare"
+"""Remedy for what in such a file is not as it was written."""
 
 
 class BayespoolError(Exception):

@@ -45,7 +45,7 @@ from bayespool.collection.sources import (
     gather_qrels,
     gather_runs,
 )
-from bayespool.errors import InputError
+from bayespool.errors import PREPARE_ANEW, InputError
 
 _pool_parts: WeakKeyDictionary[Collection, tuple[Collection, OrderArray]] = WeakKeyDictionary()
 
@@ -408,9 +408,6 @@ def parquet_member(table: pa.Table, **encodings: str) -> bytes:
     return buffer.getvalue()
 
 
-_HINT = "make it anew with bayespool prepare"
-
-
 def unpack(
     members: Mapping[str, bytes], *, qrels: Judgments | None = None, path: Path | None = None
 ) -> Collection:
@@ -433,7 +430,8 @@ def unpack(
         about = json.loads(members[_ABOUT])
         part = _unpack(members, about)
         fingerprint, negatives = str(about["judgments"]), Negatives(**about["negatives"])
-    if "relevance" in _columns(members):
+        has_judgments = "relevance" in _columns(members)
+    if has_judgments:
         if qrels is not None:
             hint = "leave out --qrels (qrels=)"
             raise InputError("the prepared collection has its judgments", path=path, hint=hint)
@@ -474,7 +472,7 @@ def member_errors(path: Path | None) -> Iterator[None]:
         pa.ArrowException,
     ) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
-        raise InputError(f"not as it was written: {reason}", path=path, hint=_HINT) from None
+        raise InputError(f"not as it was written: {reason}", path=path, hint=PREPARE_ANEW) from None
 
 
 def _columns(members: Mapping[str, bytes]) -> list[str]:

@@ -130,7 +130,7 @@ class Relay:
     ) -> Fit:
         """Return the first engine's fit if it passes its checks, else the second engine's.
 
-        The first one goes on from the ``start`` of an earlier fit, if given.
+        The first one goes on from the ``start`` of an earlier fit, if given; one that fails is not used.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiagnosticsWarning)  # replaced by the warning below
@@ -142,6 +142,8 @@ class Relay:
                 problems = ("a curvature is not positive",)
         if not problems:
             return fit
+        if start is not None:
+            return self.fit(spec, evidence, random_seed, **more)
         warn_caller(
             f"{spec.name}: {'; '.join(problems)}; sampling with {self.second.name} instead",
             DiagnosticsWarning,

@@ -25,7 +25,7 @@ from scipy.special import expit, ndtri
 
 from bayespool.arrays import FloatArray, OrderArray
 from bayespool.compiled import one_thread
-from bayespool.errors import DiagnosticsWarning, warn_caller
+from bayespool.errors import PREPARE_ANEW, DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit, Start
@@ -91,6 +91,7 @@ def choose_next(points: FloatArray, nodes: FloatArray, log_density: FloatArray) 
 
 
 _LOG_SCALE_STEP = 0.15  # of finite differences in θ, about a fifth of its standard deviation
+_LARGEST_LOG_SCALE, _LARGEST_PARAMETER = 30.0, 1e4  # that a search may have ended at
 _SCALES_TOLERANCE = 0.05  # of twice a step's gain in log density; points are only laid about θ's mode
 _MODE_TOLERANCE = 1e-4  # the same, of modes of x
 COARSE_TOLERANCE = 1e-3  # the same, while scales are optimized
@@ -439,6 +440,18 @@ class Approximation:
         return worst
 
 
+def _check_start(start: Start, theta: FloatArray, x: FloatArray) -> None:
+    """Raise `InputError` for a start that a search for scales cannot have ended at."""
+    fits = start.theta.shape == start.spread.shape == theta.shape and start.x.shape == x.shape
+    if (
+        not fits
+        or not (0 < start.spread.min() <= start.spread.max() < _LARGEST_LOG_SCALE)
+        or np.abs(start.theta).max() > _LARGEST_LOG_SCALE
+        or np.abs(start.x).max(initial=0) > _LARGEST_PARAMETER
+    ):
+        raise InputError("a prepared start of a fit is not of its evidence", hint=PREPARE_ANEW)
+
+
 def approximate(
     density: Density,
     *,
@@ -458,7 +471,10 @@ def approximate(
         drawn = {"many": nodes, "chance": one[0], "many_shares": one, "points": zero, "nearest": zero}
         return Approximation(density, nodes, likelihood, mean, **drawn, converged=middle.is_fine)
     if near is None:
-        start = find_scales(density, theta, x) if start is None else start
+        if start is None:
+            start = find_scales(density, theta, x)
+        else:
+            _check_start(start, theta, x)
         density.forget()  # what follows depends on the start alone
         theta, spread = start.theta, start.spread
         middle = find_mode(density, theta, start.x, COARSE_TOLERANCE)

@@ -278,7 +278,7 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
         if digests != head["digests"]:
             raise ValueError("members are missing, changed or of another file")
         recorded = _unpack_results(members[_RESULTS])
-        measures = parse_measures(tuple(map(str, head["measures"])))
+        measures, fingerprint = parse_measures(tuple(map(str, head["measures"]))), str(head["fingerprint"])
         ranks = None if head["ranks"] is None else int(head["ranks"])
     part = unpack(members, qrels=qrels, path=source)
     if version != __version__:
@@ -286,9 +286,7 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
         warn_caller(message, InputWarning)
         recorded = {}
     recorded_work(part).update(recorded)
-    return PreparedCollection(
-        part, measures, ranks, str(head["fingerprint"]), recorded, members.get(_CARD, b"")
-    )
+    return PreparedCollection(part, measures, ranks, fingerprint, recorded, members.get(_CARD, b""))
 
 
 def _pack_results(recorded: Mapping[str, Recorded]) -> bytes:
@@ -315,6 +313,8 @@ def _unpack_results(member: bytes) -> dict[str, Recorded]:
     recorded: dict[str, Recorded] = {}
     columns = [table[name].combine_chunks() for name in ("numbers", "counts")]
     for i, (key, name) in enumerate(zip(table["result"].to_pylist(), table["name"].to_pylist(), strict=True)):
+        if not isinstance(key, str) or not isinstance(name, str):
+            raise ValueError("a result without a name")
         numbers, counts = (column[i].values.to_numpy(zero_copy_only=False) for column in columns)
         recorded.setdefault(key, {})[name] = counts if len(counts) else numbers
     return recorded
