@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 __all__ = [
+    "PREPARE_ANEW",
     "BayespoolError",
     "BayespoolWarning",
     "CacheWarning",
@@ -24,7 +25,6 @@ __all__ = [
     "NoPoolWarning",
     "OrganizationWarning",
     "OutputError",
-    "PREPARE_ANEW",
     "PartialListWarning",
     "PoolWarning",
     "PooledRunWarning",

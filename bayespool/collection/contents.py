@@ -310,6 +310,11 @@ class Collection(ReadOnlyArrays):
         """Only organization that contributed each document, shape (pair,) (`sole_contributor`)."""
         return find_sole_contributor(self, self.organization)
 
+    @cached_property
+    def _sole_run(self) -> IntArray:
+        """Only run that contributed each document, shape (pair,) (`sole_contributor`)."""
+        return find_sole_contributor(self, np.arange(len(self.run_ids), dtype=np.int32))
+
     def run_index(self, run_ids: str | Iterable[str] | None = None) -> OrderArray:
         """Return the indices of the named runs (default: all runs), shape (run,).
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
-import io
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -18,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from bayespool.arrays import BoolArray, IntArray, LevelArray, OrderArray
+from bayespool.collection.archives import member_errors, read_member
 from bayespool.collection.build import (
     EncodedRun,
     Encoding,
@@ -45,7 +43,8 @@ from bayespool.collection.sources import (
     gather_qrels,
     gather_runs,
 )
-from bayespool.errors import PREPARE_ANEW, InputError
+from bayespool.errors import InputError
+from bayespool.tables.files import parquet_member
 
 _pool_parts: WeakKeyDictionary[Collection, tuple[Collection, OrderArray]] = WeakKeyDictionary()
 
@@ -389,25 +388,6 @@ def _index_type(first: OrderArray, part: Collection) -> type[np.unsignedinteger[
     return np.uint16 if most <= np.iinfo(np.uint16).max else np.uint32
 
 
-def parquet_member(table: pa.Table, **encodings: str) -> bytes:
-    """Return a table as an uncompressed Parquet file, the same bytes for the same table."""
-    buffer = io.BytesIO()
-    plain = {
-        f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name: "PLAIN"
-        for field in table.schema
-    }
-    pq.write_table(
-        table,
-        buffer,
-        compression="none",
-        use_dictionary=False,
-        write_statistics=False,
-        store_schema=False,
-        column_encoding=plain | encodings,
-    )
-    return buffer.getvalue()
-
-
 def unpack(
     members: Mapping[str, bytes], *, qrels: Judgments | None = None, path: Path | None = None
 ) -> Collection:
@@ -454,29 +434,8 @@ def unpack(
     return judged
 
 
-@contextlib.contextmanager
-def member_errors(path: Path | None) -> Iterator[None]:
-    """Raise `InputError` for members that are missing or not as they were written."""
-    try:
-        yield
-    except (
-        ArithmeticError,
-        AttributeError,
-        IndexError,
-        KeyError,
-        MemoryError,
-        OSError,
-        RecursionError,
-        TypeError,
-        ValueError,
-        pa.ArrowException,
-    ) as error:
-        reason = f"no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
-        raise InputError(f"not as it was written: {reason}", path=path, hint=PREPARE_ANEW) from None
-
-
 def _columns(members: Mapping[str, bytes]) -> list[str]:
-    names: list[str] = pq.read_schema(io.BytesIO(members[_DOCUMENTS])).names
+    names: list[str] = read_member(members[_DOCUMENTS]).column_names
     return names
 
 
@@ -497,7 +456,7 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any]) -> Collectio
         raise ValueError("runs without a depth or an organization")
     if about["order"] not in get_args(Order):
         raise ValueError(f"no order {about['order']!r}")
-    table = pq.read_table(io.BytesIO(members[_DOCUMENTS]), use_threads=False)
+    table = read_member(members[_DOCUMENTS])
     topic = table["topic"].to_numpy().astype(np.int32)
     doc_ids = table["doc_id"].combine_chunks().cast(pa.string())
     if (
@@ -538,7 +497,7 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any]) -> Collectio
 
 def _unpack_rankings(member: bytes, topic: IntArray, n_runs: int, n_topics: int) -> IntArray | Rankings:
     """Return the rankings of runs as pair codes, shape (run, topic, rank)."""
-    rankings = pq.read_table(io.BytesIO(member), use_threads=False)["documents"].combine_chunks()
+    rankings = read_member(member)["documents"].combine_chunks()
     length = np.diff(rankings.offsets.to_numpy())
     first = np.searchsorted(topic, np.arange(n_topics + 1))
     if len(length) != n_runs * n_topics or rankings.null_count or rankings.values.null_count:

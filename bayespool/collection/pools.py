@@ -103,9 +103,7 @@ def sole_contributor(collection: Collection, by: Literal["organization", "run"] 
     """Return the only organization (or run) to contribute each document, shape (pair,); −1 if not unique."""
     if by not in ("organization", "run"):
         raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
-    if by == "organization":
-        return collection._sole_organization
-    return find_sole_contributor(collection, np.arange(len(collection.run_ids), dtype=np.int32))
+    return collection._sole_organization if by == "organization" else collection._sole_run
 
 
 def find_sole_contributor(collection: Collection, unit: IntArray) -> IntArray:

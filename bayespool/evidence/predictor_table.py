@@ -103,9 +103,9 @@ def compute_predictors(context: DocumentContext, names: Sequence[str]) -> FloatA
     if len(rank) and rank.max() > context.depth:
         raise InputError(f"a document at rank {rank.max()} is below the depth of {context.depth}")
     predictors = np.empty((n_documents, len(names)))
-    for column, name in enumerate(names):
-        with one_thread():
-            values = np.asarray(known[name].compute(context))
+    with one_thread():
+        columns = [np.asarray(known[name].compute(context)) for name in names]
+    for column, (name, values) in enumerate(zip(names, columns, strict=True)):
         finite = np.isfinite(values) | (np.isnan(values) & (name in label_names))
         if values.shape != (n_documents,) or not finite.all():
             raise InputError(

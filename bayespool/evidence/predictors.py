@@ -37,7 +37,7 @@ class AmongOthers(NamedTuple):
 
 
 class KnownFusion(NamedTuple):
-    """What learned fusion says of documents and their runs, without the fusion itself."""
+    """Result of learned fusion for documents and their runs, without the fusion itself."""
 
     odds: IntArray  # log odds of relevance times `FUSION_UNITS`, shape (document,)
     skill: FloatArray  # of each run's regression on them, with the next two, shape (row,)
@@ -166,7 +166,7 @@ class DocumentContext:
 
     @property
     def fusion(self) -> KnownFusion:
-        """What learned fusion says of the documents and their runs."""
+        """Result of learned fusion for the documents and their runs."""
         odds = np.rint(self.learned_odds * FUSION_UNITS).astype(np.int32)
         return KnownFusion(odds, *self.run_skill_regression)
 

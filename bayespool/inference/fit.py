@@ -85,7 +85,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where a search for scales ended, from which the same engine makes the same fit again.
+    """End of a search for scales, from which the same engine makes the same fit again.
 
     Attributes
     ----------

@@ -234,6 +234,8 @@ class ModelSpec:
         >>> MODELS["ratio"].with_priors({"mu": "Normal(0, 1)"}).coefficients["mu"]
         Prior(distribution='Normal', args=(0.0, 1.0))
         """
+        if not priors:
+            return self
         parsed = {name: parse_prior(prior) for name, prior in priors.items()}
         effects = {
             name: dataclasses.replace(effect, scale=parsed.get(f"sigma_{name}", effect.scale))

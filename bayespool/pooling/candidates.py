@@ -275,7 +275,7 @@ class PoolPlausibility:
         depths = np.zeros(len(collection.run_ids), dtype=np.int32)
         depths[pooled] = 2 * collection.run_depths(pooled)
         deeper = collection.with_pool(collection.pooled, DepthPool(2 * depth, tuple(depths.tolist())))
-        lone = inside & (find_sole_contributor(collection, collection.organization) >= 0)
+        lone = inside & (sole_contributor(collection) >= 0)
         below = deeper.in_pool() & ~inside & (find_sole_contributor(deeper, deeper.organization) >= 0)
         everywhere = collection.document[candidates, :, :depth]
         n_documents = int((everywhere >= 0).sum())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import FloatArray, IndexArray, LevelArray, Levels, OrderArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, LevelArray, Levels, OrderArray
 from bayespool.collection import Collection, Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, renamed_attributes, warn_caller
@@ -231,7 +231,11 @@ class Completion(ReprHTMLMixin):
         collection = unknowns.collection
         organization = collection.organization[unknowns.run_index]
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
+        is_alone = len(np.unique(organization)) == 1
         effects_by_threshold = []
+        columns: dict[int, slice | BoolArray] = {
+            o: slice(None) if is_alone else organization == o for o in present
+        }
         for posterior in posteriors:
             of_threshold, stream = [], posterior.threshold.stream
             standard = dict[int, FloatArray]()  # shared by the models
@@ -243,7 +247,7 @@ class Completion(ReprHTMLMixin):
                     if o not in standard:
                         cell = (collection.organizations[o], collection.query_ids[topic], *stream)
                         standard[o] = normals(len(effects), self.random_seed, "cell", *cell)
-                    effects[:, organization == o] = (scale * standard[o])[:, None]
+                    effects[:, columns[o]] = (scale * standard[o])[:, None]
                     if o in component.cells:
                         known = component.known & (organization == o)
                         effects[:, known] = component.cells[o][:, topic, None]

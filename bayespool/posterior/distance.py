@@ -351,6 +351,7 @@ class NewOrganizations:
     above: tuple[int, ...]
     below: NewOrganizations | None
     _factors: dict[str, FloatArray] = field(default_factory=dict, init=False, repr=False)
+    _last: dict[tuple[str, ...], FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     def effects(self, scale: FloatArray, names: Sequence[str]) -> FloatArray:
         """Draw an effect for each named organization, shape (draw, name)."""
@@ -371,10 +372,16 @@ class NewOrganizations:
 
     def normals(self, *names: str) -> FloatArray:
         """Draw standard normal numbers for a name, correlated between adjacent thresholds, shape (draw,)."""
-        own = normals(len(self.freedom), self.random_seed, *names, *self.above)
-        if self.below is None:
-            return own
-        return self.correlation * self.below.normals(*names) + np.sqrt(1 - self.correlation**2) * own
+        # numbers of one organization are kept: the threshold above asks for them, and its next run does
+        if not any(of[1] == names[1] for of in self._last):
+            self._last.clear()
+        if names not in self._last:
+            own = normals(len(self.freedom), self.random_seed, *names, *self.above)
+            if self.below is not None:
+                tied = self.correlation * self.below.normals(*names)
+                own = tied + np.sqrt(1 - self.correlation**2) * own
+            self._last[names] = own
+        return self._last[names]
 
     def t_scale_factor(self, name: str) -> FloatArray:
         """Return an organization's scale factor from normal to t effects, shape (draw,).

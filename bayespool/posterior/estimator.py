@@ -256,21 +256,20 @@ class PosteriorEstimator:
             joined to it find these results.
         measures : measure or iterable of measures
         """
-        results, engine = recorded_work(part), self._engine()
-        shared = work_on(part, engine, self.random_seed)
+        engine, shared = self._engine(), SharedWork(recorded=recorded_work(part))
         for group in self._groups(part, parse_measures(measures), shared):
             for threshold in find_joint_thresholds(part, group):
                 problem = ScoringProblem(
                     part, (), group[0], self.estimand, self._min_organizations, threshold, shared=shared
                 )
-                models = self._models(problem)
                 if not problem.has_pool_evidence:
                     continue
+                models = self._models(problem)
                 kinds = shared.once("kinds", partial(with_kinds, part)) if self.model == "combined" else None
                 learn_threshold(problem, models, engine, self.priors, kinds)
                 if not threshold.given and self.shift is None and self._shift_prior(part) is None:
                     learn_unexplained(problem, models, engine, self.priors)
-        return results
+        return shared.recorded
 
     def _engine(self) -> Engine:
         """Return the inference engine, which caches compiled models between measures."""

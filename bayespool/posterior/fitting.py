@@ -226,6 +226,9 @@ def fit_prepared(
     return ThresholdPosterior(threshold, mixture, NewKind(of_kinds[0], new_kind, order), held_out), weights
 
 
+_START = ("theta", "spread", "x")  # arrays of a `Start`
+
+
 def _recorded_name(problem: ScoringProblem, *parts: PreparedModel) -> tuple[object, ...] | None:
     """Return the name under which results of fits to the pool are recorded; None for other evidence."""
     is_of_pool = all(isinstance(part.evidence, LinearEvidence) and not part.known for part in parts)
@@ -238,21 +241,17 @@ def _recorded_name(problem: ScoringProblem, *parts: PreparedModel) -> tuple[obje
 def _fit(problem: ScoringProblem, part: PreparedModel, engine: Engine, seed: int) -> Fit:
     """Return the fit of a model, which goes on from a recorded start, if there is one."""
     shared, name = problem.shared, _recorded_name(problem, part)
-    lengths = {"theta": None, "spread": None, "x": None, "error": 1}
-    found = None if name is None or engine.name != Laplace.name else shared.find("start", *name, **lengths)
-    start = None if found is None else Start(found["theta"], found["spread"], found["x"], *found["error"])
+    start = None
+    if name is not None and engine.name == Laplace.name:
+        lengths = {"theta": None, "spread": None, "x": None, "error": 1}
+        results = shared.find("start", *name, **lengths)
+        if results is not None:
+            start = Start(results["theta"], results["spread"], results["x"], float(results["error"][0]))
     kept = shared if name is None else shared.kept
     fit = kept.once(("fit", part.key, seed), partial(part.fit, engine, seed, start))
     if name is not None and start is None and fit.start is not None and fit.diagnostics.passed:
-        began = fit.start
-        shared.record(
-            "start",
-            *name,
-            theta=began.theta,
-            spread=began.spread,
-            x=began.x,
-            error=np.array([began.interval_error]),
-        )
+        began = {part: getattr(fit.start, part) for part in _START}
+        shared.record("start", *name, **began, error=np.array([fit.start.interval_error]))
     return fit
 
 
@@ -265,9 +264,9 @@ def _decide(
     """Return the models' weights with their held-out coverage, recorded ones where there are any."""
     shared, name = problem.shared, _recorded_name(problem, *prepared.values())
     lengths = {"weights": len(prepared), "coverage": 2}
-    found = None if name is None else shared.find("weights", *name, **lengths)
-    if found is not None:
-        (share, n), weights = found["coverage"].tolist(), found["weights"].tolist()
+    results = None if name is None else shared.find("weights", *name, **lengths)
+    if results is not None:
+        (share, n), weights = results["coverage"].tolist(), results["weights"].tolist()
         if min(weights) < 0 or abs(sum(weights) - 1) > 1e-6 or not 0 <= share <= 1 or not 0 <= n < 1e6:
             raise InputError("prepared weights of models are no shares", hint=PREPARE_ANEW)
         return weights, HeldOut(share, int(n)) if n else HeldOut()
@@ -309,11 +308,12 @@ def _fit_mixture(
     for (model, part), key in zip(prepared.items(), keys, strict=True):
         below_it, effect = of_models.get(part.model), part.spec.effects["organization"]
         learned = effect, fits[model].draws(), part.evidence.organizations, random_seed, stream, below_it
-        new = shared.kept.once(
+        kept = shared if _recorded_name(problem, part) is None else shared.kept
+        new = kept.once(
             ("new organizations", *key, random_seed, stream, below_it),
             partial(learn_new_organizations, *learned),
         )
-        linear = shared.once(("linear terms", *key), partial(LinearTerms.of, part, fits[model]))
+        linear = kept.once(("linear terms", *key), partial(LinearTerms.of, part, fits[model]))
         components.append(build_fitted_model(problem, part, fits[model], new, shift, linear))
     member = draw_members(n_draws, np.array(weights), np.random.default_rng(seeds[0]))
     return Mixture(tuple(components), member, np.arange(n_draws)), weights, coverage

@@ -101,13 +101,21 @@ class SharedWork:
         return kept if self.kept is self else self.once(("part", name), lambda: SharedWork(kept))
 
     def find(self, *name: object, **lengths: int | None) -> Recorded | None:
-        """Return recorded results, or None; `InputError` unless they are numbers, of these lengths if given."""
-        found = self.kept.recorded.get(" ".join(map(str, (self.kept.name, *name))))
-        for array, length in lengths.items() if found is not None else ():
-            values = found.get(array, np.zeros(0))
+        """Return recorded results, or None.
+
+        Raises
+        ------
+        InputError
+            These arrays are missing or not finite, or of other lengths, where these are given.
+        """
+        recorded = self.kept.recorded.get(" ".join(map(str, (self.kept.name, *name))))
+        if recorded is None:
+            return None
+        for array, length in lengths.items():
+            values = recorded.get(array, np.zeros(0))
             if len(values) != (length or len(values)) or not np.isfinite(values).all():
-                raise InputError(f"prepared results for {array!r} are not those of the pool", hint=PREPARE_ANEW)
-        return found
+                raise InputError(f"prepared results are not those of the pool: {array}", hint=PREPARE_ANEW)
+        return recorded
 
     def record(self, *name: object, **arrays: npt.NDArray[Any]) -> Recorded:
         """Record results under a name, and return them."""
@@ -281,9 +289,9 @@ class ScoringProblem:
             context = table.context(collection, cutoff=self.document_depth, **self.threshold.levels)
             lengths = dict.fromkeys(KnownFusion._fields, len(context.runs)) | {"odds": len(context.pair)}
             looks = hidden and not collection.judges
-            found = self.shared.find(*self._fusion_name, **lengths) if looks else None
-            if found is not None:
-                fusion = KnownFusion(*(found[name] for name in KnownFusion._fields))
+            results = self.shared.find(*self._fusion_name, **lengths) if looks else None
+            if results is not None:
+                fusion = KnownFusion(*(results[name] for name in KnownFusion._fields))
                 context = dataclasses.replace(context, known=fusion)
             self._contexts[hidden] = context
         return self._contexts[hidden]
@@ -443,6 +451,9 @@ class ScoringProblem:
         return log_odds
 
 
+_digests: WeakKeyDictionary[ModelEvidence | LinearEvidence, bytes] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
     """Model specification with its evidence and log-odds formula, ready to be fitted.
@@ -478,12 +489,14 @@ class PreparedModel:
     @cached_property
     def key(self) -> Hashable:
         """Cache key for fits, equal for equal models on equal evidence."""
-        digest = hashlib.blake2b(digest_size=16)
-        for part in dataclasses.fields(self.evidence):
-            value = getattr(self.evidence, part.name)
-            digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
-            digest.update(b"\0")
-        return repr(self.spec), digest.digest(), self.run_ids, self.known
+        if self.evidence not in _digests:
+            digest = hashlib.blake2b(digest_size=16)
+            for part in dataclasses.fields(self.evidence):
+                value = getattr(self.evidence, part.name)
+                digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
+                digest.update(b"\0")
+            _digests[self.evidence] = digest.digest()
+        return repr(self.spec), _digests[self.evidence], self.run_ids, self.known
 
     def fit(self, engine: Engine, random_seed: int, start: Start | None = None) -> Fit:
         """Fit the model to its evidence with the given engine, which made the ``start``, if any."""

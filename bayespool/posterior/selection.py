@@ -183,7 +183,7 @@ def _without_unexplained(problem: ScoringProblem, depth: int) -> ScoringProblem:
     def without(whole: Collection) -> Collection:
         return whole.without_judgments(find_unexplained(whole))
 
-    def of_runs() -> Collection:
+    def joined() -> Collection:
         kept = problem.shared.kept.once(name, lambda: without(part))
         if part is collection:
             return kept
@@ -191,7 +191,7 @@ def _without_unexplained(problem: ScoringProblem, depth: int) -> ScoringProblem:
 
     return dataclasses.replace(
         problem,
-        collection=of_runs() if part is collection else problem.shared.once(name, of_runs),
+        collection=joined() if part is collection else problem.shared.once(name, joined),
         measure=Precision(depth, rel=problem.threshold.rel),
         reach=None,
         shared=problem.shared.part(name),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bayespool import __version__
 from bayespool.collection import (
@@ -23,7 +21,13 @@ from bayespool.collection import (
     add_second_assessors,
     gather_qrels,
 )
-from bayespool.collection.packing import join_runs, member_errors, pack, parquet_member, pool_alone, unpack
+from bayespool.collection.archives import (
+    member_errors,
+    read_archive,
+    read_member,
+    write_archive,
+)
+from bayespool.collection.packing import join_runs, pack, pool_alone, unpack
 from bayespool.collection.readers import Reading
 from bayespool.collection.scope import Exclude
 from bayespool.collection.sources import Judges, Organizations, Runs, gather_judges
@@ -36,8 +40,7 @@ from bayespool.posterior.thresholds import describe_excess_levels, find_threshol
 from bayespool.report.saving import StoredResult, result_of_json
 from bayespool.scoring.scores import Scores
 from bayespool.scoring.scoring import score
-from bayespool.tables.archives import read_archive, write_archive
-from bayespool.tables.files import PathLike, digest
+from bayespool.tables.files import PathLike, digest, parquet_member
 from bayespool.tables.markup import one_line
 
 SUFFIX = ".bayespool"
@@ -160,16 +163,14 @@ class PreparedCollection:
         """Warn of measures whose models are not fitted yet."""
         lacking = [measure for measure in measures if not self.has_fits(measure)]
         if lacking:
-            message = (
-                f"{', '.join(map(str, lacking))}: not prepared; the models are fitted now, which takes longer"
-            )
-            warn_caller(message, InputWarning)
+            names = ", ".join(map(str, lacking))
+            warn_caller(f"{names}: not prepared; the models are fitted now, which takes longer", InputWarning)
 
     def has_fits(self, measure: Measure) -> bool:
-        """Return whether the models of a measure are fitted, or whether it has none on this collection."""
+        """Return whether the models of a measure are fitted, or a posterior has no value under it."""
         collection = self.collection
-        if not self.recorded or describe_excess_levels(collection, measure):
-            return not self.recorded and not self.measures
+        if describe_excess_levels(collection, measure):
+            return True
         depth = evidence_depth("rankings", measure.cutoff)
         names = [f"pool start {t.rel} {t.given} {depth} " for t in find_thresholds(collection, measure)]
         return all(any(key.startswith(name) for key in self.recorded) for name in names)
@@ -309,7 +310,7 @@ def _pack_results(recorded: Mapping[str, Recorded]) -> bytes:
 
 
 def _unpack_results(member: bytes) -> dict[str, Recorded]:
-    table = pq.read_table(io.BytesIO(member), use_threads=False)
+    table = read_member(member)
     recorded: dict[str, Recorded] = {}
     columns = [table[name].combine_chunks() for name in ("numbers", "counts")]
     for i, (key, name) in enumerate(zip(table["result"].to_pylist(), table["name"].to_pylist(), strict=True)):

@@ -271,6 +271,28 @@ def parquet_bytes(
     return buffer.getvalue()
 
 
+def parquet_member(table: Any, **encodings: str) -> bytes:
+    """Return an Arrow table as an uncompressed Parquet file, the same bytes for the same table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    plain = {
+        f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name: "PLAIN"
+        for field in table.schema
+    }
+    pq.write_table(
+        table,
+        buffer,
+        compression="none",
+        use_dictionary=False,
+        write_statistics=False,
+        store_schema=False,
+        column_encoding=plain | encodings,
+    )
+    return buffer.getvalue()
+
+
 def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
     """Read columns and metadata from a file by `parquet_bytes`, or return None if it is damaged."""
     read = _read_table(path)

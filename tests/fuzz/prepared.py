@@ -19,9 +19,9 @@ from fuzz.stored import ODD, turned
 
 from bayespool import prepare, score
 from bayespool.collection import packing
+from bayespool.collection.archives import member_errors, read_archive, write_archive
 from bayespool.experiments import SimulationSettings, simulate
 from bayespool.scoring.prepared import PreparedCollection, read_prepared, with_card
-from bayespool.tables.archives import read_archive, write_archive
 from bayespool.tables.files import digest
 
 Members = dict[str, bytes]
@@ -199,12 +199,12 @@ def _change_value(rng: random.Random, values: list[Any], kind: pa.DataType) -> N
 
 def _make_right(rng: random.Random, members: Members) -> None:
     """Make the fingerprint of the judgments, and the digests, those of what is there, where it can be."""
-    with refused(), packing.member_errors(None):
+    with refused(), member_errors(None):
         about = json.loads(members[ABOUT])
         if rng.random() < 0.8 and isinstance(about, dict):
             about["judgments"] = packing.fingerprint_judgments(packing._unpack(members, about))
             members[ABOUT] = json.dumps(about).encode()
-    with refused(), packing.member_errors(None):
+    with refused(), member_errors(None):
         head = json.loads(members[HEAD])
         if isinstance(head, dict):
             head["digests"] = {name: digest(content) for name, content in members.items() if name != HEAD}

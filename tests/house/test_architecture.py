@@ -543,6 +543,15 @@ except SystemExit as end:
     assert loaded_after("\n".join(f"import {module}" for module in light), NOT_BY_ANY_LIBRARY_MODULE) == set()
 
 
+def test_a_score_loads_neither_samplers_nor_plots() -> None:
+    code = """
+from bayespool import load_example, score
+print(score(load_example(), "new-b", "P@10", posterior="draws=50"))
+"""
+    slow = ("pymc", "pytensor", "nutpie", "arviz_base", "arviz_stats", "statsmodels", "matplotlib", "xarray")
+    assert loaded_after(code, slow) == set()
+
+
 def test_front_door_offers_what_it_lists_and_never_a_module() -> None:
     """A name that a module has too would be the module as soon as something imports it."""
     assert not [name for name in bayespool.__all__ if is_module(f"bayespool.{name}")]

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from bayespool import parse_measure, prepare, read_collection, read_prepared, score
+from bayespool.collection.archives import read_archive, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, pool_part, unpack
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import simulate_example
-from bayespool.tables.archives import read_archive, write_archive
 
 MEASURES = ("P@10", "nDCG@10")
 
@@ -88,9 +88,7 @@ def test_a_measure_that_was_not_prepared_is_fitted_and_said(files, path):
         scores = read.score(runs[0], "AP@50", estimators="posterior-combined")
     same(
         scores,
-        score(
-            read_collection(runs=runs[0], **given), measures="AP@50", estimators="posterior-combined"
-        ),
+        score(read_collection(runs=runs[0], **given), measures="AP@50", estimators="posterior-combined"),
     )
     assert read.has_fits(parse_measure("AP@50"))
 

@@ -1,16 +1,20 @@
-"""Archives: members in one file of our own making, the same bytes for the same members, read with limits."""
+"""Archives of prepared collections: the same bytes for the same members, read with limits."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from bayespool.errors import InputError
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bayespool.errors import PREPARE_ANEW, InputError
 from bayespool.tables.files import PathLike, atomic_write
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member: the time of writing must not be in the bytes
@@ -87,3 +91,29 @@ def read_archive(path: PathLike, *, max_size: int, hint: str) -> dict[str, bytes
             f"cannot be read: {str(error) or type(error).__name__}", path=source, hint=hint
         ) from None
     return members
+
+
+def read_member(content: bytes) -> pa.Table:
+    """Return the table of a Parquet file in memory."""
+    return pq.read_table(io.BytesIO(content), use_threads=False)
+
+
+@contextlib.contextmanager
+def member_errors(path: Path | None) -> Iterator[None]:
+    """Raise `InputError` for members that are missing or not as they were written."""
+    try:
+        yield
+    except (
+        ArithmeticError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        MemoryError,
+        OSError,
+        RecursionError,
+        TypeError,
+        ValueError,
+        pa.ArrowException,
+    ) as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
+        raise InputError(f"not as it was written: {reason}", path=path, hint=PREPARE_ANEW) from None

@@ -1,0 +1,62 @@
+"""The command ``prepare``, and commands on the file that it wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import Outcome
+
+from bayespool import read_prepared
+
+
+@pytest.fixture(scope="module")
+def campaign(small_files: Path) -> list[object]:
+    files = {"--qrels": "qrels.txt", "--pool": "pool", "--organizations": "organizations.csv"}
+    return [part for option, name in files.items() for part in (option, small_files / name)]
+
+
+def frame(done: Outcome, path: Path) -> pd.DataFrame:
+    assert done.status == 0, done.err
+    return pd.DataFrame(json.loads(path.read_text(encoding="utf-8"))["scores"])
+
+
+def test_a_prepared_file_scores_as_the_files_do(
+    run: Callable[..., Outcome], campaign: list[object], small_files: Path, tmp_path: Path
+) -> None:
+    path, new = tmp_path / "small.bayespool", sorted((small_files / "new").iterdir())
+    done = run("prepare", *campaign, "-m", "P@10", "-o", path)
+    assert done.status == 0, done.err
+    assert f"Wrote {path}" in done.out
+    asked = ["-m", "P@10", "--posterior", "draws=50", "-o", tmp_path / "scores.json"]
+    from_files = frame(run("score", *new, *campaign, *asked), tmp_path / "scores.json")
+    done = run("score", *new, "--collection", path, *asked)
+    pd.testing.assert_frame_equal(frame(done, tmp_path / "scores.json"), from_files)
+    assert "not prepared" not in done.err
+    done = run("score", *new, "--collection", path, "-m", "AP@50", "--posterior", "draws=50")
+    assert "AP@50: not prepared; the models are fitted now" in done.err
+    done = run("leave-out", "--collection", path, "--estimators", "background", "--jobs", "1")
+    assert done.status == 0, done.err
+
+
+def test_what_does_not_go_with_a_prepared_file(
+    run: Callable[..., Outcome], campaign: list[object], small_files: Path, tmp_path: Path
+) -> None:
+    path, new = tmp_path / "small.bayespool", small_files / "new"
+    done = run("prepare", *campaign, "-m", "P@10", "--without-judgments", "-o", path)
+    assert done.status == 0, done.err
+    done = run("score", new, "--collection", path)
+    assert done.status == 1
+    assert "made without judgments; give the qrels of the campaign, too" in done.err
+    qrels = ["--qrels", small_files / "qrels.txt"]
+    assert run("score", new, "--collection", path, *qrels, "--estimators", "background").status == 0
+    done = run("score", new, "--collection", path, *qrels, "--known-depth", "5")
+    assert "--known-depth cannot be changed in a prepared collection" in done.err
+    done = run("score", new, "--collection", path, "--pool", small_files / "pool")
+    assert "--collection beside --qrels or --pool" in done.err
+    done = run("prepare", *campaign, "-o", tmp_path / "small.zip")
+    assert "not a prepared collection; end it in .bayespool" in done.err
+    assert read_prepared(path, qrels=small_files / "qrels.txt").collection.pool_depth == 10
