@@ -112,7 +112,7 @@ class SharedWork:
         if recorded is None:
             return None
         for array, length in lengths.items():
-            values = recorded.get(array, np.zeros(0))
+            values = recorded.get(array, np.full(1, np.nan))
             if len(values) != (length or len(values)) or not np.isfinite(values).all():
                 raise InputError(f"prepared results are not those of the pool: {array}", hint=PREPARE_ANEW)
         return recorded
