@@ -43,6 +43,7 @@ from .evidence import (
 )
 from .experiments import (
     Budgets as Budgets,
+    Card as Card,
     JudgeCheck as JudgeCheck,
     LeaveOutResult as LeaveOutResult,
     LeaveOutSeveralResult as LeaveOutSeveralResult,
@@ -51,6 +52,7 @@ from .experiments import (
     check_judges as check_judges,
     check_models as check_models,
     compare_budgets as compare_budgets,
+    describe_collection as describe_collection,
     leave_out as leave_out,
     leave_out_several as leave_out_several,
     load_example as load_example,

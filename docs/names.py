@@ -10,7 +10,7 @@ import bayespool
 GROUPS = {
     "Read runs and judgments": (
         "read_collection read_collections build_collection read_run read_runs read_qrels read_organizations "
-        "run_from_frame qrels_from_frame describe_pool discover_pool Collection"
+        "run_from_frame qrels_from_frame describe_pool discover_pool Collection describe_collection Card"
     ),
     "Score and compare": (
         "score Scores Estimates Values read_scores StoredScores compare Comparison gate Gate count_reversals "

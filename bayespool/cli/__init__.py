@@ -10,7 +10,14 @@ from typing import Any
 import click
 
 from bayespool.cli.commands import Commands
-from bayespool.cli.experiments import budgets, check_predictions, judges, leave_out, random_pools
+from bayespool.cli.experiments import (
+    budgets,
+    check_predictions,
+    describe,
+    judges,
+    leave_out,
+    random_pools,
+)
 from bayespool.cli.files import is_interruption
 from bayespool.cli.judging import audit, impute, judge_next, pool
 from bayespool.cli.messages import discard_streams, echo, is_output_error, prepare_streams, quietly
@@ -25,7 +32,7 @@ from bayespool.tables.formatting import printable
 __all__ = ["COMMANDS", "app", "commands", "main"]
 
 COMMANDS = {
-    "Score": (score, prepare, impute, report, demo),
+    "Score": (score, prepare, describe, impute, report, demo),
     "Compare": (compare, gate, reversals),
     "Campaign": (pool, plan, judge_next, audit, budgets),
     "Study": (leave_out, random_pools, judges),

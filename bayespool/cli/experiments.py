@@ -1,4 +1,4 @@
-"""The commands ``leave-out``, ``random-pools``, ``budgets``, ``judges`` and ``check predictions``."""
+"""The commands ``describe``, ``leave-out``, ``random-pools``, ``budgets``, ``judges``, ``check …``."""
 
 from __future__ import annotations
 
@@ -78,6 +78,27 @@ def _run(
         keywords |= {"folder": folder} if parts else {}
         result = function(collection, n_jobs=jobs, progress=show, **keywords)
     outputs.write(result)
+
+
+@command(
+    "experiments/cards.py:describe_collection",
+    first="qrels pool organizations measures graded collections output report jobs random_seed",
+    more="posterior reading",
+    own={"jobs": _JOBS["jobs"]},
+    short="Describe a collection: what to know before scoring on it",
+)
+def describe(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1) -> None:
+    """Describe a collection on one screen: its judgments and its pool, the smallest differences that it
+    detects, what not to do with it, and how to cite it.
+
+    With --graded it also says how biased scores are as judged, and how often intervals hold.
+    """
+    check_jobs(jobs, None)
+    check_keywords(experiments.describe_collection, keywords)
+    with stage_progress() as say:
+        collection, _ = files.read(say)
+        card = experiments.describe_collection(collection, **keywords, n_jobs=jobs, report=say)
+    outputs.write(card)
 
 
 @command(

@@ -37,6 +37,8 @@ class PooledRanks:
         """Return ranks from 1 for documents, 0 if not retrieved, shape (document, run)."""
         asked = np.zeros(len(self._row), dtype=np.bool_)
         asked[pair] = True
+        if not self._n_rows:  # judged ones are asked for several times, and each search goes through all runs
+            asked[:-1] |= collection.judged
         new = np.flatnonzero(asked & (self._row < 0))
         if len(new):
             first, self._n_rows = self._n_rows, self._n_rows + len(new)

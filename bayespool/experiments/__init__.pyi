@@ -1,5 +1,6 @@
 from .budget_results import Budgets as Budgets
 from .budgeting import compare_budgets as compare_budgets
+from .cards import Card as Card, describe_collection as describe_collection
 from .checks import (
     ModelChecks as ModelChecks,
     calibration_frame as calibration_frame,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from scipy.linalg.lapack import dposv, dpotrf, dpotrs, dtrtrs
 
 from bayespool.arrays import FloatArray, IndexArray, OrderArray
 from bayespool.compiled import compiled
@@ -104,8 +104,8 @@ class Factor:
     def log_determinant(self) -> float:
         """Log determinant of the precision matrix given the zero sums, up to a constant."""
         own = np.diagonal(self.inverse, axis1=1, axis2=2)
-        value = 2 * float(np.log(np.diag(self.lower)).sum()) - 2 * float(np.log(own).sum())
-        return value + float(np.linalg.slogdet(self._covariance_of_sums)[1])
+        of_sums = np.log(np.diag(self._regression_on_sums[0])).sum() if self.sums else 0.0
+        return 2 * float(np.log(np.diag(self.lower)).sum() - np.log(own).sum() + of_sums)
 
     @cached_property
     def _ones(self) -> FloatArray:
@@ -126,9 +126,12 @@ class Factor:
         return self._ones.T @ self._covariance_with_sums
 
     @cached_property
-    def _slopes_on_sums(self) -> FloatArray:
-        """Regression of parameters on their sums, shape (parameter, sum)."""
-        return np.asarray(np.linalg.solve(self._covariance_of_sums.T, self._covariance_with_sums.T).T)
+    def _regression_on_sums(self) -> tuple[FloatArray, FloatArray]:
+        """Cholesky factor of the sums' covariance, and slopes of parameters on sums, (sum, parameter)."""
+        root, slopes, info = dposv(self._covariance_of_sums, self._covariance_with_sums.T, lower=1)
+        if info:
+            raise LinAlgError("the covariance of sums is not positive definite")
+        return root, slopes
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Return the covariance matrix times a vector, shape (parameter,)."""
@@ -136,7 +139,7 @@ class Factor:
 
     def conditioned(self, x: FloatArray) -> FloatArray:
         """Return x conditioned on zero sums, shape (parameter, ...)."""
-        return x - self._slopes_on_sums @ (self._ones.T @ x) if self.sums else x
+        return x - self._regression_on_sums[1].T @ (self._ones.T @ x) if self.sums else x
 
     def _solve(self, right: FloatArray) -> FloatArray:
         at = self.layout

@@ -87,13 +87,15 @@ def integrate(
             share[q] = exp(at[q] - best)
             whole += share[q]
         value += best + log(whole * spread / tau)
+        for q in range(n_nodes):
+            share[q] /= whole
         among[:] = 0.0
         across[:] = 0.0
         for j in range(size):
             i, mean, both = first + j, 0.0, 0.0
             for q in range(n_nodes):
-                mean += share[q] / whole * expected[j, q]
-                both += share[q] / whole * expected[j, q] * expected[j, q]
+                mean += share[q] * expected[j, q]
+                both += share[q] * expected[j, q] * expected[j, q]
             score, information = successes[i] - mean, mean - both / max(trials[i], 1.0)
             slope_of[c] += score
             bend_of[c] += information
@@ -109,7 +111,7 @@ def integrate(
                 for a in range(n_columns):
                     across[q, a] += off * matrix[i, a]
         for q in range(n_nodes):
-            weight = 1.0 / (among[q] + precision) if at_mode else share[q] / whole
+            weight = 1.0 / (among[q] + precision) if at_mode else share[q]
             bend_of[c] -= weight * among[q] * among[q]
             for a in range(n_columns):
                 mixed[c, a] -= weight * among[q] * across[q, a]

@@ -298,6 +298,13 @@ class Density:
             PreparedBlock(block, self.places) for block in structure.blocks if len(block.successes)
         ]
         self.is_concave = not any(block.is_product for block in self._blocks)
+        order = np.arange(self.size)
+        of_scales = [order[self.slices[n]] if n in self.slices else order[:0] for n in self.scales]
+        self._effects = np.concatenate([*of_scales, order[:0]])
+        n_effects = np.array([len(own) for own in of_scales], dtype=np.int64)
+        self._scale_of = np.repeat(np.arange(len(of_scales)), n_effects)
+        is_summed = [n in self.slices and n != structure.slopes for n in self.scales]
+        self._n_free = n_effects - np.array(is_summed, dtype=np.int64)
         self._local = np.arange(self.layout.n_global, self.layout.size)
         self._local_place = self.layout.places(self._local)
         self._held = [s for s in self.sums if s.stop <= self.layout.n_global and not self.is_concave]
@@ -381,9 +388,7 @@ class Density:
     def prior_curvature(self, theta: FloatArray) -> FloatArray:
         """Return the negative Hessian of the effects' log prior, in the form of `Layout.zeros`."""
         diagonal = np.zeros(self.size)
-        for g, name in enumerate(self.scales):
-            if name in self.slices:
-                diagonal[self.slices[name]] = np.exp(-2 * theta[g])
+        diagonal[self._effects] = np.exp(-2 * theta)[self._scale_of]
         return self._prior_hessian(diagonal)
 
     def drift(self, x: FloatArray, theta: FloatArray, curvature: Factor) -> FloatArray:
@@ -430,16 +435,10 @@ class Density:
             log_density, gradient[where], second = prior(x[where])
             value += float(log_density.sum())
             diagonal[where] = -second
-        for g, name in enumerate(self.scales):
-            value += self._scale_priors[g](theta[g])
-            if name not in self.slices:
-                continue
-            where = self.slices[name]
-            effect, precision = x[where], np.exp(-2 * theta[g])
-            n_free = len(effect) - (name != self.structure.slopes)
-            value -= n_free * theta[g] + 0.5 * precision * float(effect @ effect)
-            gradient[where] = -precision * effect
-            diagonal[where] = precision
+        precision, effect = np.exp(-2 * theta)[self._scale_of], x[self._effects]
+        pull = precision * effect
+        value += float(self.log_prior_of_scales(theta) - self._n_free @ theta - 0.5 * (pull @ effect))
+        gradient[self._effects], diagonal[self._effects] = -pull, precision
         for where in self._held:
             total = float(x[where].sum())
             value -= 0.5 * _SUM_PRECISION * total**2

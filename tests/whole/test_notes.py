@@ -22,6 +22,7 @@ from bayespool import (
     check_models,
     compare,
     compare_budgets,
+    describe_collection,
     impute,
     judge_next,
     leave_out,
@@ -102,6 +103,9 @@ RESULTS: dict[str, Callable[[], Result]] = {
     ),
     "audit": lambda: planted(audit(small(), "new-b", "P@5", budget=2, posterior="ratio(draws=50)")),
     "pool": lambda: DocumentsToJudge(small(), choose(small(), "take", 100_000, depth=100)),
+    "describe": lambda: dataclasses.replace(
+        describe_collection(small(), "P@5", posterior="ratio(draws=20)"), _notes=(NOTE,)
+    ),
     "leave-out": lambda: with_rows(leave_out(small(), "P@5", **POINT)),
     "random-pools": lambda: planted(vary_pool_width(small(), "P@5", widths=[3], n_samples=2, **POINT)),
     "budgets": lambda: planted(compare_budgets(small(), "P@5", strategies=["take"], budgets=[100])),
