@@ -184,7 +184,7 @@ class PreparedCollection:
             The file has no card.
         """
         result = result_of_json(self.card) if self.card else None
-        if result is None:
+        if result is None or result.command != "describe":
             raise InputError("the prepared collection has no card", hint="make it with bayespool prepare")
         return result
 
