@@ -13,7 +13,6 @@ from bayespool.cli.commands import Commands
 from bayespool.cli.experiments import (
     budgets,
     check_predictions,
-    describe,
     judges,
     leave_out,
     random_pools,
@@ -22,7 +21,7 @@ from bayespool.cli.files import is_interruption
 from bayespool.cli.judging import audit, impute, judge_next, pool
 from bayespool.cli.messages import discard_streams, echo, is_output_error, prepare_streams, quietly
 from bayespool.cli.parameters import own_option
-from bayespool.cli.preparing import prepare
+from bayespool.cli.preparing import describe, prepare
 from bayespool.cli.results import collect_warning
 from bayespool.cli.score import compare, demo, gate, plan, report, reversals, score
 from bayespool.errors import BayespoolError, BayespoolWarning

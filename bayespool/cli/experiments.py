@@ -1,4 +1,4 @@
-"""The commands ``describe``, ``leave-out``, ``random-pools``, ``budgets``, ``judges``, ``check …``."""
+"""The commands ``leave-out``, ``random-pools``, ``budgets``, ``judges`` and ``check predictions``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayespool.cli.parameters import own_option
 from bayespool.cli.results import OUTPUT_OPTIONS, Outputs
 from bayespool.errors import InputError
 
-_JOBS = {
+JOBS = {
     "folder": OUTPUT_OPTIONS["folder"],
     "jobs": own_option(
         "--jobs",
@@ -30,7 +30,7 @@ _JOBS = {
     ),
 }
 _CLUSTER = {
-    **_JOBS,
+    **JOBS,
     "cluster": own_option(
         "--cluster",
         metavar="<host:port>",
@@ -78,27 +78,6 @@ def _run(
         keywords |= {"folder": folder} if parts else {}
         result = function(collection, n_jobs=jobs, progress=show, **keywords)
     outputs.write(result)
-
-
-@command(
-    "experiments/cards.py:describe_collection",
-    first="qrels pool organizations measures graded collections output report jobs random_seed",
-    more="posterior reading",
-    own={"jobs": _JOBS["jobs"]},
-    short="Describe a collection: what to know before scoring on it",
-)
-def describe(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1) -> None:
-    """Describe a collection on one screen: its judgments and its pool, the smallest differences that it
-    detects, what not to do with it, and how to cite it.
-
-    With --graded it also says how biased scores are as judged, and how often intervals hold.
-    """
-    check_jobs(jobs, None)
-    check_keywords(experiments.describe_collection, keywords)
-    with stage_progress() as say:
-        collection, _ = files.read(say)
-        card = experiments.describe_collection(collection, **keywords, n_jobs=jobs, report=say)
-    outputs.write(card)
 
 
 @command(
@@ -184,7 +163,7 @@ def budgets(files: Files, keywords: dict[str, Any], outputs: Outputs, **executio
     first="qrels pool organizations judges measures intervals unpool collections folder figure jobs "
     "random_seed",
     more="posterior pool_depth own_judgments known_depth pool_strategy reading",
-    own=_JOBS,
+    own=JOBS,
     short="Evaluate the labels of second judges",
 )
 def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1) -> None:
@@ -207,7 +186,7 @@ def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int =
     "experiments/checks.py:check_models",
     first="qrels pool organizations measures models n_folds collections folder jobs random_seed",
     more="posterior judges known_depth pool_strategy reading",
-    own=_JOBS,
+    own=JOBS,
     short="Check the models on a pool: organizations held out",
 )
 def check_predictions(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1) -> None:

@@ -1,13 +1,15 @@
-"""The command ``prepare``."""
+"""The commands ``prepare`` and ``describe``."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bayespool import experiments
 from bayespool.cli.commands import command
-from bayespool.cli.files import Files, check_keywords, stage_progress
+from bayespool.cli.experiments import JOBS
+from bayespool.cli.files import Files, check_jobs, check_keywords, files_argument, stage_progress
 from bayespool.cli.messages import echo
 from bayespool.cli.parameters import own_option
 from bayespool.cli.results import Outputs, is_as_json, print_document
@@ -17,8 +19,9 @@ from bayespool.errors import InputError
 @command(
     "experiments/preparing.py:prepare",
     first="qrels pool organizations measures file ranks graded collections",
-    more="without_judgments judges known_depth reading",
+    more="without_judgments jobs judges known_depth reading",
     own={
+        "jobs": JOBS["jobs"],
         "file": own_option(
             "--output", "-o", "file", type=Path, help="The .bayespool file to write: collection.bayespool."
         ),
@@ -36,6 +39,7 @@ def prepare(
     outputs: Outputs,
     file: Path | None = None,
     without_judgments: bool = False,
+    jobs: int = -1,
 ) -> None:
     """Prepare a collection: fit all models to its pool once and write one file, on which
     score --collection FILE has the values of the files in a second or two.
@@ -47,14 +51,49 @@ def prepare(
     path = file or Path(f"collection{SUFFIX}")
     if path.suffix != SUFFIX:
         raise InputError(f"--output {path}: not a prepared collection", hint=f"end it in {SUFFIX}")
+    check_jobs(jobs, None)
     check_keywords(experiments.prepare, keywords)
     with stage_progress() as say:
         collection, _ = files.read(say)
-        prepared = experiments.prepare(collection, **keywords, report=say)
+        prepared = experiments.prepare(collection, **keywords, n_jobs=jobs, report=say)
         prepared.save(path, judgments=not without_judgments)
-    size = path.stat().st_size / 1000
+    size = round(path.stat().st_size / 1000)
     if is_as_json():
-        print_document({"files": [{"file": str(path), "kilobytes": round(size)}]})
+        print_document({"files": [{"file": str(path), "kilobytes": size}]})
     else:
-        written = f"Wrote {path} ({size:,.0f} KB). Score a run on it: bayespool score RUN --collection {path}"
+        written = f"Wrote {path} ({size:,} KB). Score a run on it: bayespool score RUN --collection {path}"
         echo(written, err=False)
+
+
+@command(
+    "experiments/cards.py:describe_collection",
+    argument=files_argument("prepared", help="A prepared collection, whose card is printed."),
+    first="qrels pool organizations measures graded collections output report jobs random_seed",
+    more="posterior reading",
+    own={"jobs": JOBS["jobs"]},
+    short="Describe a collection: what to know before scoring on it",
+)
+def describe(
+    files: Files,
+    keywords: dict[str, Any],
+    outputs: Outputs,
+    prepared: tuple[Path, ...] = (),
+    jobs: int = -1,
+) -> None:
+    """Describe a collection on one screen: its judgments and its pool, the smallest differences that it
+    detects, what not to do with it, and how to cite it.
+
+    Of a prepared collection it prints the card that is in the file. With --graded it also says how biased scores are as judged, and how often intervals hold.
+    """
+    from bayespool.scoring.prepared import read_prepared
+
+    files = replace(files, collections=(*files.collections, *prepared))
+    if files.prepared is not None and not keywords and len(files.collections) == 1:
+        outputs.write(read_prepared(files.prepared, qrels=list(files.qrels) or None).describe())
+        return
+    check_jobs(jobs, None)
+    check_keywords(experiments.describe_collection, keywords)
+    with stage_progress() as say:
+        collection, _ = files.read(say)
+        card = experiments.describe_collection(collection, **keywords, n_jobs=jobs, report=say)
+    outputs.write(card)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 import numpy.typing as npt
@@ -129,7 +129,8 @@ class LearnedFusion:
 
     Attributes
     ----------
-    collection : Collection
+    of : weakref.ref
+        To the collection, which holds on to this, and not the other way round.
     training : TrainingDocuments
     pooled : ndarray of int, shape (run,)
         Positions of the pooled runs.
@@ -138,12 +139,19 @@ class LearnedFusion:
     rel, given : int
     """
 
-    collection: Collection
+    of: ref[Collection]
     training: TrainingDocuments
     pooled: OrderArray
     fits: dict[int, FusionFit]
     rel: int
     given: int
+
+    @property
+    def collection(self) -> Collection:
+        """The collection, which must be in use elsewhere."""
+        collection = self.of()
+        assert collection is not None
+        return collection
 
     def log_odds(self, run: OrderArray, topic: OrderArray, pair: npt.NDArray[np.integer]) -> FloatArray:
         """Return the log odds that documents are relevant, learned without their run's organization.
@@ -227,7 +235,7 @@ def _join(fusion: LearnedFusion, collection: Collection) -> LearnedFusion:
     training = dataclasses.replace(
         fusion.training, pair=places[fusion.training.pair], organization=collection.organization[pooled]
     )
-    return dataclasses.replace(fusion, collection=collection, training=training, pooled=pooled)
+    return dataclasses.replace(fusion, of=ref(collection), training=training, pooled=pooled)
 
 
 def _training_documents(
@@ -280,7 +288,7 @@ def _learn(collection: Collection, rel: int, given: int, *, held_out: bool) -> L
         left_out = np.full(len(training.pair), np.nan)
         left_out[rows] = np.round(coefficients @ design, _DIGITS)
         fits[o] = FusionFit(coefficients, shares[o].base, weight, center, cosine, dot, left_out)
-    return LearnedFusion(collection, training, pooled, fits, rel, given)
+    return LearnedFusion(ref(collection), training, pooled, fits, rel, given)
 
 
 @dataclass(frozen=True, eq=False)

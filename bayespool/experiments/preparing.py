@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
+from bayespool.experiments.cards import describe_collection
+from bayespool.report.saving import content
 from bayespool.scoring.prepared import PreparedCollection, learn_collection
+from bayespool.tables.files import as_bytes
 from bayespool.validation import check_count
 
 
@@ -16,6 +20,7 @@ def prepare(
     *,
     ranks: int | None = None,
     graded: bool = False,
+    n_jobs: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> PreparedCollection:
     """Prepare a collection: fit all models to its pool once, so that runs are scored in a tenth of a second.
@@ -31,6 +36,8 @@ def prepare(
         and models that know less of documents further down.
     graded : bool, default False
         Also leave each organization out, so that the description says what intervals covered here.
+    n_jobs : int, default 1
+        Processes for that; −1 for one per core.
     report : callable, optional
         Called with a line on each stage of the work as it begins.
 
@@ -54,4 +61,6 @@ def prepare(
     """
     expect_collection(collection)
     check_count("ranks", ranks)
-    return learn_collection(collection, measures, ranks=ranks, report=report)
+    prepared = learn_collection(collection, measures, ranks=ranks, report=report)
+    card = describe_collection(collection, prepared.measures, graded=graded, n_jobs=n_jobs, report=report)
+    return dataclasses.replace(prepared, card=as_bytes(content(card, ".json")))

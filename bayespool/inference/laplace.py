@@ -257,6 +257,7 @@ _N_NODES_PER_SCALE = 8  # modes computed
 _N_CENTERED_PER_SCALE = 3  # means computed at nodes
 _N_CENTER_STEPS = 2  # from mode to mean at the first node, one at the others
 _NODE_RANGE = (-3.2, 2.5)  # of nodes, in standard deviations
+_MAX_CURVATURES = 2**23  # numbers that are interpolated at a time
 _RIDGE_TOLERANCE = 0.01  # of twice the gain in log density of a step
 _MAX_INTERVAL_ERROR = 0.1  # of an end of a 95 % interval of a total, as a share of its width
 _TOTAL_GRID = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
@@ -402,15 +403,21 @@ class Approximation:
         position = (rng.permutation(n) + rng.random()) / n
         drawn = np.searchsorted(np.cumsum(self.chance), position).clip(max=len(self.chance) - 1)
         x, point = self.many_shares[drawn] @ self.node_mean, self.nearest[drawn]
-        for k in np.unique(point):
-            mine = point == k
-            x[mine] += self.gaussian_at(k).draw(int(mine.sum()), rng)
+        order, (used, start) = np.argsort(point, kind="stable"), np.unique(np.sort(point), return_index=True)
+        step = max(1, _MAX_CURVATURES // self.likelihood[0].size)
+        for first in range(0, len(used), step):
+            some = used[first : first + step]
+            between = np.tensordot(self.shares[some], self.likelihood, axes=1)
+            for k, curvature, rows in zip(some, between, np.split(order, start[1:])[first:], strict=False):
+                x[rows] += self._gaussian(k, curvature).draw(len(rows), rng)
         return x, self.many[drawn], point
 
     def gaussian_at(self, k: int) -> Factor:
         """Return the Gaussian for the mixture component at a point in θ."""
+        return self._gaussian(k, np.tensordot(self.shares[k], self.likelihood, axes=1))
+
+    def _gaussian(self, k: int, between: FloatArray) -> Factor:
         density = self.density
-        between = np.tensordot(self.shares[k], self.likelihood, axes=1)
         try:
             return Arrow(density.layout, between + density.prior_curvature(self.theta[k])).factor(
                 density.sums

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -286,8 +285,9 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
         message = f"{source}: made by bayespool {version}; all models are fitted anew: prepare it again"
         warn_caller(message, InputWarning)
         recorded = {}
-    recorded_work(part).update(recorded)
-    return PreparedCollection(part, measures, ranks, fingerprint, recorded, members.get(_CARD, b""))
+    results, card = recorded_work(part), members.get(_CARD, b"")
+    results.update(recorded)
+    return PreparedCollection(part, measures, ranks, fingerprint, results, card)
 
 
 def _pack_results(recorded: Mapping[str, Recorded]) -> bytes:
@@ -319,8 +319,3 @@ def _unpack_results(member: bytes) -> dict[str, Recorded]:
         numbers, counts = (column[i].values.to_numpy(zero_copy_only=False) for column in columns)
         recorded.setdefault(key, {})[name] = counts if len(counts) else numbers
     return recorded
-
-
-def with_card(prepared: PreparedCollection, card: bytes) -> PreparedCollection:
-    """Return a prepared collection with a card, the content of a result's JSON file."""
-    return dataclasses.replace(prepared, card=card)

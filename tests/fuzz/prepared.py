@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import random
@@ -21,7 +22,7 @@ from bayespool import prepare, score
 from bayespool.collection import packing
 from bayespool.collection.archives import member_errors, read_archive, write_archive
 from bayespool.experiments import SimulationSettings, simulate
-from bayespool.scoring.prepared import PreparedCollection, read_prepared, with_card
+from bayespool.scoring.prepared import PreparedCollection, read_prepared
 from bayespool.tables.files import digest
 
 Members = dict[str, bytes]
@@ -46,7 +47,8 @@ def _file(seed: int) -> Path:
     scores = score(simulation.collection, simulation.new_run_ids, "P@5", estimators="background")
     scores.save(folder / "card.json")
     card = (folder / "card.json").read_bytes().replace(b'"score"', b'"describe"')
-    with_card(prepare(simulation.collection, "P@10"), card).save(folder / "made.bayespool")
+    prepared = prepare(simulation.collection, "P@10")
+    dataclasses.replace(prepared, card=card).save(folder / "made.bayespool")
     return folder / "made.bayespool"
 
 
