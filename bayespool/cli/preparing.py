@@ -83,7 +83,8 @@ def describe(
     """Describe a collection on one screen: its judgments and its pool, the smallest differences that it
     detects, what not to do with it, and how to cite it.
 
-    Of a prepared collection it prints the card that is in the file. With --graded it also says how biased scores are as judged, and how often intervals hold.
+    Of a prepared collection it prints the card that is in the file. With --graded it also says how biased
+    scores are as judged, and how often intervals hold.
     """
     from bayespool.scoring.prepared import read_prepared
 

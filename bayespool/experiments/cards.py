@@ -37,6 +37,7 @@ from bayespool.tables.table import Column, Table, View
 from bayespool.validation import check_count, described
 
 _POWER, _LEVEL = 0.8, 0.05  # of the smallest difference
+_MOST_RUNS = 20  # whose differences are looked at
 _FEW_ORGANIZATIONS = 5
 _LEAST_COVERAGE = 0.9
 _MOST_UNEXPLAINED = 0.1
@@ -128,8 +129,10 @@ def describe_collection(
 
     Notes
     -----
-    The smallest difference is that of `bayespool.plan_comparison` between the best pooled runs of each
-    organization: detected in 80 % of cases at .05. For a new run the mean variance of its posterior is added.
+    The smallest difference is that of `bayespool.plan_comparison` between the best pooled runs of
+    organizations, 20 at most: detected in 80 % of cases at .05. For a new run the mean variance of its
+    posterior is added.
+
     Organizations are near one by one, and far as one of four kinds of them whose runs retrieve alike
     (`bayespool.posterior.find_kinds`) left out together, where there are two of each kind or more.
 
@@ -197,11 +200,12 @@ def _variances(
     collection: Collection, measure: Measure, posterior: str | PosteriorEstimator, random_seed: int
 ) -> PairVariances | None:
     """Return the variances of differences between the best runs of organizations, None without two runs."""
-    runs = [
-        max(zip(score_bounds(collection, runs, measure).low.means(), runs, strict=True))[1]
+    best = [
+        max(zip(score_bounds(collection, runs, measure).low.means(), runs, strict=True))
         for runs in contributors(collection, "organization").values()
     ]
-    runs = runs if len(runs) > 1 else list(collection.pooled_run_ids)
+    runs = [run for _, run in sorted(best)[-_MOST_RUNS:]]
+    runs = runs if len(runs) > 1 else list(collection.pooled_run_ids)[:_MOST_RUNS]
     if len(runs) < 2 or len(collection.query_ids) < 2:
         return None
     without_labels = replace(collection, judges=())
@@ -232,11 +236,11 @@ def _measure_rows(
 
 
 def _smallest(variances: PairVariances | None, variance: float = 0.0) -> float:
-    """Return the smallest difference detected where one run has a posterior of this variance, or NaN."""
+    """Return the smallest difference that is detected if one run has this variance; NaN without any."""
     if variances is None:
         return float("nan")
     wider = replace(variances, common_error=variances.common_error + variance)
-    return wider.smallest(_POWER, variances.n_topics, level=_LEVEL)
+    return wider.smallest(_POWER, variances.n_topics, level=_LEVEL) or float("nan")
 
 
 def _measure_view(trials: Mapping[str, LeaveOutResult]) -> View:
@@ -317,6 +321,8 @@ def _cautions(
 ) -> Iterator[str]:
     """Yield what not to do with the collection, as far as it follows from facts."""
     yield from _graded_cautions(by_measure)
+    if without := [str(m) for m in measures if m.rel > max(collection.levels, default=0)]:
+        yield f"do not score by {some_of(without)}: no document is judged as relevant as that"
     if deep := [str(measure) for measure in measures if measure.cutoff > pool.depth > 0]:
         looks = "looks" if len(deep) == 1 else "look"
         yield (
@@ -345,7 +351,7 @@ def _cautions(
     if len(pooled):
         parts = (f"{number(d, _DIGITS)} in {m}" for m, d in pooled[["measure", "smallest"]].to_numpy())
         topics = counted(len(collection.query_ids), "topic")
-        yield f"do not call a run better for less than {some_of(parts)}: {topics} seldom detect it"
+        yield f"do not expect {topics} to detect differences below {some_of(parts)}"
 
 
 def _graded_cautions(by_measure: pd.DataFrame) -> Iterator[str]:
@@ -358,7 +364,7 @@ def _graded_cautions(by_measure: pd.DataFrame) -> Iterator[str]:
         yield f"do not compare new runs with pooled ones as judged; mean error: {parts}"
     rare = new[new["coverage_95"] < _LEAST_COVERAGE]
     if parts := _parts(rare, "coverage_95", percent):
-        yield f"do not rely on 95 % intervals of new runs; these held the truth: {parts}"
+        yield f"do not rely on 95 % intervals of new runs; share with the truth in them: {parts}"
 
 
 def _parts(rows: pd.DataFrame, column: str, text: Callable[[float], str]) -> str:

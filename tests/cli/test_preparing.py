@@ -60,3 +60,14 @@ def test_what_does_not_go_with_a_prepared_file(
     done = run("prepare", *campaign, "-o", tmp_path / "small.zip")
     assert "not a prepared collection; end it in .bayespool" in done.err
     assert read_prepared(path, qrels=small_files / "qrels.txt").collection.pool_depth == 10
+
+
+def test_the_card_of_a_prepared_file_is_printed(
+    run: Callable[..., Outcome], campaign: list[object], tmp_path: Path
+) -> None:
+    path = tmp_path / "small.bayespool"
+    asked = ["-m", "P@10"]
+    assert run("prepare", *campaign, *asked, "-o", path).status == 0
+    cards = [run("describe", path), run("describe", *campaign, *asked)]
+    assert [card.status for card in cards] == [0, 0], cards[0].err
+    assert cards[0].out == cards[1].out

@@ -26,6 +26,7 @@ FAST = "--posterior draws=50"
 RATIO = "--posterior posterior-ratio(draws=50)"
 TYPED: dict[str, str] = {
     "score": f"{FILES} --estimators background,posterior-ratio {FAST} -m P@10 -m nDCG@5",
+    "prepare": f"{CAMPAIGN} -m P@10 -m nDCG@10 -o small.bayespool",
     "describe": f"{CAMPAIGN} -m P@10 -m nDCG@10 --graded {RATIO} --jobs 1",
     "impute": f"{FILES} {RATIO} --draws 3 -o completed",
     "report": "scores.json",

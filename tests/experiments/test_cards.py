@@ -89,6 +89,13 @@ def test_the_smallest_difference_of_a_new_run_has_its_posterior_variance() -> No
     assert math.isnan(_smallest(None, 1.0))
 
 
+@pytest.mark.filterwarnings("ignore:no document of the qrels has relevance 3")
+def test_a_measure_that_no_run_has_a_score_of_detects_nothing() -> None:
+    card = describe_collection(small(), "P(rel=3)@10", **FAST)
+    assert card.to_frame("measures")["smallest"].isna().all()
+    assert not any("detect" in note for note in card.notes())
+
+
 def test_with_few_organizations_nothing_is_far() -> None:
     card = describe_collection(small(), "P@10", graded=True, **FAST)
     assert card.to_frame("measures")["group"].tolist() == ["of the pool", "new, near"]
@@ -107,6 +114,9 @@ def test_only_cautions_that_apply() -> None:
     assert cautions(example, ["P@10", "nDCG@5"]) == ""
     assert cautions(example, ["AP@100", "P@10", "P@20"]) == (
         "AP@100, P@20 look below the pool depth of 10: do not compare even runs of the pool as judged"
+    )
+    assert cautions(example, ["P(rel=3)@10", "P(rel=2)@10"]) == (
+        "do not score by P(rel=3)@10: no document is judged as relevant as that"
     )
     few = "2 organizations made the pool: do not expect intervals to hold for other kinds of runs; judge "
     assert cautions(toy_collection()) == f"{few}some of their documents (judge-next)"
@@ -137,8 +147,8 @@ def test_cautions_of_a_graded_collection() -> None:
     frame = pd.DataFrame(rows, columns=["measure", "group", "as_judged_bias", "coverage_95", "smallest"])
     assert cautions(load_example(), "P@3", frame).splitlines() == [
         "do not compare new runs with pooled ones as judged; mean error: P@3 -0.020, far -0.030",
-        "do not rely on 95 % intervals of new runs; these held the truth: P@3 far 85.0 %",
-        "do not call a run better for less than 0.050 in P@3: 20 topics seldom detect it",
+        "do not rely on 95 % intervals of new runs; share with the truth in them: P@3 far 85.0 %",
+        "do not expect 20 topics to detect differences below 0.050 in P@3",
     ]
     assert cautions(load_example(), "P@3", frame.assign(as_judged_bias=0.0, coverage_95=0.9)).count("\n") == 0
 
