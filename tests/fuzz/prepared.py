@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 import random
@@ -18,7 +17,7 @@ import pyarrow.parquet as pq
 from fuzz.engine import Target, mutated, refused
 from fuzz.stored import ODD, turned
 
-from bayespool import prepare, score
+from bayespool import prepare
 from bayespool.collection import packing
 from bayespool.collection.archives import member_errors, read_archive, write_archive
 from bayespool.experiments import SimulationSettings, simulate
@@ -28,7 +27,7 @@ from bayespool.tables.files import digest
 Members = dict[str, bytes]
 
 SMALL = SimulationSettings(n_topics=4, n_candidates=40, n_organizations=4, max_runs=2, run_depth=20)
-HEAD, ABOUT, DOCUMENTS = "prepared.json", "collection.json", "documents.parquet"
+HEAD, ABOUT = "prepared.json", "collection.json"
 NAMES = ("../x", "/etc/x", "x", HEAD, "a/b", "", "é", "c:x", "results.parquet ", "\\x", "results.pickle")
 FAST: dict[str, Any] = {"estimators": ["as-judged", "posterior-combined"], "posterior": "draws=25"}
 AS_JUDGED: dict[str, Any] = {"estimators": ["as-judged"]}
@@ -44,11 +43,7 @@ def _file(seed: int) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="bayespool-fuzz-"))
     simulation = simulate(SMALL, random_seed=seed)
     simulation.write(folder)
-    scores = score(simulation.collection, simulation.new_run_ids, "P@5", estimators="background")
-    scores.save(folder / "card.json")
-    card = (folder / "card.json").read_bytes().replace(b'"score"', b'"describe"')
-    prepared = prepare(simulation.collection, "P@10")
-    dataclasses.replace(prepared, card=card).save(folder / "made.bayespool")
+    prepare(simulation.collection, "P@10").save(folder / "made.bayespool")
     return folder / "made.bayespool"
 
 
@@ -222,7 +217,8 @@ def _scores_within_bounds(rng: random.Random, path: Path) -> bool:
         repr(prepared), prepared.collection.fingerprint
         taken = True
         with refused():
-            repr(prepared.describe()), prepared.describe().to_frame()
+            card = prepared.describe()
+            repr(card), card.to_frame(), card.notes(), card.sentences()
         run = _file(1).parent / "new" / "new-a.run"
         settings = FAST if rng.random() < 0.5 else AS_JUDGED
         frame = prepared.score(run, None if rng.random() < 0.5 else "P@10", **settings).to_frame()
