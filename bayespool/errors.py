@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 __all__ = [
+    "PREPARE_ANEW",
     "BayespoolError",
     "BayespoolWarning",
     "CacheWarning",
@@ -39,6 +40,9 @@ __all__ = [
 ]
 
 _Class = TypeVar("_Class")
+
+PREPARE_ANEW = "make the prepared collection anew: bayespool prepare"
+"""Remedy for what in such a file is not as it was written."""
 
 
 class BayespoolError(Exception):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,3 +49,23 @@ def read(place: Path, *, found: bool = False, **settings: Any) -> Collection:
         strict=False,
         **settings,
     )
+
+
+LAUNCH = """
+import os, subprocess, sys, time
+start = time.perf_counter()
+process = subprocess.Popen([sys.executable, "-m", "bayespool", *sys.argv[1:]], stdout=subprocess.DEVNULL)
+_, status, used = os.wait4(process.pid, 0)
+unit = 2**20 if sys.platform == "darwin" else 2**10
+print(status, time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / unit)
+"""  # in a process of its own: the peak of a child is never under its parent's
+
+
+def run_command(*words: object) -> tuple[float, float, float]:
+    """Seconds, seconds of processors, and MiB at most, of a command whose output is not looked at."""
+    line = [sys.executable, "-c", LAUNCH, *map(str, words)]
+    done = subprocess.run(line, capture_output=True, check=True, text=True)
+    status, wall, processor, peak = map(float, done.stdout.split())
+    if status:
+        raise SystemExit(f"the command failed: {' '.join(line[3:])}\n{done.stderr}")
+    return wall, processor, peak

@@ -79,13 +79,8 @@ def simulate(measure: Measure, model: str, spread: float, rng: np.random.Generat
     )
     low, high, m = low[used], high[used], believed[is_open][used]
     names = tuple(map(str, range(len(low))))
-    limits = (
-        base_low + np.minimum(low, 0).sum(),
-        base_high + np.maximum(high, 0).sum(),
-        0.0,
-        1.0,
-        (0.0, 1.0),
-    )
+    ends = base_low + np.minimum(low, 0).sum(), base_high + np.maximum(high, 0).sum()
+    limits = *ends, 0.0, 1.0, (0.0, 1.0)
     chances = (m, np.sqrt(m * (1 - m)), np.zeros(len(low)))
     urn = Urn(names, names, low, high, *chances, base_low, base_high, *limits)
     return urn, relevant[is_open][used].astype(float), truth / N_TOPICS
@@ -170,9 +165,7 @@ def leaders(n_runs: int, n_audits: int, spread: float) -> None:
 
 def main() -> None:
     """Simulate and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--audits", type=int, default=2000)
     parser.add_argument("--measures", nargs="+", default=MEASURES)
     parser.add_argument("--spread", type=float, default=1.8)
@@ -214,12 +207,8 @@ def main() -> None:
             for name, found in rows.items():
                 if found:
                     mean = np.mean(found, axis=0)
-                    cells = [
-                        f"{mean[0]:.0f}",
-                        *(f"{x:.3f}" for x in mean[1:-2]),
-                        *(f"{x:.0f}" for x in mean[-2:]),
-                    ]
-                    print(measure, model, name, *cells, flush=True)
+                    cells = [f"{mean[0]:.0f}", *(f"{x:.3f}" for x in mean[1:-2])]
+                    print(measure, model, name, *cells, *(f"{x:.0f}" for x in mean[-2:]), flush=True)
             for name, found_errors in errors.items():
                 if found_errors:
                     width = 4 * np.sqrt(np.mean(np.square(found_errors), axis=0))

@@ -76,8 +76,8 @@ _Path = tuple[str, ...]
 @dataclass(frozen=True)
 class Column:
     """What is kept of a column, an array or a text: ``digest`` of the values in their order (where there
-    are texts, of which of them is where), ``unordered`` of the sorted ones, ``total`` of numbers, ``texts``
-    in the order of their first places, with how often they are there.
+    are texts, of which of them is where), ``total`` of numbers, ``texts`` in the order of their first places,
+    with how often they are there.
     """
 
     call: str
@@ -86,7 +86,6 @@ class Column:
     type: str
     n: int
     digest: str
-    unordered: str = ""
     total: str = ""
     texts: Mapping[str, int] | None = None
 
@@ -215,28 +214,22 @@ def _of_folder(call: str, folder: Path) -> Iterator[Column]:
             case ".json":
                 yield from _of_json(call, name, json.loads(data))
             case ".csv":
-                rows = _widened(list(csv.DictReader(io.StringIO(data.decode()))))
+                rows = list(csv.DictReader(io.StringIO(data.decode())))
                 columns = {key: [row.get(key, "") for row in rows] for row in rows[:1] for key in row}
                 yield from (_column(call, name, (key,), values, "csv") for key, values in columns.items())
             case ".html":
                 text = _TAGS.sub("\n", _SCRIPTS.sub(" ", data.decode()))
                 yield from _of_text(call, name, html.unescape(text))
             case _:
-                yield from _of_lines(call, name, data.decode())
+                yield from _of_text(call, name, data.decode())
 
 
 def _of_parquet(call: str, file: str, data: bytes) -> Iterator[Column]:
     import pyarrow.parquet as pq
 
     table = pq.read_table(io.BytesIO(data))
-    rows = table.to_pylist()
-    wide, types = _widened(rows), {name: str(table.schema.field(name).type) for name in table.column_names}
-    if wide is not rows:
-        for name in {row["estimator"] for row in rows}:
-            types[name] = types["value"]
-            types |= {f"{name}_{part}": types[part] for part in _OF_ESTIMATES if part in types}
-    for name in wide[0] if wide else table.column_names:
-        yield _column(call, file, (name,), [row.get(name) for row in wide], types[name])
+    for name in table.column_names:
+        yield _column(call, file, (name,), table[name].to_pylist(), str(table.schema.field(name).type))
     for key, value in (table.schema.metadata or {}).items():
         if key not in (b"pandas", b"ARROW:schema"):
             yield from _of_json(call, file, json.loads(value), ("metadata",))
@@ -260,29 +253,6 @@ def _of_container(call: str, file: str, data: bytes) -> Iterator[Column]:
             yield from attributes(node.attrs, *(piece for piece in node.path.split("/") if piece))
 
 
-_OF_SCORES = ("run_id", "measure", "estimator", "value", "lower", "upper", "as_judged", "bound_lower")
-_OF_ESTIMATES = ("lower", "upper", "std", "distance", "new_kind")
-
-
-def _widened(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Long rows of scores with columns for each estimator, as they were before; other rows as they are."""
-    if not rows or not set(_OF_SCORES) <= rows[0].keys() or "truth" in rows[0]:
-        return rows
-    has = {(row["estimator"], n) for row in rows for n in _OF_ESTIMATES if row.get(n) not in ("", None)}
-    has -= {(estimator, "std") for estimator, name in has if name == "lower"}
-    wide: dict[tuple[str, ...], dict[str, Any]] = {}
-    for row in rows:
-        key, estimator = (row["measure"], row["run_id"], row.get("query_id", "")), row["estimator"]
-        left_out = ("estimator", "value", "note", *_OF_ESTIMATES)
-        kept = wide.setdefault(key, {name: value for name, value in row.items() if name not in left_out})
-        kept[estimator] = row["value"]
-        if kept.get("ci_prob") in ("", None):  # a point correction has none
-            kept["ci_prob"] = row.get("ci_prob")
-        kept |= {f"{estimator}_{name}": row[name] for name in _OF_ESTIMATES if (estimator, name) in has}
-    measures = list(dict.fromkeys(row["measure"] for row in rows))
-    return [row for measure in measures for key, row in wide.items() if key[0] == measure]
-
-
 def _of_json(call: str, file: str, content: Any, place: _Path = ()) -> Iterator[Column]:
     """A column for each list of values and each single value; rows become columns."""
     if isinstance(content, dict):
@@ -290,22 +260,11 @@ def _of_json(call: str, file: str, content: Any, place: _Path = ()) -> Iterator[
             if key not in KEYS_LEFT_OUT:
                 yield from _of_json(call, file, value, (*place, str(key)))
     elif isinstance(content, list) and content and all(isinstance(row, dict) for row in content):
-        rows = _widened(content)
-        for name in dict.fromkeys(name for row in rows for name in row):
+        for name in dict.fromkeys(name for row in content for name in row):
             if name not in KEYS_LEFT_OUT:
-                yield _column(call, file, (*place, str(name)), [row.get(name) for row in rows])
+                yield _column(call, file, (*place, str(name)), [row.get(name) for row in content])
     else:
         yield _column(call, file, place, content if isinstance(content, list) else [content])
-
-
-def _of_lines(call: str, file: str, text: str) -> Iterator[Column]:
-    """Columns of lines that all have as many words, such as qrels; else of text."""
-    rows = [line.split() for line in text.splitlines()]
-    if len({len(row) for row in rows}) != 1 or len(rows[0]) < 3:
-        yield from _of_text(call, file, text)
-        return
-    for at, values in enumerate(zip(*rows, strict=True), 1):
-        yield _column(call, file, (str(at),), list(values), "word")
 
 
 def _of_text(call: str, file: str, text: str) -> Iterator[Column]:
@@ -334,11 +293,8 @@ def _column(call: str, file: str, place: _Path, values: Sequence[Any], kind: str
     codes = {text: str(code) for code, text in enumerate(texts or ())}
     shown = [repr(value) if texts is None else codes[value] for value in values]
     name = "/".join(piece.replace("/", "|") for piece in place)
-    unordered = "" if texts is not None else _sha("\n".join(sorted(shown)))[:16]
-    digests = _sha("\n".join(shown))[:16], unordered
-    return Column(
-        call, file, name, type_names if kind == "json" else kind, len(values), *digests, total, texts
-    )
+    kind, digest = type_names if kind == "json" else kind, _sha("\n".join(shown))[:16]
+    return Column(call, file, name, kind, len(values), digest, total, texts)
 
 
 def _number(value: Any) -> float | None:
@@ -442,12 +398,9 @@ def _differences(one: Column, other: Column) -> str:
         gone = [text for text in one.texts if one.texts[text] != other.texts.get(text)]
         come = [text for text in other.texts if other.texts[text] != one.texts.get(text)]
         parts += [f"texts {_some(gone)} → {_some(come)}"] if gone or come else []
-        same = not (gone or come)
-    else:
-        same = bool(one.unordered) and one.unordered == other.unordered
-    if one.digest != other.digest and same:
-        parts.append(f"the same {'texts' if one.texts is not None else 'values'} in another order")
-    elif one.digest != other.digest and (one.texts is None or other.texts is None):
+        if one.digest != other.digest and not gone and not come:
+            parts.append("the same texts in another order")
+    elif one.digest != other.digest:
         sums = f"sum {one.total or 'none'} → {other.total or 'none'}"
         of_sum = "other values of the same sum" if one.total else "other values"
         parts.append(sums if one.total != other.total else of_sum)

@@ -109,15 +109,13 @@ def without_pool(collection: Collection) -> pd.DataFrame:
                 )
             ]
     found = pd.DataFrame(rows).groupby("measure", sort=False)
-    return pd.DataFrame(
-        {
-            "n_runs": found.size(),
-            "mae": found["error"].agg(lambda e: e.abs().mean()),
-            "bias": found["error"].mean(),
-            "coverage_95": found["inside"].mean(),
-            "width": found["width"].mean(),
-        }
-    ).reset_index()
+    columns = {
+        "n_runs": ("error", "size"),
+        "mae": ("error", lambda e: e.abs().mean()),
+        "bias": ("error", "mean"),
+    }
+    columns |= {"coverage_95": ("inside", "mean"), "width": ("width", "mean")}
+    return found.agg(**columns).reset_index()
 
 
 if __name__ == "__main__":

@@ -1,28 +1,25 @@
 """From files to a table: time and memory of `bayespool score`, and how they grow.
 
     python benchmarks/load.py [--axes topics runs depth cutoff targets draws]
-    python benchmarks/load.py --size 1000 200 1000 [--write FOLDER]
+    python benchmarks/load.py --size 1000 200 1000
 
-Files are drawn into a folder that is removed afterwards; 7 GB of them for the second command, which with
---write only writes them. Documents have a prominence that all runs see, a taste that the runs of an
-organization share, and relevance, of which a run knows something. One run in twenty is not pooled. The
-command runs in a process of its own, whose seconds and peak of memory are printed. Each axis has
-three sizes; the others stay at the middle. An exponent is the slope of log cost over log size.
+Files are drawn into a folder that is removed afterwards; 7 GB of them for the second command. Documents have
+a prominence that all runs see, a taste that the runs of an organization share, and relevance, of which a run
+knows something. One run in twenty is not pooled. The command runs in a process of its own, whose seconds and
+peak of memory are printed. Each axis has three sizes; the others stay at the middle. An exponent is the slope
+of log cost over log size.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from at_hand import run_command
 
 SIZES = {
     "topics": (25, 50, 100),
@@ -42,15 +39,10 @@ BLOCK = 50  # topics whose rankings are in memory at a time
 
 def main() -> None:
     """Print the tables."""
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--axes", nargs="*", choices=SIZES, default=list(SIZES))
     parser.add_argument("--size", type=int, nargs=3, metavar=("TOPICS", "RUNS", "DEPTH"))
-    parser.add_argument("--write", type=Path, metavar="FOLDER", help="write files of that size, and end")
     asked = parser.parse_args()
-    if asked.write:
-        write(asked.write, *(asked.size or (1000, 200, 1000)))
-        return
     print("| axis | size | wall s | processor s | peak MiB |\n| --- | ---: | ---: | ---: | ---: |")
     if asked.size:
         size = MIDDLE | dict(zip(("topics", "runs", "depth"), asked.size, strict=True))
@@ -75,15 +67,7 @@ def measured(size: dict[str, int], measure: str) -> tuple[float, float, float]:
         files += ["--organizations", folder / "organizations.csv", "--known-depth", min(100, size["depth"])]
         new = sorted((folder / "new").iterdir())[: size["targets"]]
         options = ["-m", measure, "--posterior", f"draws={size['draws']}", *files, *new]
-        command = [sys.executable, "-m", "bayespool", "score", *map(str, options)]
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
-        if status:
-            raise SystemExit(f"the command failed: {' '.join(command)}")
-        peak = used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-        return wall, used.ru_utime + used.ru_stime, peak
+        return run_command("score", *options)
 
 
 def report(axis: str, size: str, cost: tuple[float, float, float]) -> None:

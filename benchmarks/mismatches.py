@@ -13,7 +13,7 @@ the other half are known.
 In each, organizations (near) and clusters of runs (far) are left out, the pool is discovered, and each run is
 scored by the default posterior. The truth has their judgments back. A row has the pool found with the share
 of judgments that it explains (medians), and for each measure the mean absolute error as judged and of the
-estimate, its bias, and the share of 95 % intervals that contain the truth. --runs FILE has all runs as CSV.
+estimate, its bias, and the share of 95 % intervals that contain the truth.
 """
 
 from __future__ import annotations
@@ -48,24 +48,19 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=8, help="organizations left out, and 1/3 clusters")
     parser.add_argument("--draws", type=int, default=75, help="per chain, of four")
     parser.add_argument("--measures", nargs="*", default=["P@10", "nDCG@10"])
-    parser.add_argument("--runs", help="CSV file of all runs")
     asked = parser.parse_args()
     folder = collections_folder(parser)
     warnings.simplefilter("ignore")
     print("| collection | kind | left out | pool | explained | measure | as judged | MAE | bias | in 95 % |")
     print("| --- | --- | --- | --- | ---: | --- | ---: | ---: | ---: | ---: |")
-    frames = []
     for name in asked.collections or NAMES:
         whole = discover_pool(read(folder / name, found=True))
         for kind in asked.kinds:
             if kind == "deep" and whole.pool_depth < 10:
                 continue
-            frame = pd.DataFrame(graded_runs(whole, kind, asked)).assign(collection=name, kind=kind)
-            frames.append(frame)
+            frame = pd.DataFrame(graded_runs(whole, kind, asked))
             for left_out, part in frame.groupby("left_out", sort=False):
                 print_rows(name, kind, str(left_out), part)
-    if asked.runs:
-        pd.concat(frames).to_csv(asked.runs, index=False)
 
 
 def print_rows(name: str, kind: str, left_out: str, frame: pd.DataFrame) -> None:
@@ -137,7 +132,7 @@ def mismatch(whole: Collection, kind: str) -> tuple[Collection, Collection, npt.
         return whole, whole, whole.relevance
     if kind in SHARES:
         chosen = order[: max(3, math.ceil(SHARES[kind] * len(order)))]  # one of them is left out
-        return _with(whole, np.isin(whole.organization, chosen)), whole, whole.relevance
+        return dataclasses.replace(whole, pooled=np.isin(whole.organization, chosen)), whole, whole.relevance
     if kind == "deep":
         document = np.array(whole.document)
         document[:, :, 10 if whole.pool_depth > 20 else whole.pool_depth // 3 :] = -1
@@ -147,18 +142,13 @@ def mismatch(whole: Collection, kind: str) -> tuple[Collection, Collection, npt.
     last = whole.pooled & ~first
     if kind == "another year":
         judged = whole.unpool([whole.run_ids[i] for i in np.flatnonzero(last)])
-        return _with(judged, last), judged, whole.relevance
+        return dataclasses.replace(judged, pooled=last), judged, whole.relevance
     earlier = whole.with_pool(first, whole.pool).in_pool() & whole.judged
     depth = 2 if kind == "cumulated" else max(1, whole.pool_depth // 2)
     residual = dataclasses.replace(whole, document=_without(whole, earlier), score=None)
     now = residual.with_pool(last, depth).in_pool()
     judged = residual.without_judgments(~earlier & ~now).with_pool(last, depth)
     return judged, judged, whole.relevance
-
-
-def _with(collection: Collection, known: Mask) -> Collection:
-    """The collection with these of its runs marked."""
-    return dataclasses.replace(collection, pooled=known)
 
 
 def _of_runs(collection: Collection, index: npt.NDArray[np.intp]) -> Collection:

@@ -17,15 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
-SILENT = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-    tokenize.ENCODING,
-}
+_NAMES = ("COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER", "ENCODING")
+SILENT = {getattr(tokenize, name) for name in _NAMES}
 
 
 def docstring_lines(tree: ast.Module) -> set[int]:

@@ -52,9 +52,7 @@ def _chosen(name: str, budget: int, depth: int) -> tuple[str, int, int, float]:
 
 def main() -> None:
     """Print a line for each strategy, and the total."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--budget", type=int, default=20_000)
     parser.add_argument("--depth", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bayespool.errors import InputError
+from bayespool.errors import PREPARE_ANEW, InputError
 from bayespool.tables.files import PathLike, atomic_write
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member: the time of writing must not be in the bytes
@@ -100,9 +100,6 @@ def read_member(content: bytes) -> pa.Table:
     return pq.read_table(io.BytesIO(content), use_threads=False)
 
 
-_HINT = "make it anew with bayespool prepare"
-
-
 @contextlib.contextmanager
 def member_errors(path: Path | None) -> Iterator[None]:
     """Raise `InputError` for members that are missing or not as they were written."""
@@ -121,4 +118,4 @@ def member_errors(path: Path | None) -> Iterator[None]:
         pa.ArrowException,
     ) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
-        raise InputError(f"not as it was written: {reason}", path=path, hint=_HINT) from None
+        raise InputError(f"not as it was written: {reason}", path=path, hint=PREPARE_ANEW) from None

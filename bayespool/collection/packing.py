@@ -410,7 +410,8 @@ def unpack(
         about = json.loads(members[_ABOUT])
         part = _unpack(members, about)
         fingerprint, negatives = str(about["judgments"]), Negatives(**about["negatives"])
-    if "relevance" in _columns(members):
+        has_judgments = "relevance" in _columns(members)
+    if has_judgments:
         if qrels is not None:
             hint = "leave out --qrels (qrels=)"
             raise InputError("the prepared collection has its judgments", path=path, hint=hint)

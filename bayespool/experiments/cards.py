@@ -78,6 +78,9 @@ class Card(StoredResult, reads="describe"):
     command: str = "describe"  # type: ignore[misc] # as in the class above
     title: str = "Card of a collection"
 
+    def __post_init__(self) -> None:
+        repr(self)  # KeyError, TypeError or ValueError for the content of another file (`stored_result`)
+
     def __repr__(self) -> str:
         settings = self.metadata["settings"]
         graded = "graded" if settings["graded"] else "not graded"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from bayespool.errors import DiagnosticsWarning, InputError, known_names, warn_caller
+from bayespool.errors import PREPARE_ANEW, DiagnosticsWarning, InputError, known_names, warn_caller
 from bayespool.inference.fit import Fit, Start
 from bayespool.inference.laplace import Laplace
 from bayespool.inference.nuts import NUTS
@@ -131,19 +131,33 @@ class Relay:
         """Return the first engine's fit if it passes its checks, else the second engine's.
 
         The first one goes on from the ``start`` of an earlier fit, if given.
+
+        Raises
+        ------
+        InputError
+            The first engine fails its checks where it has passed them: the ``start`` is of other evidence.
         """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiagnosticsWarning)  # replaced by the warning below
-            try:
-                began: dict[str, Any] = {} if start is None else {"start": start}
-                fit = self.first.fit(spec, evidence, random_seed, **more, **began)
-                problems = fit.diagnostics.problems
-            except np.linalg.LinAlgError:
-                problems = ("a curvature is not positive",)
-        if not problems:
+        if start is not None:
+            fit, problems = self._first(spec, evidence, random_seed, start=start, **more)
+            if fit is not None and not problems:
+                return fit
+        fit, problems = self._first(spec, evidence, random_seed, **more)
+        if fit is not None and not problems:
             return fit
+        if start is not None:
+            raise InputError("prepared results are of another pool: a fit fails", hint=PREPARE_ANEW)
         warn_caller(
             f"{spec.name}: {'; '.join(problems)}; sampling with {self.second.name} instead",
             DiagnosticsWarning,
         )
         return self.second.fit(spec, evidence, random_seed, **more)
+
+    def _first(self, *asked: Any, **more: Any) -> tuple[Fit | None, Sequence[str]]:
+        """Return the first engine's fit, if there is one, and which of its checks fail."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiagnosticsWarning)  # replaced by the second engine's
+            try:
+                fit = self.first.fit(*asked, **more)
+            except np.linalg.LinAlgError:
+                return None, ("a curvature is not positive",)
+        return fit, fit.diagnostics.problems

@@ -25,11 +25,18 @@ from scipy.special import expit, ndtri
 
 from bayespool.arrays import FloatArray, OrderArray
 from bayespool.compiled import one_thread
-from bayespool.errors import DiagnosticsWarning, warn_caller
+from bayespool.errors import PREPARE_ANEW, DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit, Start
 from bayespool.inference.interpolation import Interpolation, interpolate
+from bayespool.inference.points import (
+    axis_points,
+    choose_next,
+    choose_points,
+    design_points,
+    standardize_skew,
+)
 from bayespool.measures import Diagnostics
 from bayespool.models.priors import draw_prior
 from bayespool.validation import check_sampling
@@ -37,60 +44,9 @@ from bayespool.validation import check_sampling
 if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec, Structure
 
-_LEFT_MEAN_DISTANCE = 2.2  # of points left of θ's mode, where any scale near zero may be as likely
-_RIGHT_SD = 1.3  # of points right of θ's mode
-_DENSITY_POWER = 0.1  # of a density against distance in the choice of nodes
-
-
-def design_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
-    """Return evenly spread points, shape (point, dimension), and their log densities, shape (point,)."""
-    # exponential to the left of zero, normal to the right
-    ratio = 2.0
-    for _ in range(40):
-        ratio = (1 + ratio) ** (1 / (n_dims + 1))
-    steps = ratio ** -np.arange(1, n_dims + 1)  # an additive recurrence (Roberts 2018)
-    uniform = (0.5 + np.arange(1, n + 1)[:, None] * steps) % 1
-    is_left = uniform < 0.5
-    normal = ndtri(np.maximum(uniform, 0.5))
-    left = np.log(2 * uniform)
-    points = np.where(is_left, _LEFT_MEAN_DISTANCE * left, _RIGHT_SD * normal)
-    log_density = np.where(
-        is_left,
-        left - np.log(2 * _LEFT_MEAN_DISTANCE),
-        -0.5 * normal**2 - np.log(_RIGHT_SD * np.sqrt(2 * np.pi)),
-    )
-    return points, log_density.sum(axis=1)
-
-
-def axis_points(n_dims: int) -> FloatArray:
-    """Return cubature points on each axis, of degree 3 for a standard normal, (point, dimension)."""
-    return np.asarray(
-        np.sqrt(n_dims) * np.repeat(np.eye(n_dims), 2, axis=0) * np.tile([1.0, -1.0], n_dims)[:, None]
-    )
-
-
-def standardize_skew(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
-    """Transform log scales θ to standardized coordinates in which modes vary smoothly."""
-    return 2 * np.log1p(np.expm1(theta - mode) / 2) / spread
-
-
-def choose_points(points: FloatArray, n: int) -> OrderArray:
-    """Return indices of up to n points far from zero and each other, farthest first, shape (point,)."""
-    distance: FloatArray = (points**2).sum(axis=1)
-    chosen: list[int] = []
-    while len(chosen) < min(n, len(points)) and distance.max() > 0:
-        chosen.append(int(np.argmax(distance)))
-        distance = np.minimum(distance, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
-    return np.array(chosen, dtype=np.intp)
-
-
-def choose_next(points: FloatArray, nodes: FloatArray, log_density: FloatArray) -> int:
-    """Return the index of the point farthest from all nodes, weighted toward high log density."""
-    distance: FloatArray = np.sqrt(((points[:, None] - nodes) ** 2).sum(axis=2)).min(axis=1)
-    return int(np.argmax(distance * np.exp(_DENSITY_POWER * (log_density - log_density.max()))))
-
 
 _LOG_SCALE_STEP = 0.15  # of finite differences in θ, about a fifth of its standard deviation
+_LARGEST_LOG_SCALE, _LARGEST_PARAMETER = 30.0, 1e4  # that a search may have ended at
 _SCALES_TOLERANCE = 0.05  # of twice a step's gain in log density; points are only laid about θ's mode
 _MODE_TOLERANCE = 1e-4  # the same, of modes of x
 COARSE_TOLERANCE = 1e-3  # the same, while scales are optimized
@@ -256,7 +212,7 @@ _N_NODES_PER_SCALE = 8  # modes computed
 _N_CENTERED_PER_SCALE = 3  # means computed at nodes
 _N_CENTER_STEPS = 2  # from mode to mean at the first node, one at the others
 _NODE_RANGE = (-3.2, 2.5)  # of nodes, in standard deviations
-_MAX_CURVATURES = 2**23  # numbers that are interpolated at a time
+_MAX_CURVATURES = 2**20  # numbers that are interpolated at a time
 _RIDGE_TOLERANCE = 0.01  # of twice the gain in log density of a step
 _MAX_INTERVAL_ERROR = 0.1  # of an end of a 95 % interval of a total, as a share of its width
 _TOTAL_GRID = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
@@ -314,7 +270,7 @@ class Laplace:
         dims, coords = _axes(structure, evidence)
         if start is not None and start.variables:
             drawn = dict(start.variables)
-            point = drawn.pop("point")
+            point = drawn.pop("point").astype(np.intp)
             variables = {v: drawn[v].reshape(1, n, *[-1] * len(of)) for v, of in dims.items()}
             diagnostics = Diagnostics(self.name, np.nan, n, n, 0, (), start.interval_error)
             return Fit(variables, dims, coords, {"point": point[None]}, diagnostics, start=start)
@@ -366,7 +322,7 @@ def _variables(
     for name, coefficient in structure.coefficients.items():
         values = x[:, density.slices[name]]
         values = expit(values) if coefficient.logit else values
-        variables[name] = values[None, :, 0] if coefficient.size is None else values[None]
+        variables[name] = (values[None, :, 0] if coefficient.size is None else values[None]).copy()
     rng = np.random.default_rng([random_seed, 1])
     for name, group in structure.groups.items():
         kept = np.arange(group.size) if group.kept is None else group.kept
@@ -375,9 +331,9 @@ def _variables(
             if group.is_cell:
                 effect = density.draw_cells(x, theta, rng)
             else:
-                effect = x[:, density.slices[name]]
+                effect = x[:, density.slices[name]].copy()  # a view would hold on to x
                 if not group.is_slope:
-                    effect = effect - effect.mean(axis=1, keepdims=True)  # exactly zero
+                    effect -= effect.mean(axis=1, keepdims=True)  # exactly zero
         else:  # the data do not inform the scale of a single group
             scale, effect = draw_prior(group.scale, len(x), rng), np.zeros((len(x), len(kept)))
         if group.kept is None or len(kept):
@@ -473,6 +429,18 @@ class Approximation:
         return worst
 
 
+def _check_start(start: Start, theta: FloatArray, x: FloatArray) -> None:
+    """Raise `InputError` for a start that a search for scales cannot have ended at."""
+    fits = start.theta.shape == start.spread.shape == theta.shape and start.x.shape == x.shape
+    if (
+        not fits
+        or not (0 < start.spread.min() <= start.spread.max() < _LARGEST_LOG_SCALE)
+        or np.abs(start.theta).max() > _LARGEST_LOG_SCALE
+        or np.abs(start.x).max(initial=0) > _LARGEST_PARAMETER
+    ):
+        raise InputError("a prepared start of a fit is not of its evidence", hint=PREPARE_ANEW)
+
+
 def approximate(
     density: Density,
     *,
@@ -492,7 +460,10 @@ def approximate(
         drawn = {"many": nodes, "chance": one[0], "many_shares": one, "points": zero, "nearest": zero}
         return Approximation(density, nodes, likelihood, mean, **drawn, converged=middle.is_fine)
     if near is None:
-        start = find_scales(density, theta, x) if start is None else start
+        if start is None:
+            start = find_scales(density, theta, x)
+        else:
+            _check_start(start, theta, x)
         density.forget()  # what follows depends on the start alone
         theta, spread = start.theta, start.spread
         middle = find_mode(density, theta, start.x, COARSE_TOLERANCE)
@@ -532,6 +503,8 @@ def approximate(
     counts = np.flatnonzero(
         weight[few] > 0.01 * weight[few].max()
     )  # the rest: a few thousandths of the whole
+    if not len(counts):
+        raise LinAlgError("no point has a weight")
     far = (straight[counts] ** 2).sum(axis=1) - 2 * straight @ straight[counts].T
     return Approximation(
         density=density,

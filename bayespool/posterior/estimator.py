@@ -247,7 +247,7 @@ class PosteriorEstimator:
         return self._complete(collection, _targets(collection, run_ids), groups[0], engine, shared)
 
     def learn(self, part: Collection, measures: object, *, keep_draws: bool = False) -> dict[str, Recorded]:
-        """Fit the models to a pool alone, and return results from which estimates of any run go on.
+        """Fit the models to a pool alone; return results, with draws if kept, that estimates go on from.
 
         Parameters
         ----------
@@ -256,7 +256,6 @@ class PosteriorEstimator:
             joined to it find these results.
         measures : measure or iterable of measures
         keep_draws : bool, default False
-            Whether the draws are among the results.
         """
         engine, shared = self._engine(), SharedWork(recorded=recorded_work(part))
         for group in self._groups(part, parse_measures(measures), shared):

@@ -16,6 +16,7 @@ import numpy as np
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection
 from bayespool.collection.packing import places_of_pool, pool_part, set_pool_part
+from bayespool.errors import PREPARE_ANEW, InputError
 from bayespool.inference import Engine, Fit, Laplace, Start
 from bayespool.models import LinearEvidence
 from bayespool.posterior.distance import (
@@ -268,7 +269,8 @@ def _fit(problem: ScoringProblem, part: PreparedModel, engine: Engine, seed: int
     shared, name = problem.shared, _recorded_name(problem, part)
     start = None
     if name is not None and engine.name == Laplace.name:
-        results = shared.find("start", *name)
+        lengths = {"theta": None, "spread": None, "x": None, "error": 1}
+        results = shared.find("start", *name, **lengths)
         if results is not None:
             drawn = shared.find("draws", *name, seed, repr(engine)) or {}
             parts = results["theta"], results["spread"], results["x"], float(results["error"][0])
@@ -289,14 +291,17 @@ def _decide(
 ) -> tuple[list[float], HeldOut]:
     """Return the models' weights with their held-out coverage, recorded ones where there are any."""
     shared, name = problem.shared, _recorded_name(problem, *prepared.values())
-    results = None if name is None else shared.find("weights", *name)
+    lengths = {"weights": len(prepared), "coverage": 2}
+    results = None if name is None else shared.find("weights", *name, **lengths)
     if results is not None:
-        share, n = results["coverage"].tolist()
-        return results["weights"].tolist(), HeldOut(share, int(n))
+        (share, n), weights = results["coverage"].tolist(), results["weights"].tolist()
+        if min(weights) < 0 or abs(sum(weights) - 1) > 1e-6 or not 0 <= share <= 1 or not 0 <= n < 1e6:
+            raise InputError("prepared weights of models are no shares", hint=PREPARE_ANEW)
+        return weights, HeldOut(share, int(n)) if n else HeldOut()
     kept = shared if name is None else shared.kept
     weights, coverage = kept.once(("shares", *keys), partial(decide_weights, prepared, fits))
     if name is not None:
-        held_out = np.array([coverage.share, coverage.n_organizations], dtype=float)
+        held_out = np.nan_to_num(np.array([coverage.share, coverage.n_organizations], dtype=float))
         shared.record("weights", *name, weights=np.array(weights), coverage=held_out)
     return weights, coverage
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.packing import pool_part
-from bayespool.errors import renamed_attributes
+from bayespool.errors import PREPARE_ANEW, InputError, renamed_attributes
 from bayespool.evidence import (
     DocumentTable,
     Estimand,
@@ -100,9 +100,22 @@ class SharedWork:
         kept = self.kept.once(("part", name), lambda: SharedWork(name=name, recorded=self.kept.recorded))
         return kept if self.kept is self else self.once(("part", name), lambda: SharedWork(kept))
 
-    def find(self, *name: object) -> Recorded | None:
-        """Return recorded results, or None."""
-        return self.kept.recorded.get(" ".join(map(str, (self.kept.name, *name))))
+    def find(self, *name: object, **lengths: int | None) -> Recorded | None:
+        """Return recorded results, or None.
+
+        Raises
+        ------
+        InputError
+            These arrays are missing or not finite, or of other lengths, where these are given.
+        """
+        recorded = self.kept.recorded.get(" ".join(map(str, (self.kept.name, *name))))
+        if recorded is None:
+            return None
+        for array, length in lengths.items():
+            values = recorded.get(array, np.full(1, np.nan))
+            if len(values) != (length or len(values)) or not np.isfinite(values).all():
+                raise InputError(f"prepared results are not those of the pool: {array}", hint=PREPARE_ANEW)
+        return recorded
 
     def record(self, *name: object, **arrays: npt.NDArray[Any]) -> Recorded:
         """Record results under a name, and return them."""
@@ -274,7 +287,9 @@ class ScoringProblem:
             collection = self.part if hidden else self.collection
             table = self._hidden_documents if hidden else self._unjudged_documents
             context = table.context(collection, cutoff=self.document_depth, **self.threshold.levels)
-            results = self.shared.find(*self._fusion_name) if hidden and not collection.judges else None
+            lengths = dict.fromkeys(KnownFusion._fields, len(context.runs)) | {"odds": len(context.pair)}
+            looks = hidden and not collection.judges
+            results = self.shared.find(*self._fusion_name, **lengths) if looks else None
             if results is not None:
                 fusion = KnownFusion(*(results[name] for name in KnownFusion._fields))
                 context = dataclasses.replace(context, known=fusion)

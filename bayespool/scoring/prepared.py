@@ -48,7 +48,7 @@ SUFFIX = ".bayespool"
 _FORMAT = 1
 _MAX_SIZE = 2048  # MiB, decompressed
 _HEAD, _CARD = "prepared.json", "card.json"
-_RESULTS, _DRAWS = "results.parquet", "draws.parquet"
+_RESULTS, _DRAWS = "results.parquet", "draws.f8"
 _HINT = "ask for the file again, or make it anew with bayespool prepare"
 
 
@@ -184,7 +184,7 @@ class PreparedCollection:
             The file has no card.
         """
         result = result_of_json(self.card) if self.card else None
-        if result is None:
+        if result is None or result.command != "describe":
             raise InputError("the prepared collection has no card", hint="make it with bayespool prepare")
         return result
 
@@ -207,7 +207,9 @@ class PreparedCollection:
         drawn = {name: results for name, results in self.recorded.items() if " draws " in name}
         others = {name: results for name, results in self.recorded.items() if name not in drawn}
         members = pack(self.collection, judgments=judgments) | {_RESULTS: _pack_results(others)}
-        members |= {_DRAWS: _pack_results(drawn)} if drawn else {}
+        draws = [(key, name, part) for key in sorted(drawn) for name, part in sorted(drawn[key].items())]
+        if draws:
+            members |= {_DRAWS: np.concatenate([part.astype("<f8").ravel() for *_, part in draws]).tobytes()}
         members |= {_CARD: self.card} if self.card else {}
         head = {
             "format": _FORMAT,
@@ -215,6 +217,7 @@ class PreparedCollection:
             "measures": [str(measure) for measure in self.measures],
             "ranks": self.ranks,
             "fingerprint": self.fingerprint,
+            "draws": [(key, name, part.size) for key, name, part in draws],
             "digests": {name: digest(content) for name, content in members.items()},
         }
         head_member = {_HEAD: json.dumps(head, indent=1).encode()}
@@ -286,8 +289,8 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
             raise ValueError("members are missing, changed or of another file")
         recorded = _unpack_results(members[_RESULTS])
         if _DRAWS in members:
-            recorded |= _unpack_results(members[_DRAWS])
-        measures = parse_measures(tuple(map(str, head["measures"])))
+            recorded |= _unpack_draws(members[_DRAWS], head["draws"])
+        measures, fingerprint = parse_measures(tuple(map(str, head["measures"]))), str(head["fingerprint"])
         ranks = None if head["ranks"] is None else int(head["ranks"])
     part = unpack(members, qrels=qrels, path=source)
     if version != __version__:
@@ -296,7 +299,18 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
         recorded = {}
     results, card = recorded_work(part), members.get(_CARD, b"")
     results.update(recorded)
-    return PreparedCollection(part, measures, ranks, str(head["fingerprint"]), results, card)
+    return PreparedCollection(part, measures, ranks, fingerprint, results, card)
+
+
+def _unpack_draws(member: bytes, index: list[tuple[str, str, int]]) -> dict[str, Recorded]:
+    numbers = np.frombuffer(member, "<f8").view(np.float64)
+    ends = np.cumsum([int(size) for _, _, size in index])
+    if not len(ends) or ends[-1] != len(numbers):
+        raise ValueError("other numbers of draws than the index says")
+    recorded: dict[str, Recorded] = {}
+    for (key, name, _), part in zip(index, np.split(numbers, ends[:-1]), strict=True):
+        recorded.setdefault(str(key), {})[str(name)] = part
+    return recorded
 
 
 def _pack_results(recorded: Mapping[str, Recorded]) -> bytes:
@@ -323,6 +337,8 @@ def _unpack_results(member: bytes) -> dict[str, Recorded]:
     recorded: dict[str, Recorded] = {}
     columns = [table[name].combine_chunks() for name in ("numbers", "counts")]
     for i, (key, name) in enumerate(zip(table["result"].to_pylist(), table["name"].to_pylist(), strict=True)):
+        if not isinstance(key, str) or not isinstance(name, str):
+            raise ValueError("a result without a name")
         numbers, counts = (column[i].values.to_numpy(zero_copy_only=False) for column in columns)
         recorded.setdefault(key, {})[name] = counts if len(counts) else numbers
     return recorded

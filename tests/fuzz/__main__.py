@@ -14,15 +14,16 @@ from pathlib import Path
 from fuzz.engine import MOST_MIB, budget, fuzz, peak_mib, seed
 from fuzz.frames import FRAMES
 from fuzz.options import OPTIONS
+from fuzz.prepared import PREPARED
 from fuzz.readers import READERS
 from fuzz.stored import STORED
 
 # Shares of the inputs: files are read in a millisecond, commands and experiments take a quarter of a second.
 SHARES = {
     "runs": 0.35, "judgments": 0.18, "labels": 0.14, "objects": 0.08, "organizations": 0.08, "types": 0.04,
-    "frames": 0.116, "folds": 0.002, "folders": 0.002, "scores": 0.006, "options": 0.004,
+    "frames": 0.106, "prepared": 0.01, "folds": 0.002, "folders": 0.002, "scores": 0.006, "options": 0.004,
 }  # fmt: skip
-TARGETS = (*READERS, *FRAMES, *STORED, *OPTIONS)
+TARGETS = (*READERS, *FRAMES, *STORED, *PREPARED, *OPTIONS)
 
 
 def main() -> None:

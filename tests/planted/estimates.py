@@ -185,7 +185,7 @@ FAULTS = (
     ),
     Fault(
         "density of points on the left",
-        "inference/laplace.py",
+        "inference/points.py",
         "left - np.log(2 * _LEFT_MEAN_DISTANCE),",
         "left - np.log(_LEFT_MEAN_DISTANCE),",
         "inference/test_modes.py",
