@@ -252,10 +252,9 @@ class PosteriorEstimator:
         Parameters
         ----------
         part : Collection
-            Of the pooled runs alone (`bayespool.collection.packing.pool_alone`). Estimates of runs that are
-            joined to it find these results.
-        measures : measure or iterable of measures
-        keep_draws : bool, default False
+            The pool alone. Estimates of runs that are joined to it find these results.
+        measures, keep_draws
+            As for `bayespool.prepare`.
         """
         engine, shared = self._engine(), SharedWork(recorded=recorded_work(part))
         for group in self._groups(part, parse_measures(measures), shared):
@@ -263,9 +262,9 @@ class PosteriorEstimator:
                 problem = ScoringProblem(
                     part, (), group[0], self.estimand, self._min_organizations, threshold, shared=shared
                 )
+                learning = self._models(problem), engine, self.priors, self.random_seed
                 if not problem.has_pool_evidence:
                     continue
-                learning = self._models(problem), engine, self.priors, self.random_seed
                 kinds = shared.once("kinds", partial(with_kinds, part)) if self.model == "combined" else None
                 learn_threshold(problem, *learning, kinds, keep_draws=keep_draws)
                 if not threshold.given and self.shift is None and self._shift_prior(part) is None:

@@ -242,8 +242,8 @@ FAULTS = (
     Fault(
         "seed of a fit",
         "posterior/fitting.py",
-        "np.random.SeedSequence([random_seed, depth, threshold.above_floor])",
-        "np.random.SeedSequence([depth, threshold.above_floor])",
+        "np.random.SeedSequence([random_seed, depth, problem.threshold.above_floor])",
+        "np.random.SeedSequence([depth, problem.threshold.above_floor])",
         "posterior/test_selection.py",
         "another seed gives the same fit, and Monte-Carlo error is not seen",
     ),
