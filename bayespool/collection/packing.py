@@ -409,7 +409,7 @@ def unpack(
     with member_errors(path):
         about = json.loads(members[_ABOUT])
         part = _unpack(members, about)
-        fingerprint, negatives = str(about["judgments"]), Negatives(**about["negatives"])
+        fingerprint, negatives = str(about["judgments"]), part.negatives
         has_judgments = "relevance" in _columns(members)
     if has_judgments:
         if qrels is not None:
@@ -457,7 +457,7 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any]) -> Collectio
     if about["order"] not in get_args(Order):
         raise ValueError(f"no order {about['order']!r}")
     table = read_member(members[_DOCUMENTS])
-    topic = table["topic"].to_numpy().astype(np.int32)
+    topic = _integers(table["topic"], np.int32)
     doc_ids = table["doc_id"].combine_chunks().cast(pa.string())
     if (
         doc_ids.null_count
@@ -468,7 +468,7 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any]) -> Collectio
     names = tuple(sorted(set(about["organizations"])))
     relevance = np.full(len(topic), UNJUDGED, dtype=np.int16)
     if "relevance" in table.column_names:
-        relevance = table["relevance"].to_numpy().astype(np.int16)
+        relevance = _integers(table["relevance"], np.int16)
     part = Collection(
         run_ids=run_ids,
         query_ids=query_ids,
@@ -481,7 +481,7 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any]) -> Collectio
         pooled=np.ones(len(run_ids), dtype=bool),
         pool=DepthPool(int(about["depth"]), tuple(depths)),
         attributed_run=np.full(len(topic), -1, dtype=np.int32),
-        negatives=Negatives(**about["negatives"]),
+        negatives=_unpack_negatives(about["negatives"]),
         judges=tuple(
             Judge(name, table[f"judge {k}"].to_numpy().astype(np.float64))
             for k, name in enumerate(about["judges"])
@@ -495,14 +495,28 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any]) -> Collectio
     return part
 
 
+def _integers(column: pa.ChunkedArray, kind: type[np.signedinteger[Any]]) -> npt.NDArray[Any]:
+    """Return a column of integers; ValueError for others, and for those that the type does not hold."""
+    if column.null_count:
+        raise ValueError("a number is missing")
+    return np.asarray(column.cast(pa.from_numpy_dtype(kind))).astype(kind)
+
+
+def _unpack_negatives(about: Mapping[str, Any]) -> Negatives:
+    negatives = Negatives(**about)
+    if negatives.meaning not in get_args(Negative) or min(negatives.n_minus_one, negatives.n_below) < 0:
+        raise ValueError("no meaning of negative judgments")
+    return negatives
+
+
 def _unpack_rankings(member: bytes, topic: IntArray, n_runs: int, n_topics: int) -> IntArray | Rankings:
     """Return the rankings of runs as pair codes, shape (run, topic, rank)."""
     rankings = read_member(member)["documents"].combine_chunks()
     length = np.diff(rankings.offsets.to_numpy())
     first = np.searchsorted(topic, np.arange(n_topics + 1))
-    if len(length) != n_runs * n_topics or rankings.null_count or rankings.values.null_count:
+    if len(length) != n_runs * n_topics or rankings.null_count:
         raise ValueError(f"{len(length)} rankings of {n_runs} runs on {n_topics} topics")
-    local = rankings.flatten().to_numpy().astype(np.int64)
+    local = _integers(rankings.flatten(), np.int64)
     ranking = np.repeat(np.arange(len(length)), length)
     if (local < 0).any() or (local >= np.diff(first)[ranking % n_topics]).any():
         raise ValueError("a ranking has documents that are not there")

@@ -17,8 +17,8 @@ from own_models import OWN_OF_COUNTS, WITH_CELLS
 
 from bayespool import load_example, parse_measure, score
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.inference import ENGINES, NUTS, Fit, Laplace, register_engine
-from bayespool.inference.engines import make_engine
+from bayespool.inference import ENGINES, NUTS, Fit, Laplace, Start, register_engine
+from bayespool.inference.engines import Relay, make_engine
 from bayespool.models import ModelSpec
 from bayespool.posterior import PosteriorEstimator, PreparedModel, ScoringProblem
 
@@ -223,3 +223,20 @@ def test_the_engine_that_is_named_takes_over(
         return
     with pytest.warns(DiagnosticsWarning, match="background: no mode; sampling with sure instead"):
         assert same_draws(engine.fit(one.spec, one.evidence, 1), second)
+
+
+@dataclass(frozen=True)
+class Failing:
+    """An engine that makes no fit."""
+
+    name = "failing"
+
+    def fit(self, *asked: Any, **more: Any) -> Fit:
+        raise np.linalg.LinAlgError
+
+
+def test_no_second_engine_takes_over_a_fit_that_had_passed() -> None:
+    """Its start is then of other evidence, of a file that was changed."""
+    start = Start(np.zeros(1), np.ones(1), np.zeros(1))
+    with pytest.raises(InputError, match="prepared results are of another pool: a fit fails"):
+        Relay(Failing(), Failing()).fit(None, None, 1, start=start)

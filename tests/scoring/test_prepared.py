@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from bayespool import parse_measure, prepare, read_collection, read_prepared, score
@@ -14,6 +15,7 @@ from bayespool.collection.archives import read_archive, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, pool_part, unpack
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import simulate_example
+from bayespool.tables.files import parquet_member
 
 MEASURES = ("P@10", "nDCG@10")
 
@@ -216,3 +218,39 @@ def test_mutated_files_are_refused(path, tmp_path):
         n_read += 1
         assert read.collection.fingerprint == fingerprint
     assert n_read < 20
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [
+        ("start", {"x": np.zeros(3)}),
+        ("start", {"theta": np.array([np.nan])}),
+        ("start", {"spread": np.zeros(4)}),
+        ("weights", {"weights": np.array([0.9, 0.9])}),
+        ("fusion", {"odds": np.zeros(2, np.int32)}),
+    ],
+)
+def test_results_of_another_pool_are_refused(path, files, kind, changed):
+    read = read_prepared(path)
+    for key in [key for key in read.recorded if key.startswith(f"pool {kind}")]:
+        read.recorded[key] |= changed
+    with pytest.raises(InputError, match="make the prepared collection anew"):
+        read.score(files[1][0], "P@10", estimators="posterior-combined", posterior="draws=25")
+
+
+def test_where_a_fit_cannot_go_on_from_its_start_it_is_made_anew(path, files):
+    right, read = read_prepared(path), read_prepared(path)
+    for key in [key for key in read.recorded if key.startswith("pool start")]:
+        read.recorded[key] |= {"x": np.full(len(read.recorded[key]["x"]), 900.0)}
+    asked = {"estimators": "posterior-combined", "posterior": "draws=25"}
+    same(right.score(files[1][0], "P@10", **asked), read.score(files[1][0], "P@10", **asked))
+
+
+@pytest.mark.parametrize(
+    "column", [{"topic": [0.5, 1.0]}, {"relevance": [2**20, 0]}, {"doc_id": [None, "d"]}]
+)
+def test_columns_that_a_collection_cannot_have_are_refused(prepared, column):
+    members = pack(prepared.collection)
+    table = pa.table({"topic": [0, 1], "doc_id": ["a", "b"], "relevance": [0, 1]} | column)
+    with pytest.raises(InputError, match="not as it was written"):
+        unpack(members | {"documents.parquet": parquet_member(table)})
