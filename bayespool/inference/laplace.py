@@ -51,6 +51,7 @@ _SCALES_TOLERANCE = 0.05  # of twice a step's gain in log density; points are on
 _MODE_TOLERANCE = 1e-4  # the same, of modes of x
 COARSE_TOLERANCE = 1e-3  # the same, while scales are optimized
 _POINT_TOLERANCE = 0.1  # the same, at points where scales are integrated
+_FISHER_TOLERANCE = 1e-3  # as a share, where only the expected curvature is positive: a mode may be far still
 _MAX_STEP = 4.0  # in any parameter, all of which are log odds: far out the density has no curvature
 
 
@@ -109,7 +110,7 @@ def find_mode(
         curvature, gaussian, exact = factorize(density, theta, x, curvature)
         step = gaussian.solve(gradient)
         gain = float(gradient @ step)
-        if gain < tolerance:
+        if gain < (tolerance if exact else _FISHER_TOLERANCE * tolerance):
             converged = exact  # else it is not a maximum of the exact density
             x, value = x + step, value + gain / 2
             break

@@ -165,7 +165,7 @@ SMOOTHED: ModelSpec = ModelSpec(
     effects={
         "topic": Effect("topic", centered=True),
         "run": Effect("run", centered=True),
-        "background": Effect("topic"),
+        "background": Effect("topic", Prior("HalfNormal", (0.5,))),
         "organization": Effect("organization"),
     },
     judged=_PRECISION,
@@ -189,7 +189,8 @@ It is interpolated where much of the top is judged, background where little is.
 Δ of a pooled run is that with its organization held out. ``a`` and ``c`` are those of
 `INTERPOLATED`. ``mu`` is the mean logit of the background chance E over these topics. 95 %
 of Normal(−2.8, 1) is between 0.8 % and 31 %: published constants are 1 % to 5 % for newswire and web, higher
-for domain collections.
+for domain collections. The scale of ``background`` is HalfNormal(0.5): with a wider one E of a topic may be
+zero or stand in for C·π, and the posterior has two modes.
 """
 
 

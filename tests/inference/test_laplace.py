@@ -9,7 +9,7 @@ import pytest
 from each import cases
 from fits import prepared_evidence
 from scipy import stats
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.experiments import load_example
@@ -17,6 +17,8 @@ from bayespool.inference import NUTS, Laplace
 from bayespool.inference.density import Density
 from bayespool.inference.laplace import approximate
 from bayespool.models import EVIDENCE_SLOPES, MODELS, LinearEvidence
+from bayespool.models.formulas import draw_priors
+from bayespool.models.registry import MODEL_NAMES
 from bayespool.posterior import PosteriorEstimator
 
 
@@ -131,6 +133,60 @@ def test_a_good_approximation_is_known_for_one_whatever_the_seed(model):
     approximation = approximate(Density(MODELS[model].structure(prepared_evidence(model))))
     assert approximation.interval_error() == pytest.approx(approximation.interval_error(), rel=1e-3)
     assert approximation.interval_error() < 0.08
+
+
+POOLED = ("coast", "delta", "east", "lake", "north", "ridge", "south", "west")
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "model", ["smoothed", *(pytest.param(m, marks=SLOW) for m in MODEL_NAMES if m != "smoothed")]
+)
+def test_no_fit_fails_with_an_organization_left_out(model):
+    """Nor with a pool of two to four organizations: NUTS need not take over."""
+    example, narrow = load_example(), []
+    for organization in reversed(POOLED[2:]):
+        narrow.append((narrow[-1] if narrow else example).unpool(organization=organization))
+    for pool in (*(example.unpool(organization=each) for each in POOLED), *narrow[3:]):
+        evidence = prepared_evidence(model, pool, pool.unpooled_run_ids)
+        assert Laplace(draws=100).fit(MODELS[model], evidence, 1).diagnostics.passed, pool
+
+
+def test_a_search_goes_on_where_the_curvature_is_not_positive():
+    """A topic's background may be next to nothing or not: Fisher's scoring slows down in between."""
+    pool = load_example().unpool(organization="delta")
+    spec = MODELS["smoothed"].with_priors({"sigma_background": "HalfNormal(1)"})
+    density = Density(spec.structure(prepared_evidence("smoothed", pool, pool.unpooled_run_ids)))
+    assert approximate(density).converged
+
+
+@SLOW
+def test_truths_from_the_priors_are_covered_by_the_smoothed_model():
+    """Of coefficients and scales, 80 % intervals hold 80 %: here 120 of them, give or take 4 % each."""
+    spec, evidence, rng, covered = (
+        MODELS["smoothed"],
+        prepared_evidence("smoothed"),
+        np.random.default_rng(1),
+        [],
+    )
+    structure = spec.structure(evidence)
+    places, truths = Density(structure), draw_priors(structure, 20, rng)
+    for i in range(20):
+        x = np.zeros(places.size)
+        for name, where in places.slices.items():
+            value = truths[name if name in structure.coefficients else f"{name}_effect"][i]
+            x[where] = logit(value) if name == "c" else value
+        counts = []
+        for block, prepared in zip(structure.blocks, places._blocks, strict=True):
+            z = prepared.predictors(x)
+            log_odds = z[0] if block.link is None else block.link.log_odds(z)
+            counts.append(rng.binomial(block.trials, expit(log_odds)))
+        simulated = dataclasses.replace(evidence, n_relevant=counts[0], n_hidden_relevant=counts[1])
+        draws = Laplace(draws=400, check=False).fit(spec, simulated, i).draws()
+        for name in ("a", "c", "mu", "sigma_topic", "sigma_background", "sigma_organization"):
+            low, high = np.quantile(draws[name], [0.1, 0.9])
+            covered.append(low <= truths[name][i] <= high)
+    assert 0.7 <= np.mean(covered) <= 0.9
 
 
 N_TOPICS, N_ORGANIZATIONS, N_DOCUMENTS = 50, 30, 6

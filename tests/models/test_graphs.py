@@ -92,7 +92,8 @@ def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], 
             total += float(stats.halfnorm.logpdf(sigma)) + zero_sum_log_density(effect, sigma)
         else:  # what is sampled is the standardize effect, and the scale with a sign if there are some
             scale = stats.norm if len(effect) > 1 else stats.halfnorm
-            total += float(scale.logpdf(sigma)) + zero_sum_log_density(effect / sigma, 1.0)
+            width = 0.5 if name == "background" else 1.0
+            total += float(scale.logpdf(sigma, scale=width)) + zero_sum_log_density(effect / sigma, 1.0)
     organization = v["organization_effect"][e.hidden_organization]
     if model == "background":
         p = expit(v["mu"] + v["topic_effect"][e.hidden_topic] + organization)
