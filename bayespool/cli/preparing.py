@@ -18,7 +18,7 @@ from bayespool.errors import InputError
 
 @command(
     "experiments/preparing.py:prepare",
-    first="qrels pool organizations measures file ranks graded collections",
+    first="qrels pool organizations measures file ranks keep_draws graded collections",
     more="without_judgments jobs judges known_depth reading",
     own={
         "jobs": JOBS["jobs"],

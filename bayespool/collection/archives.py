@@ -8,7 +8,7 @@ import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -35,13 +35,15 @@ _BROKEN = (
 )
 
 
-def write_archive(path: PathLike, members: Mapping[str, bytes]) -> None:
-    """Write members to a zip file, whole or not at all."""
+def write_archive(
+    path: PathLike, members: Mapping[str, bytes], *, as_is: Collection[str] = frozenset()
+) -> None:
+    """Write members to a zip file, whole or not at all, and all but some of them compressed."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in members.items():
             entry = zipfile.ZipInfo(name, _DATE)
-            entry.compress_type = zipfile.ZIP_LZMA
+            entry.compress_type = zipfile.ZIP_STORED if name in as_is else zipfile.ZIP_LZMA
             archive.writestr(entry, content)
     atomic_write(path, buffer.getvalue())
 

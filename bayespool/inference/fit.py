@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -95,12 +95,15 @@ class Start:
         All other parameters near their mode there.
     interval_error : float
         As of `bayespool.inference.laplace.Approximation`; NaN if unknown.
+    variables : mapping of str to ndarray, optional
+        Draws of that fit by variable, and the component of each, as ``point``.
     """
 
     theta: FloatArray
     spread: FloatArray
     x: FloatArray
     interval_error: float = float("nan")
+    variables: Mapping[str, AnyArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +138,12 @@ class Fit:
         """Number of chains, and number of draws per chain."""
         n_chains, n_draws = next(iter(self.variables.values())).shape[:2]
         return n_chains, n_draws
+
+    @property
+    def drawn(self) -> Start | None:
+        """Its start with the draws, from which the fit with this seed is made without drawing again."""
+        variables = {**self.draws(), **{name: stat.ravel() for name, stat in self.sample_stats.items()}}
+        return None if self.start is None else replace(self.start, variables=variables)
 
     def draws(self) -> dict[str, FloatArray]:
         """Return draws by variable, chains concatenated, each of shape (draw, ...)."""

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -30,64 +30,19 @@ from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit, Start
 from bayespool.inference.interpolation import Interpolation, interpolate
+from bayespool.inference.points import (
+    axis_points,
+    choose_next,
+    choose_points,
+    design_points,
+    standardize_skew,
+)
 from bayespool.measures import Diagnostics
 from bayespool.models.priors import draw_prior
 from bayespool.validation import check_sampling
 
 if TYPE_CHECKING:
-    from bayespool.models import Evidence, ModelSpec
-
-_LEFT_MEAN_DISTANCE = 2.2  # of points left of θ's mode, where any scale near zero may be as likely
-_RIGHT_SD = 1.3  # of points right of θ's mode
-_DENSITY_POWER = 0.1  # of a density against distance in the choice of nodes
-
-
-def design_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
-    """Return evenly spread points, shape (point, dimension), and their log densities, shape (point,)."""
-    # exponential to the left of zero, normal to the right
-    ratio = 2.0
-    for _ in range(40):
-        ratio = (1 + ratio) ** (1 / (n_dims + 1))
-    steps = ratio ** -np.arange(1, n_dims + 1)  # an additive recurrence (Roberts 2018)
-    uniform = (0.5 + np.arange(1, n + 1)[:, None] * steps) % 1
-    is_left = uniform < 0.5
-    normal = ndtri(np.maximum(uniform, 0.5))
-    left = np.log(2 * uniform)
-    points = np.where(is_left, _LEFT_MEAN_DISTANCE * left, _RIGHT_SD * normal)
-    log_density = np.where(
-        is_left,
-        left - np.log(2 * _LEFT_MEAN_DISTANCE),
-        -0.5 * normal**2 - np.log(_RIGHT_SD * np.sqrt(2 * np.pi)),
-    )
-    return points, log_density.sum(axis=1)
-
-
-def axis_points(n_dims: int) -> FloatArray:
-    """Return cubature points on each axis, of degree 3 for a standard normal, (point, dimension)."""
-    return np.asarray(
-        np.sqrt(n_dims) * np.repeat(np.eye(n_dims), 2, axis=0) * np.tile([1.0, -1.0], n_dims)[:, None]
-    )
-
-
-def standardize_skew(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
-    """Transform log scales θ to standardized coordinates in which modes vary smoothly."""
-    return 2 * np.log1p(np.expm1(theta - mode) / 2) / spread
-
-
-def choose_points(points: FloatArray, n: int) -> OrderArray:
-    """Return indices of up to n points far from zero and each other, farthest first, shape (point,)."""
-    distance: FloatArray = (points**2).sum(axis=1)
-    chosen: list[int] = []
-    while len(chosen) < min(n, len(points)) and distance.max() > 0:
-        chosen.append(int(np.argmax(distance)))
-        distance = np.minimum(distance, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
-    return np.array(chosen, dtype=np.intp)
-
-
-def choose_next(points: FloatArray, nodes: FloatArray, log_density: FloatArray) -> int:
-    """Return the index of the point farthest from all nodes, weighted toward high log density."""
-    distance: FloatArray = np.sqrt(((points[:, None] - nodes) ** 2).sum(axis=2)).min(axis=1)
-    return int(np.argmax(distance * np.exp(_DENSITY_POWER * (log_density - log_density.max()))))
+    from bayespool.models import Evidence, ModelSpec, Structure
 
 
 _LOG_SCALE_STEP = 0.15  # of finite differences in θ, about a fifth of its standard deviation
@@ -257,7 +212,7 @@ _N_NODES_PER_SCALE = 8  # modes computed
 _N_CENTERED_PER_SCALE = 3  # means computed at nodes
 _N_CENTER_STEPS = 2  # from mode to mean at the first node, one at the others
 _NODE_RANGE = (-3.2, 2.5)  # of nodes, in standard deviations
-_MAX_CURVATURES = 2**23  # numbers that are interpolated at a time
+_MAX_CURVATURES = 2**20  # numbers that are interpolated at a time
 _RIDGE_TOLERANCE = 0.01  # of twice the gain in log density of a step
 _MAX_INTERVAL_ERROR = 0.1  # of an end of a 95 % interval of a total, as a share of its width
 _TOTAL_GRID = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
@@ -311,7 +266,15 @@ class Laplace:
             No mode found, a curvature that is not positive, or an `Approximation.interval_error` above 0.1.
         """
         structure = spec.structure(evidence, known)
-        density, n, interval_error = Density(structure), self.draws * self.chains, 0.0
+        n = self.draws * self.chains
+        dims, coords = _axes(structure, evidence)
+        if start is not None and start.variables:
+            drawn = dict(start.variables)
+            point = drawn.pop("point").astype(np.intp)
+            variables = {v: drawn[v].reshape(1, n, *[-1] * len(of)) for v, of in dims.items()}
+            diagnostics = Diagnostics(self.name, np.nan, n, n, 0, (), start.interval_error)
+            return Fit(variables, dims, coords, {"point": point[None]}, diagnostics, start=start)
+        density, interval_error = Density(structure), 0.0
         with one_thread():
             approximation = approximate(density, n_points=self.n_points, start=start)
             x, theta, point = approximation.draw(n, np.random.default_rng(random_seed))
@@ -332,32 +295,51 @@ class Laplace:
         diagnostics = Diagnostics(self.name, float("nan"), float(n), float(n), 0, problems, interval_error)
         if problems:
             warn_caller(f"{spec.name}: {'; '.join(problems)}", DiagnosticsWarning)
-        variables: dict[str, FloatArray] = {}
-        dims: dict[str, tuple[str, ...]] = {}
-        for name, coefficient in structure.coefficients.items():
-            values = x[:, density.slices[name]]
-            values = expit(values) if coefficient.logit else values
-            variables[name] = values[None, :, 0] if coefficient.size is None else values[None]
-            dims[name] = () if coefficient.dim is None else (coefficient.dim,)
-        coords, rng = dict(evidence.coords), np.random.default_rng([random_seed, 1])
-        for name, group in structure.groups.items():
-            kept = np.arange(group.size) if group.kept is None else group.kept
-            if name in density.scales:
-                scale = np.exp(theta[:, density.scales.index(name)])
-                if group.is_cell:
-                    effect = density.draw_cells(x, theta, rng)
-                else:
-                    effect = x[:, density.slices[name]]
-                    if not group.is_slope:
-                        effect = effect - effect.mean(axis=1, keepdims=True)  # exactly zero
-            else:  # the data do not inform the scale of a single group
-                scale, effect = draw_prior(group.scale, n, rng), np.zeros((n, len(kept)))
-            if group.kept is None or len(kept):
-                variables[f"{name}_effect"], dims[f"{name}_effect"] = effect[None], (group.dim,)
-            variables[f"sigma_{name}"], dims[f"sigma_{name}"] = scale[None], ()
-            if group.kept is not None:
-                coords[group.dim] = tuple(coords[group.dim][i] for i in kept)
+        variables = _variables(structure, density, x, theta, random_seed)
         return Fit(variables, dims, coords, {"point": point[None]}, diagnostics, start=began)
+
+
+def _axes(structure: Structure, evidence: Evidence) -> tuple[dict[str, tuple[str, ...]], dict[str, Any]]:
+    """Return the dimensions of each variable after chain and draw, and the coordinates."""
+    dims: dict[str, tuple[str, ...]] = {}
+    for name, coefficient in structure.coefficients.items():
+        dims[name] = () if coefficient.dim is None else (coefficient.dim,)
+    coords = dict(evidence.coords)
+    for name, group in structure.groups.items():
+        if group.kept is None or len(group.kept):
+            dims[f"{name}_effect"] = (group.dim,)
+        dims[f"sigma_{name}"] = ()
+        if group.kept is not None:
+            coords[group.dim] = tuple(coords[group.dim][i] for i in group.kept)
+    return dims, coords
+
+
+def _variables(
+    structure: Structure, density: Density, x: FloatArray, theta: FloatArray, random_seed: int
+) -> dict[str, FloatArray]:
+    """Return the variables of draws of all parameters, each of shape (1, draw, ...)."""
+    variables: dict[str, FloatArray] = {}
+    for name, coefficient in structure.coefficients.items():
+        values = x[:, density.slices[name]]
+        values = expit(values) if coefficient.logit else values
+        variables[name] = (values[None, :, 0] if coefficient.size is None else values[None]).copy()
+    rng = np.random.default_rng([random_seed, 1])
+    for name, group in structure.groups.items():
+        kept = np.arange(group.size) if group.kept is None else group.kept
+        if name in density.scales:
+            scale = np.exp(theta[:, density.scales.index(name)])
+            if group.is_cell:
+                effect = density.draw_cells(x, theta, rng)
+            else:
+                effect = x[:, density.slices[name]].copy()  # a view would hold on to x
+                if not group.is_slope:
+                    effect -= effect.mean(axis=1, keepdims=True)  # exactly zero
+        else:  # the data do not inform the scale of a single group
+            scale, effect = draw_prior(group.scale, len(x), rng), np.zeros((len(x), len(kept)))
+        if group.kept is None or len(kept):
+            variables[f"{name}_effect"] = effect[None]
+        variables[f"sigma_{name}"] = scale[None]
+    return variables
 
 
 @dataclass(frozen=True, eq=False)

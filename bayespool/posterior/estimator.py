@@ -246,15 +246,15 @@ class PosteriorEstimator:
             )
         return self._complete(collection, _targets(collection, run_ids), groups[0], engine, shared)
 
-    def learn(self, part: Collection, measures: object) -> dict[str, Recorded]:
-        """Fit the models to a pool alone, and return results from which estimates of any run go on.
+    def learn(self, part: Collection, measures: object, *, keep_draws: bool = False) -> dict[str, Recorded]:
+        """Fit the models to a pool alone; return results, with draws if kept, that estimates go on from.
 
         Parameters
         ----------
         part : Collection
-            Of the pooled runs alone (`bayespool.collection.packing.pool_alone`). Estimates of runs that are
-            joined to it find these results.
-        measures : measure or iterable of measures
+            The pool alone. Estimates of runs that are joined to it find these results.
+        measures, keep_draws
+            As for `bayespool.prepare`.
         """
         engine, shared = self._engine(), SharedWork(recorded=recorded_work(part))
         for group in self._groups(part, parse_measures(measures), shared):
@@ -262,13 +262,13 @@ class PosteriorEstimator:
                 problem = ScoringProblem(
                     part, (), group[0], self.estimand, self._min_organizations, threshold, shared=shared
                 )
+                learning = self._models(problem), engine, self.priors, self.random_seed
                 if not problem.has_pool_evidence:
                     continue
-                models = self._models(problem)
                 kinds = shared.once("kinds", partial(with_kinds, part)) if self.model == "combined" else None
-                learn_threshold(problem, models, engine, self.priors, kinds)
+                learn_threshold(problem, *learning, kinds, keep_draws=keep_draws)
                 if not threshold.given and self.shift is None and self._shift_prior(part) is None:
-                    learn_unexplained(problem, models, engine, self.priors)
+                    learn_unexplained(problem, *learning, keep_draws=keep_draws)
         return shared.recorded
 
     def _engine(self) -> Engine:

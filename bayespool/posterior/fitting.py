@@ -186,15 +186,43 @@ def learn_threshold(
     models: Sequence[str],
     engine: Engine,
     priors: Mapping[str, str],
+    random_seed: int,
     kinds: Collection | None = None,
+    *,
+    keep_draws: bool = False,
 ) -> None:
-    """Fit the models of a threshold to a pool alone, so that their results are recorded (`SharedWork`)."""
+    """Fit the models of a threshold to a pool alone, so that their results are recorded (`SharedWork`).
+
+    With ``keep_draws`` the draws that this seed gives are among the results.
+    """
     usual, others = _prepare(problem, models, priors, kinds)
+    sequence = _seeds(*usual, random_seed)
     for one, prepared in (usual, others) if others is not None else (usual,):
-        fits = {model: _fit(one, part, engine, 1) for model, part in prepared.items()}
+        seeds = _model_seeds(sequence.spawn(1 + len(prepared)))
+        fits, keys = {}, []
+        for (model, part), seed in zip(prepared.items(), seeds, strict=True):
+            fits[model] = fit = _fit(one, part, engine, seed)
+            keys.append((part.key, seed))
+            name = _recorded_name(one, part)
+            if keep_draws and name is not None and fit.drawn is not None:
+                one.shared.record("draws", *name, seed, repr(engine), **fit.drawn.variables)
         one.record_fusion()
         if one is problem:
-            _decide(one, prepared, fits, [(part.key, 1) for part in prepared.values()])
+            _decide(one, prepared, fits, keys)
+
+
+def _seeds(
+    problem: ScoringProblem, prepared: Mapping[str, PreparedModel], random_seed: int
+) -> np.random.SeedSequence:
+    """Return the seeds of a threshold, for models with the depth of their evidence."""
+    kind = next(iter(prepared.values())).spec.evidence
+    depth = max(problem.measure.cutoff, DEPTHS[kind])
+    return np.random.SeedSequence([random_seed, depth, problem.threshold.above_floor])
+
+
+def _model_seeds(seeds: Sequence[np.random.SeedSequence]) -> list[int]:
+    """Return the seed of each model, which follow that of the mixture."""
+    return [int(seed.generate_state(1)[0]) for seed in seeds[1:]]
 
 
 def fit_prepared(
@@ -210,9 +238,7 @@ def fit_prepared(
 ) -> tuple[ThresholdPosterior, list[float]]:
     """Fit and mix prepared models at one threshold, and return the mixture with model weights."""
     threshold = usual[0].threshold
-    kind = next(iter(usual[1].values())).spec.evidence
-    depth = max(usual[0].measure.cutoff, DEPTHS[kind])
-    seeds = np.random.SeedSequence([random_seed, depth, threshold.above_floor])
+    seeds = _seeds(*usual, random_seed)
     fit = partial(_fit_mixture, engine=engine, n_draws=n_draws, random_seed=random_seed, shift=shift)
     lower = None if below is None else below.mixture
     mixture, shares, held_out = fit(*usual, seeds.spawn(1 + len(usual[1])), lower)
@@ -246,7 +272,9 @@ def _fit(problem: ScoringProblem, part: PreparedModel, engine: Engine, seed: int
         lengths = {"theta": None, "spread": None, "x": None, "error": 1}
         results = shared.find("start", *name, **lengths)
         if results is not None:
-            start = Start(results["theta"], results["spread"], results["x"], float(results["error"][0]))
+            drawn = shared.find("draws", *name, seed, repr(engine)) or {}
+            parts = results["theta"], results["spread"], results["x"], float(results["error"][0])
+            start = Start(*parts, drawn)
     kept = shared if name is None else shared.kept
     fit = kept.once(("fit", part.key, seed), partial(part.fit, engine, seed, start))
     if name is not None and start is None and fit.start is not None and fit.diagnostics.passed:
@@ -295,8 +323,7 @@ def _fit_mixture(
     ``seeds`` are one for the mixture and one for each model; ``lower`` is the mixture one threshold below.
     """
     shared, stream, fits, keys = problem.shared, problem.threshold.stream, {}, []
-    for (model, part), model_seed in zip(prepared.items(), seeds[1:], strict=True):
-        seed = int(model_seed.generate_state(1)[0])
+    for (model, part), seed in zip(prepared.items(), _model_seeds(seeds), strict=True):
         keys.append((part.key, seed))
         fits[model] = _fit(problem, part, engine, seed)
     if near is None:

@@ -203,12 +203,18 @@ def _depth(collection: Collection) -> int:
 
 
 def learn_unexplained(
-    problem: ScoringProblem, models: tuple[str, ...], engine: Engine, priors: Mapping[str, str]
+    problem: ScoringProblem,
+    models: tuple[str, ...],
+    engine: Engine,
+    priors: Mapping[str, str],
+    random_seed: int,
+    *,
+    keep_draws: bool = False,
 ) -> None:
     """Fit what `learn_shift` needs to a pool alone, so that its results are recorded."""
     if problem.has_pool_evidence and find_unexplained(problem.collection).sum() >= MIN_JUDGED:
         without = _without_unexplained(problem, _depth(problem.collection))
-        learn_threshold(without, models, engine, priors)
+        learn_threshold(without, models, engine, priors, random_seed, keep_draws=keep_draws)
 
 
 def learn_shift(

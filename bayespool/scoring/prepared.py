@@ -47,7 +47,8 @@ SUFFIX = ".bayespool"
 
 _FORMAT = 1
 _MAX_SIZE = 2048  # MiB, decompressed
-_HEAD, _RESULTS, _CARD = "prepared.json", "results.parquet", "card.json"
+_HEAD, _CARD = "prepared.json", "card.json"
+_RESULTS, _DRAWS = "results.parquet", "draws.f8"
 _HINT = "ask for the file again, or make it anew with bayespool prepare"
 
 
@@ -203,7 +204,12 @@ class PreparedCollection:
             raise InputError(
                 "not the ending of a prepared collection", path=Path(path), hint=f"end it in {SUFFIX}"
             )
-        members = pack(self.collection, judgments=judgments) | {_RESULTS: _pack_results(self.recorded)}
+        drawn = {name: results for name, results in self.recorded.items() if " draws " in name}
+        others = {name: results for name, results in self.recorded.items() if name not in drawn}
+        members = pack(self.collection, judgments=judgments) | {_RESULTS: _pack_results(others)}
+        draws = [(key, name, part) for key in sorted(drawn) for name, part in sorted(drawn[key].items())]
+        if draws:
+            members |= {_DRAWS: np.concatenate([part.astype("<f8").ravel() for *_, part in draws]).tobytes()}
         members |= {_CARD: self.card} if self.card else {}
         head = {
             "format": _FORMAT,
@@ -211,9 +217,11 @@ class PreparedCollection:
             "measures": [str(measure) for measure in self.measures],
             "ranks": self.ranks,
             "fingerprint": self.fingerprint,
+            "draws": [(key, name, part.size) for key, name, part in draws],
             "digests": {name: digest(content) for name, content in members.items()},
         }
-        write_archive(path, {_HEAD: json.dumps(head, indent=1).encode()} | members)
+        head_member = {_HEAD: json.dumps(head, indent=1).encode()}
+        write_archive(path, head_member | members, as_is={_DRAWS})  # draws are random digits
 
 
 def learn_collection(
@@ -221,6 +229,7 @@ def learn_collection(
     measures: object = "P@10",
     *,
     ranks: int | None = None,
+    keep_draws: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> PreparedCollection:
     """Return a collection's pool with what the default posterior learns from it, without a card.
@@ -238,7 +247,8 @@ def learn_collection(
     elif learned:
         if report is not None:
             report(f"learning from the pool: {', '.join(map(str, parsed))}")
-        recorded = PosteriorEstimator().learn(part, [measure for measure in parsed if measure in learned])
+        asked = [measure for measure in parsed if measure in learned]
+        recorded = PosteriorEstimator().learn(part, asked, keep_draws=keep_draws)
     return PreparedCollection(part, parsed, ranks, collection.fingerprint, recorded)
 
 
@@ -278,6 +288,8 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
         if digests != head["digests"]:
             raise ValueError("members are missing, changed or of another file")
         recorded = _unpack_results(members[_RESULTS])
+        if _DRAWS in members:
+            recorded |= _unpack_draws(members[_DRAWS], head["draws"])
         measures, fingerprint = parse_measures(tuple(map(str, head["measures"]))), str(head["fingerprint"])
         ranks = None if head["ranks"] is None else int(head["ranks"])
     part = unpack(members, qrels=qrels, path=source)
@@ -290,12 +302,23 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
     return PreparedCollection(part, measures, ranks, fingerprint, results, card)
 
 
+def _unpack_draws(member: bytes, index: list[tuple[str, str, int]]) -> dict[str, Recorded]:
+    numbers = np.frombuffer(member, "<f8").view(np.float64)
+    ends = np.cumsum([int(size) for _, _, size in index])
+    if not len(ends) or ends[-1] != len(numbers):
+        raise ValueError("other numbers of draws than the index says")
+    recorded: dict[str, Recorded] = {}
+    for (key, name, _), part in zip(index, np.split(numbers, ends[:-1]), strict=True):
+        recorded.setdefault(str(key), {})[str(name)] = part
+    return recorded
+
+
 def _pack_results(recorded: Mapping[str, Recorded]) -> bytes:
     """Return arrays as a Parquet file with a row each."""
     rows = [(key, name, array) for key in sorted(recorded) for name, array in sorted(recorded[key].items())]
 
     def values(of_type: npt.DTypeLike) -> list[npt.NDArray[Any]]:
-        return [array if array.dtype == of_type else np.zeros(0, of_type) for _, _, array in rows]
+        return [array.ravel() if array.dtype == of_type else np.zeros(0, of_type) for _, _, array in rows]
 
     return parquet_member(
         pa.table(

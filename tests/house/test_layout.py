@@ -49,6 +49,7 @@ TESTED_IN = {
     "experiments/random_pool_results": "experiments/test_random_pools",
     "experiments/settings": "experiments/test_own_estimators cli/test_pooling",
     "inference/fit": "inference/test_nuts inference/test_diagnostics",
+    "inference/points": "inference/test_modes",
     "measures/average_precision": "measures/test_extremes",
     "measures/base": "whole/test_own_measures measures/test_extremes",
     "measures/precision": "measures/test_of_rankings measures/test_recall",

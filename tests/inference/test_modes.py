@@ -10,14 +10,12 @@ from each import cases
 from fits import prepared_evidence
 
 from bayespool.inference.density import Density
-from bayespool.inference.laplace import (
-    _is_better,
+from bayespool.inference.laplace import _is_better, find_center, find_mode
+from bayespool.inference.points import (
     axis_points,
     choose_next,
     choose_points,
     design_points,
-    find_center,
-    find_mode,
     standardize_skew,
 )
 from bayespool.models import MODELS

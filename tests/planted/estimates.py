@@ -185,7 +185,7 @@ FAULTS = (
     ),
     Fault(
         "density of points on the left",
-        "inference/laplace.py",
+        "inference/points.py",
         "left - np.log(2 * _LEFT_MEAN_DISTANCE),",
         "left - np.log(_LEFT_MEAN_DISTANCE),",
         "inference/test_modes.py",
@@ -242,8 +242,8 @@ FAULTS = (
     Fault(
         "seed of a fit",
         "posterior/fitting.py",
-        "np.random.SeedSequence([random_seed, depth, threshold.above_floor])",
-        "np.random.SeedSequence([depth, threshold.above_floor])",
+        "np.random.SeedSequence([random_seed, depth, problem.threshold.above_floor])",
+        "np.random.SeedSequence([depth, problem.threshold.above_floor])",
         "posterior/test_selection.py",
         "another seed gives the same fit, and Monte-Carlo error is not seen",
     ),
