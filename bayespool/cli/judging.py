@@ -161,10 +161,11 @@ def impute(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
 
     folder = outputs.folder or Path()
     files.check_runs(keywords, "complete")
-    named = files.keywords()
-    sizes = {name: named[name] for name in ("strict", "max_file_size") if name in named}
-    with warnings.catch_warnings(category=InputWarning, action="ignore"):  # given with the collection
-        keywords["qrels"] = gather_qrels(named["qrels"], reading=Reading(**sizes))
+    if files.prepared is None:
+        named = files.keywords()
+        sizes = {name: named[name] for name in ("strict", "max_file_size") if name in named}
+        with warnings.catch_warnings(category=InputWarning, action="ignore"):  # given with the collection
+            keywords["qrels"] = gather_qrels(named["qrels"], reading=Reading(**sizes))
     result = files.compute(scoring.impute, keywords)
     result.save(folder)
     run = _run_path(result.run_ids, [*files.runs, *files.pool])

@@ -71,3 +71,22 @@ def test_the_card_of_a_prepared_file_is_printed(
     cards = [run("describe", path), run("describe", *campaign, *asked)]
     assert [card.status for card in cards] == [0, 0], cards[0].err
     assert cards[0].out == cards[1].out
+
+
+def test_other_commands_take_a_prepared_file(
+    run: Callable[..., Outcome], campaign: list[object], small_files: Path, tmp_path: Path
+) -> None:
+    path, new = tmp_path / "small.bayespool", small_files / "new"
+    assert run("prepare", *campaign, "-m", "P@10", "-o", path).status == 0
+    asked = ["-m", "P@10", "--posterior", "draws=50"]
+    for command, more in {"compare": [], "judge-next": ["--budget", "5"], "audit": ["--budget", "5"]}.items():
+        outcomes = [run(command, new, *files, *asked, *more) for files in (["--collection", path], campaign)]
+        assert [outcome.status for outcome in outcomes] == [0, 0], outcomes[0].err
+        assert outcomes[0].out == outcomes[1].out
+    folders = [tmp_path / "one", tmp_path / "other"]
+    for folder, files in zip(folders, (["--collection", path], campaign), strict=True):
+        done = run("impute", new, *files, *asked, "--draws", "3", "-o", folder)
+        assert done.status == 0, done.err
+    names = [f"qrels-0{i}.txt" for i in (1, 2, 3)]
+    lines = [[sorted((folder / name).read_text().splitlines()) for name in names] for folder in folders]
+    assert lines[0] == lines[1]
