@@ -52,14 +52,15 @@ def print_table(folder: Path, scratch: Path, n_organizations: int) -> None:
     asked = ["-m", measures[0], "-m", measures[1], "--reading"]
     for left_out in sorted(set(who.values()))[:n_organizations]:
         others = {run: name for run, name in who.items() if name != left_out}
-        listed.write_text("run_id,organization\n" + "".join(f"{run},{others[run]}\n" for run in others))
+        with open(listed, "w", newline="") as file:
+            csv.writer(file).writerows([("run_id", "organization"), *others.items()])
         run = next(path for name, path in files.items() if name not in others)
         pool = [path for name, path in files.items() if name in others]
         given = [*files_of_all, *(part for path in pool for part in ("--pool", path)), *asked, reading]
-        preparing = run_command("prepare", *given, "-o", prepared)
+        spent = run_command("prepare", *given, "-o", prepared)[1:]
         if not same:
             run_command("prepare", *given, "--ranks", 100, "-o", cut)
-            say("prepare: s, MiB", *preparing[1:])
+            say("prepare: s, MiB", *spent)
             say("command from files: s, MiB", *run_command("score", run, *given)[1:])
             further, frame = print_seconds("all ranks", prepared, run, asked)
             fewer = print_seconds("100 ranks", cut, run, asked)[1]
@@ -68,8 +69,9 @@ def print_table(folder: Path, scratch: Path, n_organizations: int) -> None:
                 evaluate()  # what is compiled or imported at the first call
                 say(f"a further run, times {name}", further / timed(evaluate)[0])
         collection = read_collection(qrels, run, pool=pool, organizations=listed, strict=False, **ways)
-        frame = score(collection, measures=measures).to_frame()
-        same.append(frame.equals(scored(read_prepared(prepared), run)))
+        same.append(
+            score(collection, measures=measures).to_frame().equals(scored(read_prepared(prepared), run))
+        )
     say("runs with the same bytes, of how many", sum(same), len(same))
 
 
