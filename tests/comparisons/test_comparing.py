@@ -102,32 +102,42 @@ def doubtful(*estimators: str) -> Scores:
     return score(collection, ["a", "b"], "P@2", estimators=["as-judged", *estimators])
 
 
+def tests_by_method(found: Comparison) -> dict[str, dict[str, Any]]:
+    return {str(row["method"]): dict(row) for _, row in found.significance().iterrows()}
+
+
 def test_no_order_that_judging_may_turn_is_called_significant() -> None:
     """Of the draws half judge all of b as nonrelevant, and half as relevant."""
     found = compare_scores(with_posterior(doubtful("background(e=0.1)"), 0.95))
-    tests = found.significance().set_index("method")
-    assert (tests["p_adjusted"] < 0.001).sum() >= 2
-    assert tests["significant"].isna().all()
-    differences = found.differences().query("scope == 'these-topics'").set_index("method")
-    assert differences.loc["posterior-known", "prob_greater"] == 0.5
+    tests = tests_by_method(found)
+    assert all(tests[method]["p_adjusted"] < 0.001 for method in (AS_JUDGED, "background"))
+    assert all(row["significant"] is pd.NA for row in tests.values())
+    assert found.draws[found.measures[0], "posterior-known", "these-topics"].prob_greater[0, 1] == 0.5
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
     assert "No verdict in spite of p where posterior-known gives that order of the two a chance under" in text
     assert "would be significant at 0.05 if all that is unjudged were nonrelevant (paired t test" in text
     assert " yes " not in text
 
 
-def test_a_posterior_that_is_sure_of_the_order_confirms_the_verdict() -> None:
+def test_means_over_draws_have_a_line_that_they_are_no_verdict() -> None:
     scores = score(load_example(), NEW, "P@10", estimators=["as-judged", "condensed-list"])
-    tests = compare_scores(with_posterior(scores)).significance().set_index("method")
-    assert tests.loc[["as-judged", "condensed-list"], "significant"].tolist() == [True, True]
-    assert tests.loc["posterior-known", "significant"] is pd.NA
+    found = compare_scores(with_posterior(scores))
+    tests = tests_by_method(found)
+    assert [tests[method]["significant"] for method in (AS_JUDGED, "condensed-list")] == [True, True]
+    assert tests["posterior-known"]["significant"] is pd.NA
+    text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
+    assert "p of posterior-known is no verdict: a test takes means over draws as known" in text
+    assert "in spite of p" not in text
 
 
 def test_without_draws_the_bounds_decide_on_corrections() -> None:
-    tests = compare_scores(doubtful("background(e=0.1)")).significance().set_index("method")
-    assert tests.loc["as-judged", "significant"]
-    assert tests.loc["background", "p_adjusted"] < 0.001
-    assert tests.loc["background", "significant"] is pd.NA
+    found = compare_scores(doubtful("background(e=0.1)"))
+    tests = tests_by_method(found)
+    assert tests[AS_JUDGED]["significant"]
+    assert tests["background"]["p_adjusted"] < 0.001
+    assert tests["background"]["significant"] is pd.NA
+    text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
+    assert "No verdict in spite of p where bounds of the two overlap" in text
 
 
 @cache
