@@ -79,8 +79,7 @@ def tried(seed: int, name: str, share: float) -> tuple[np.ndarray, np.ndarray] |
 
 def main() -> None:
     """Print a line for each judge and share."""
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--collections", type=int, default=20)
     parser.add_argument("--judge", default=[], action="append", choices=list(JUDGES))
     asked = parser.parse_args()

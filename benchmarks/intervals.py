@@ -32,8 +32,7 @@ ESTIMATOR = "posterior-combined"
 
 def main() -> None:
     """Print a table for each collection."""
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("collections", nargs="*", metavar="COLLECTION", help="folders; default: all")
     parser.add_argument("--draws", type=int, default=75, help="per chain, of four")
     parser.add_argument("--by", choices=("organization", "cluster"), default="organization")

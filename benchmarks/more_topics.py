@@ -26,8 +26,7 @@ ESTIMATOR = "posterior-combined"
 
 def main() -> None:
     """Print the table."""
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--topics", default="5,50,500")
     parser.add_argument("--collections", default="16,8,3", help="for each number of topics")
     parser.add_argument("--draws", type=int, default=75, help="per chain, of four")

@@ -52,36 +52,40 @@ def print_table(folder: Path, scratch: Path, n_organizations: int) -> None:
     asked = ["-m", measures[0], "-m", measures[1], "--reading"]
     for left_out in sorted(set(who.values()))[:n_organizations]:
         others = {run: name for run, name in who.items() if name != left_out}
-        listed.write_text("run_id,organization\n" + "".join(f"{run},{others[run]}\n" for run in others))
+        with open(listed, "w", newline="") as file:
+            csv.writer(file).writerows([("run_id", "organization"), *others.items()])
         run = next(path for name, path in files.items() if name not in others)
         pool = [path for name, path in files.items() if name in others]
         given = [*files_of_all, *(part for path in pool for part in ("--pool", path)), *asked, reading]
-        preparing = run_command("prepare", *given, "-o", prepared)
+        spent = run_command("prepare", *given, "-o", prepared)[1:]
         if not same:
             run_command("prepare", *given, "--ranks", 100, "-o", cut)
-            of_file = run_command("score", run, "--collection", prepared, *asked, "lenient")[1:]
-            say("prepare: s, MiB; the file: KB", *preparing[1:], prepared.stat().st_size / 1000)
-            say("command: s, MiB; from files: s, MiB", *of_file, *run_command("score", run, *given)[1:])
-            say_seconds(prepared, cut, run, qrels)
+            say("prepare: s, MiB", *spent)
+            say("command from files: s, MiB", *run_command("score", run, *given)[1:])
+            further, frame = print_seconds("all ranks", prepared, run, asked)
+            fewer = print_seconds("100 ranks", cut, run, asked)[1]
+            say("largest change of a value with 100 ranks", (fewer.value - frame.value).abs().max())
+            for name, evaluate in one_number(run, qrels):
+                evaluate()  # what is compiled or imported at the first call
+                say(f"a further run, times {name}", further / timed(evaluate)[0])
         collection = read_collection(qrels, run, pool=pool, organizations=listed, strict=False, **ways)
-        frame = score(collection, measures=measures).to_frame()
-        same.append(frame.equals(scored(read_prepared(prepared), run)))
+        same.append(
+            score(collection, measures=measures).to_frame().equals(scored(read_prepared(prepared), run))
+        )
     say("runs with the same bytes, of how many", sum(same), len(same))
 
 
-def say_seconds(path: Path, cut: Path, run: Path, qrels: Path) -> None:
-    """Print seconds in Python, how far 100 ranks move estimates, and the ratio to other packages."""
+def print_seconds(label: str, path: Path, run: Path, asked: list[str]) -> tuple[float, Any]:
+    """Print a file's size and seconds; return those of a further run in Python, and its table."""
     from bayespool import read_prepared
 
+    say(f"{label}: KB", path.stat().st_size / 1000)
+    say(f"{label}: command: s, MiB", *run_command("score", run, "--collection", path, *asked, "lenient")[1:])
     spent, prepared = timed(lambda: read_prepared(path))
     first, frame = timed(lambda: scored(prepared, run))
-    further = min(timed(lambda: scored(prepared, run))[0] for _ in range(3))
-    say("in Python, reading, the first run, a further run: s", spent, first, further)
-    moved = (scored(read_prepared(cut), run).value - frame.value).abs().max()
-    say("100 ranks: the file: KB; largest change of a value", cut.stat().st_size / 1000, moved)
-    for name, evaluate in one_number(run, qrels):
-        evaluate()  # what is compiled or imported at the first call
-        say(f"a further run, times {name}", further / timed(evaluate)[0])
+    again = min(timed(lambda: scored(prepared, run))[0] for _ in range(3))
+    say(f"{label}: reading, the first run, a further one: s", spent, first, again)
+    return again, frame
 
 
 def scored(prepared: Any, run: Path) -> Any:

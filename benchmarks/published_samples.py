@@ -34,8 +34,7 @@ N_SCORED = 4
 
 def main() -> None:
     """Print the tables."""
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--samples", type=int, default=20)
     parser.add_argument("--topics", type=int, default=30)
     asked = parser.parse_args()

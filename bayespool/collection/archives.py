@@ -19,6 +19,7 @@ from bayespool.tables.files import PathLike, atomic_write
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member: the time of writing must not be in the bytes
 _MOST_MEMBERS = 1000
+_LARGE = 2**22  # bytes of a member
 _BROKEN = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
@@ -43,8 +44,9 @@ def write_archive(
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in members.items():
             entry = zipfile.ZipInfo(name, _DATE)
-            entry.compress_type = zipfile.ZIP_STORED if name in as_is else zipfile.ZIP_LZMA
-            archive.writestr(entry, content)
+            way = zipfile.ZIP_LZMA if len(content) < _LARGE else zipfile.ZIP_DEFLATED  # quicker to read
+            entry.compress_type = zipfile.ZIP_STORED if name in as_is else way
+            archive.writestr(entry, content, compresslevel=9)
     atomic_write(path, buffer.getvalue())
 
 

@@ -30,7 +30,7 @@ from bayespool.collection.build import (
 )
 from bayespool.collection.contents import Collection
 from bayespool.collection.judges import Judge
-from bayespool.collection.pools import DepthPool
+from bayespool.collection.pools import DepthPool, sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
 from bayespool.collection.readers import Reading
 from bayespool.collection.records import LISTED, UNJUDGED, Negative, Negatives, Order, Qrels
@@ -65,6 +65,11 @@ def places_of_pool(collection: Collection) -> OrderArray:
 def set_pool_part(collection: Collection, part: Collection, places: OrderArray) -> Collection:
     """Declare that a collection is another one with runs joined to it, and return it."""
     _pool_parts[collection] = part, places
+    names = [collection.organizations.index(name) for name in part.organizations]
+    sole = np.full(len(collection.relevance), -1, dtype=np.int32)
+    sole[places] = np.array([*names, -1], dtype=np.int32)[sole_contributor(part)]
+    collection.__dict__["_sole_organization"] = sole  # which runs outside the pool do not change
+    sole.flags.writeable = False
     return collection
 
 
@@ -521,7 +526,10 @@ def _unpack_rankings(member: bytes, topic: IntArray, n_runs: int, n_topics: int)
     if (local < 0).any() or (local >= np.diff(first)[ranking % n_topics]).any():
         raise ValueError("a ranking has documents that are not there")
     pair = first[ranking % n_topics] + local
-    place = (ranking // n_topics) * len(topic) + pair
-    if np.bincount(place, minlength=1).max(initial=0) > 1:
-        raise ValueError("a ranking has a document twice")
+    end, seen = np.cumsum(length.reshape(n_runs, n_topics).sum(axis=1)), np.empty(len(topic), dtype=bool)
+    for documents in np.split(pair, end[:-1]):
+        seen[:] = False
+        seen[documents] = True
+        if np.count_nonzero(seen) < len(documents):
+            raise ValueError("a ranking has a document twice")
     return arranged(pair.astype(np.int32), length.reshape(n_runs, n_topics).astype(np.int32), -1)

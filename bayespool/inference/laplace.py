@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit, ndtri
 
-from bayespool.arrays import FloatArray, OrderArray
+from bayespool.arrays import AnyArray, FloatArray, OrderArray
 from bayespool.compiled import one_thread
 from bayespool.errors import PREPARE_ANEW, DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
@@ -269,11 +269,11 @@ class Laplace:
         n = self.draws * self.chains
         dims, coords = _axes(structure, evidence)
         if start is not None and start.variables:
-            drawn = dict(start.variables)
-            point = drawn.pop("point").astype(np.intp)
-            variables = {v: drawn[v].reshape(1, n, *[-1] * len(of)) for v, of in dims.items()}
+            shapes = {name: (1, n, *(len(coords[dim]) for dim in of)) for name, of in dims.items()}
+            variables = _kept_draws(start.variables, shapes | {"point": (1, n)})
+            stats = {"point": variables.pop("point").astype(np.intp)}
             diagnostics = Diagnostics(self.name, np.nan, n, n, 0, (), start.interval_error)
-            return Fit(variables, dims, coords, {"point": point[None]}, diagnostics, start=start)
+            return Fit(variables, dims, coords, stats, diagnostics, start=start)
         density, interval_error = Density(structure), 0.0
         with one_thread():
             approximation = approximate(density, n_points=self.n_points, start=start)
@@ -312,6 +312,17 @@ def _axes(structure: Structure, evidence: Evidence) -> tuple[dict[str, tuple[str
         if group.kept is not None:
             coords[group.dim] = tuple(coords[group.dim][i] for i in group.kept)
     return dims, coords
+
+
+def _kept_draws(drawn: Mapping[str, AnyArray], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, AnyArray]:
+    """Return the draws of a `Start` in their shapes; `InputError` for those of another fit."""
+    if drawn.keys() != shapes.keys() or any(drawn[name].size != np.prod(shapes[name]) for name in shapes):
+        raise InputError("prepared draws are not of the pool's models", hint=PREPARE_ANEW)
+    for name, values in drawn.items():
+        least = 0.0 if name == "point" or name.startswith("sigma_") else -_LARGEST_PARAMETER
+        if not ((values >= least) & (values <= _LARGEST_PARAMETER)).all():
+            raise InputError(f"prepared draws are out of bounds: {name}", hint=PREPARE_ANEW)
+    return {name: values.reshape(shapes[name]) for name, values in drawn.items()}
 
 
 def _variables(

@@ -18,6 +18,7 @@ from bayespool.collection import Collection
 from bayespool.collection.packing import places_of_pool, pool_part, set_pool_part
 from bayespool.errors import PREPARE_ANEW, InputError
 from bayespool.inference import Engine, Fit, Laplace, Start
+from bayespool.inference.engines import Relay
 from bayespool.models import LinearEvidence
 from bayespool.posterior.distance import (
     LogOddsFunction,
@@ -205,7 +206,7 @@ def learn_threshold(
             keys.append((part.key, seed))
             name = _recorded_name(one, part)
             if keep_draws and name is not None and fit.drawn is not None:
-                one.shared.record("draws", *name, seed, repr(engine), **fit.drawn.variables)
+                one.shared.record("draws", *name, seed, _settings(engine), **fit.drawn.variables)
         one.record_fusion()
         if one is problem:
             _decide(one, prepared, fits, keys)
@@ -255,6 +256,11 @@ def fit_prepared(
 _START = ("theta", "spread", "x")  # arrays of a `Start`
 
 
+def _settings(engine: Engine) -> str:
+    """Return the settings that draws depend on; those of the second engine have the number of cores."""
+    return repr(engine.first if isinstance(engine, Relay) else engine)
+
+
 def _recorded_name(problem: ScoringProblem, *parts: PreparedModel) -> tuple[object, ...] | None:
     """Return the name under which results of fits to the pool are recorded; None for other evidence."""
     is_of_pool = all(isinstance(part.evidence, LinearEvidence) and not part.known for part in parts)
@@ -272,7 +278,7 @@ def _fit(problem: ScoringProblem, part: PreparedModel, engine: Engine, seed: int
         lengths = {"theta": None, "spread": None, "x": None, "error": 1}
         results = shared.find("start", *name, **lengths)
         if results is not None:
-            drawn = shared.find("draws", *name, seed, repr(engine)) or {}
+            drawn = shared.find("draws", *name, seed, _settings(engine)) or {}
             parts = results["theta"], results["spread"], results["x"], float(results["error"][0])
             start = Start(*parts, drawn)
     kept = shared if name is None else shared.kept

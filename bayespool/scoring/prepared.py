@@ -148,7 +148,6 @@ class PreparedCollection:
         --------
         >>> from bayespool import load_example, prepare
         >>> prepared = prepare(load_example(), "P@10")
-        >>> ranking = {"1": {"doc-3": 2.0, "doc-8": 1.0}}
         >>> topic = prepared.collection.query_ids[0]
         >>> best = {topic: {prepared.collection.doc_id(0): 2.0, "a new document": 1.0}}
         >>> prepared.score(best, estimators="as-judged").run_ids

@@ -27,9 +27,10 @@ from bayespool.tables.files import digest
 Members = dict[str, bytes]
 
 SMALL = SimulationSettings(n_topics=4, n_candidates=40, n_organizations=4, max_runs=2, run_depth=20)
-HEAD, ABOUT = "prepared.json", "collection.json"
+HEAD, ABOUT, DRAWS = "prepared.json", "collection.json", "draws.f8"
 NAMES = ("../x", "/etc/x", "x", HEAD, "a/b", "", "é", "c:x", "results.parquet ", "\\x", "results.pickle")
 FAST: dict[str, Any] = {"estimators": ["as-judged", "posterior-combined"], "posterior": "draws=25"}
+ALL_DRAWS: dict[str, Any] = {"estimators": ["as-judged", "posterior-combined"]}
 AS_JUDGED: dict[str, Any] = {"estimators": ["as-judged"]}
 NUMBERS: tuple[Any, ...] = (
     None, 0, 1, -1, 2, 5, 255, 65_535, 2**31 - 1, -(2**31), 2**40, 0.5, 1e-300, 700.0, -800.0, 1e30, -1e308,
@@ -38,17 +39,18 @@ NUMBERS: tuple[Any, ...] = (
 
 
 @cache
-def _file(seed: int) -> Path:
+def _file(seed: int, keep_draws: bool = False) -> Path:
     """A prepared collection that is written once, with a card and a run to score beside it."""
     folder = Path(tempfile.mkdtemp(prefix="bayespool-fuzz-"))
     simulation = simulate(SMALL, random_seed=seed)
     simulation.write(folder)
-    prepare(simulation.collection, "P@10").save(folder / "made.bayespool")
+    prepared = prepare(simulation.collection, "P@10", keep_draws=keep_draws)
+    prepared.save(folder / "made.bayespool")
     return folder / "made.bayespool"
 
 
-def _members(seed: int) -> Members:
-    return read_archive(_file(seed), max_size=10, hint="")
+def _members(seed: int, keep_draws: bool = False) -> Members:
+    return read_archive(_file(seed, keep_draws), max_size=100, hint="")
 
 
 def _told(prepared: PreparedCollection, settings: dict[str, Any]) -> str:
@@ -72,11 +74,12 @@ def _check(rng: random.Random, folder: Path) -> bool:
         case 2 | 3:
             _write_rearranged(rng, path)
         case _:
-            forged = _forged(rng)
+            with_draws = rng.random() < 0.1
+            forged = _forged(rng, with_draws)
             if forged is None:
                 return False  # nothing that a Parquet file can hold
-            write_archive(path, forged)
-            return _scores_within_bounds(rng, path)
+            write_archive(path, forged, as_is={DRAWS})
+            return _scores_within_bounds(rng, path, ALL_DRAWS if with_draws else FAST)
     prepared = None
     with refused():
         prepared = read_prepared(path)
@@ -116,17 +119,19 @@ def _write_rearranged(rng: random.Random, path: Path) -> None:
             archive.writestr(zipfile.ZipInfo(name or "nameless"), content)
 
 
-def _forged(rng: random.Random) -> Members | None:
+def _forged(rng: random.Random, with_draws: bool) -> Members | None:
     """Members that were changed, with digests made right again; None for what no file can hold."""
-    members = _members(1)
+    members = dict(_members(1, with_draws))
     for _ in range(rng.choice((1, 1, 1, 2))):
-        name = rng.choice(list(members))
+        name = DRAWS if with_draws and rng.random() < 0.5 else rng.choice(list(members))
         try:
             match rng.randrange(8):
                 case 0:
                     members[name] = mutated(rng, members[name])
                 case 1:
                     members[name] = _members(2).get(name, b"")
+                case _ if name == DRAWS:
+                    members[name] = _changed_draws(rng, members[name])
                 case _ if name.endswith(".json"):
                     members[name] = _turned_json(rng, members[name])
                 case _:
@@ -135,6 +140,12 @@ def _forged(rng: random.Random) -> Members | None:
             return None
     _make_right(rng, members)
     return members
+
+
+def _changed_draws(rng: random.Random, content: bytes) -> bytes:
+    numbers = np.frombuffer(content, "<f8").copy()
+    numbers[rng.randrange(len(numbers)) :][: rng.choice((1, 1000, 100_000))] = rng.choice(NUMBERS[1:])
+    return numbers.tobytes()[: rng.choice((None, None, -8, -3))]
 
 
 def _turned_json(rng: random.Random, content: bytes) -> bytes:
@@ -210,7 +221,8 @@ def _make_right(rng: random.Random, members: Members) -> None:
             members[HEAD] = json.dumps(head).encode()
 
 
-def _scores_within_bounds(rng: random.Random, path: Path) -> bool:
+def _scores_within_bounds(rng: random.Random, path: Path, settings: dict[str, Any]) -> bool:
+    """Whether a forged file is read; AssertionError where values are not finite and within bounds."""
     taken = False
     with refused():
         prepared = read_prepared(path)
@@ -220,7 +232,7 @@ def _scores_within_bounds(rng: random.Random, path: Path) -> bool:
             card = prepared.describe()
             repr(card), card.to_frame(), card.notes(), card.sentences()
         run = _file(1).parent / "new" / "new-a.run"
-        settings = FAST if rng.random() < 0.5 else AS_JUDGED
+        settings = settings if rng.random() < 0.5 else AS_JUDGED
         frame = prepared.score(run, None if rng.random() < 0.5 else "P@10", **settings).to_frame()
         numbers = frame[["value", "lower", "upper"]].astype(float).to_numpy()
         value, lower, upper = numbers.T

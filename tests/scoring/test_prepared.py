@@ -254,3 +254,14 @@ def test_columns_that_a_collection_cannot_have_are_refused(prepared, column):
     table = pa.table({"topic": [0, 1], "doc_id": ["a", "b"], "relevance": [0, 1]} | column)
     with pytest.raises(InputError, match="not as it was written"):
         unpack(members | {"documents.parquet": parquet_member(table)})
+
+
+def test_draws_that_are_kept_are_those_of_the_models(files, tmp_path):
+    path = tmp_path / "drawn.bayespool"
+    prepare(read_collection(**files[0]), "P@10", keep_draws=True).save(path)
+    for changed in ({"mu": np.zeros(3)}, {"mu": np.full(4000, np.nan)}, {"sigma_topic": np.full(4000, -1.0)}):
+        read = read_prepared(path)
+        for key in [key for key in read.recorded if key.startswith("pool draws")]:
+            read.recorded[key] |= changed
+        with pytest.raises(InputError, match="prepared draws are"):
+            read.score(files[1][0], "P@10", estimators="posterior-combined")
