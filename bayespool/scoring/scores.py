@@ -296,8 +296,7 @@ class Scores(ReadableScores):
                 continue
             why = "no judgments could change its score"
             if bounds.least.means()[r] != bounds.most.means()[r]:
-                share = float((e.draws.means()[:, r] == lower[r]).mean())
-                why = f"{percent(share)} of the draws have this score"
+                why = f"{percent(e.draws.share_at(lower)[r])} of the draws have this score"
             notes[r] = f"{_NO_WIDTH}: {why}"
         return notes
 

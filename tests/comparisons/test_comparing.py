@@ -102,14 +102,14 @@ def doubtful(*estimators: str) -> Scores:
     return score(collection, ["a", "b"], "P@2", estimators=["as-judged", *estimators])
 
 
-def tests_by_method(found: Comparison) -> dict[str, dict[str, Any]]:
+def rows_of_tests(found: Comparison) -> dict[str, dict[str, Any]]:
     return {str(row["method"]): dict(row) for _, row in found.significance().iterrows()}
 
 
 def test_no_order_that_judging_may_turn_is_called_significant() -> None:
     """Of the draws half judge all of b as nonrelevant, and half as relevant."""
     found = compare_scores(with_posterior(doubtful("background(e=0.1)"), 0.95))
-    tests = tests_by_method(found)
+    tests = rows_of_tests(found)
     assert all(tests[method]["p_adjusted"] < 0.001 for method in (AS_JUDGED, "background"))
     assert all(row["significant"] is pd.NA for row in tests.values())
     assert found.draws[found.measures[0], "posterior-known", "these-topics"].prob_greater[0, 1] == 0.5
@@ -122,7 +122,7 @@ def test_no_order_that_judging_may_turn_is_called_significant() -> None:
 def test_means_over_draws_have_a_line_that_they_are_no_verdict() -> None:
     scores = score(load_example(), NEW, "P@10", estimators=["as-judged", "condensed-list"])
     found = compare_scores(with_posterior(scores))
-    tests = tests_by_method(found)
+    tests = rows_of_tests(found)
     assert [tests[method]["significant"] for method in (AS_JUDGED, "condensed-list")] == [True, True]
     assert tests["posterior-known"]["significant"] is pd.NA
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
@@ -132,7 +132,7 @@ def test_means_over_draws_have_a_line_that_they_are_no_verdict() -> None:
 
 def test_without_draws_the_bounds_decide_on_corrections() -> None:
     found = compare_scores(doubtful("background(e=0.1)"))
-    tests = tests_by_method(found)
+    tests = rows_of_tests(found)
     assert tests[AS_JUDGED]["significant"]
     assert tests["background"]["p_adjusted"] < 0.001
     assert tests["background"]["significant"] is pd.NA
