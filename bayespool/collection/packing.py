@@ -372,10 +372,14 @@ def pack(part: Collection, *, judgments: bool = True) -> dict[str, bytes]:
     topics = np.arange(len(part.query_ids))
     first, length = np.searchsorted(part.pair_topic, topics), part.length
     document = np.asarray(part.document[:, :, :])
-    local = document[document >= 0] - np.repeat(np.tile(first, len(length)), length.ravel())
+    ranked = document[document >= 0]
+    n_runs = np.bincount(ranked, minlength=len(part.relevance)).astype(np.int32)
+    place = np.argsort(_by_runs(part.pair_topic, n_runs))
+    local = place[ranked] - np.repeat(np.tile(first, len(length)), length.ravel())
     columns: dict[str, Any] = {
         "topic": part.pair_topic.astype(np.int32),
         "doc_id": part.doc_ids,
+        "n_runs": n_runs,
         **({"relevance": part.relevance} if judgments else {}),
         **{f"judge {k}": judge.label for k, judge in enumerate(part.judges)},
     }
@@ -386,6 +390,12 @@ def pack(part: Collection, *, judgments: bool = True) -> dict[str, bytes]:
         _DOCUMENTS: parquet_member(pa.table(columns), doc_id="DELTA_BYTE_ARRAY"),
         _RANKINGS: parquet_member(pa.table({"documents": rankings})),
     }
+
+
+def _by_runs(topic: IntArray, n_runs: IntArray) -> OrderArray:
+    """Return pair codes with the documents of a topic that most runs retrieve first, shape (pair,)."""
+    # the numbers of documents in rankings are mostly small then, and take less space
+    return np.argsort(topic.astype(np.int64) * 2**31 - n_runs, kind="stable")
 
 
 def _index_type(first: OrderArray, part: Collection) -> type[np.unsignedinteger[Any]]:
@@ -470,6 +480,7 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any]) -> Collectio
         or not 0 <= topic.min() <= topic.max() < len(query_ids)
     ):
         raise ValueError("documents without a topic or an id")
+    n_runs = _integers(table["n_runs"], np.int32)
     names = tuple(sorted(set(about["organizations"])))
     relevance = np.full(len(topic), UNJUDGED, dtype=np.int16)
     if "relevance" in table.column_names:
@@ -477,7 +488,7 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any]) -> Collectio
     part = Collection(
         run_ids=run_ids,
         query_ids=query_ids,
-        document=_unpack_rankings(members[_RANKINGS], topic, len(run_ids), len(query_ids)),
+        document=_unpack_rankings(members[_RANKINGS], topic, n_runs, len(run_ids), len(query_ids)),
         relevance=relevance,
         pair_topic=topic,
         doc_ids=doc_ids,
@@ -514,7 +525,9 @@ def _unpack_negatives(about: Mapping[str, Any]) -> Negatives:
     return negatives
 
 
-def _unpack_rankings(member: bytes, topic: IntArray, n_runs: int, n_topics: int) -> IntArray | Rankings:
+def _unpack_rankings(
+    member: bytes, topic: IntArray, n_retrieving: IntArray, n_runs: int, n_topics: int
+) -> IntArray | Rankings:
     """Return the rankings of runs as pair codes, shape (run, topic, rank)."""
     rankings = read_member(member)["documents"].combine_chunks()
     length = np.diff(rankings.offsets.to_numpy())
@@ -525,7 +538,9 @@ def _unpack_rankings(member: bytes, topic: IntArray, n_runs: int, n_topics: int)
     ranking = np.repeat(np.arange(len(length)), length)
     if (local < 0).any() or (local >= np.diff(first)[ranking % n_topics]).any():
         raise ValueError("a ranking has documents that are not there")
-    pair = first[ranking % n_topics] + local
+    pair = _by_runs(topic, n_retrieving)[first[ranking % n_topics] + local]
+    if not np.array_equal(np.bincount(pair, minlength=len(topic)), n_retrieving):
+        raise ValueError("a document is in more or fewer rankings than its number says")
     end, seen = np.cumsum(length.reshape(n_runs, n_topics).sum(axis=1)), np.empty(len(topic), dtype=bool)
     for documents in np.split(pair, end[:-1]):
         seen[:] = False

@@ -401,7 +401,8 @@ class Comparison(Result):
             One row per measure, method, test and pair: ``measure``, ``method``, ``scope`` (``population``),
             ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``effect_size`` (as
             `bayespool.comparisons.effect_sizes`), ``p_value``, ``control``, ``p_adjusted``, ``level``,
-            ``significant`` (missing without a p-value, and for means of draws that vary); for methods with
+            ``significant`` (missing without a p-value, for means of draws that vary, and where the order of
+            the two is in doubt: `is_order_in_doubt`); for methods with
             draws and repeated tests also ``prob_significant``, ``prob_significant_greater`` and ``…_less`` (a
             significantly greater, less than b), and ``reversal_risk`` of pairs significant as judged: the
             chance that completed judgments do not confirm it in that direction.
@@ -412,8 +413,9 @@ class Comparison(Result):
             adjusted = self.p_adjusted[measure, method, test]
             matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
-            varies = (np.zeros(len(p)) if e.draws is None else np.asarray(e.std)) > 0
+            varies = (np.zeros(len(p)) if e.draws is None else e.draws.std()) > 0
             is_undefined = np.isnan(adjusted) | np.logical_or.outer(varies, varies)
+            is_undefined |= (adjusted <= self.level) & self.is_order_in_doubt(measure, method)
             significant = np.where(is_undefined, np.nan, adjusted <= self.level)
             matrices |= {"p_adjusted": adjusted, "significant": significant}
             if (measure, method, test) in self.significant:
@@ -432,6 +434,26 @@ class Comparison(Result):
         columns += [f"prob_significant{way}" for way in ("", "_greater", "_less")] + ["reversal_risk"]
         frame = pd.concat(frames, ignore_index=True).reindex(columns=columns)
         return frame.astype({"significant": "boolean"})
+
+    def is_order_in_doubt(self, measure: Measure, method: str) -> npt.NDArray[np.bool_]:
+        """Return whether unjudged documents may well turn a method's order of two runs, shape (run, run).
+
+        They are where the first method with draws gives that order a chance under 1 − ``level``/2. Where none
+        has draws, scores as judged are not in doubt, and corrected ones are where the bounds of the two runs
+        overlap.
+        """
+        value, shown = self.scores[method, measure].value, self.shown_method(measure)
+        ahead = np.subtract.outer(value, value) > 0
+        if shown != AS_JUDGED:
+            chance = self.draws[measure, shown, "these-topics"].prob_greater
+            is_sure = chance >= 1 - self.level / 2  # two-sided, as the tests are
+        elif method == AS_JUDGED:
+            return np.zeros_like(ahead)
+        else:
+            bounds = self.scores.bounds[self.measures.index(measure)]
+            is_sure = np.subtract.outer(bounds.least.means(), bounds.most.means()) > 0
+        sure = ahead & is_sure
+        return np.asarray(~(sure | sure.T))
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Return whether the row run is significantly better on scores as judged, shape (run, run)."""

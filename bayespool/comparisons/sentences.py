@@ -169,7 +169,8 @@ def _pair_sentence(
         text += ": nothing of either is unjudged."
     else:
         condition = pool_condition(comparison.scores.metadata)
-        text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)} over what the unjudged "
+        agreed = ", without width since that many draws agree," * bool(draws.lower[a, b] == draws.upper[a, b])
+        text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} over what the unjudged "
         text += f"documents may be, {method}{f'; {condition}' * bool(condition)}; chance that it is {way} "
         text += chance_text(draws.prob_greater[a, b])
         text += f", equal {chance_text(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
@@ -285,10 +286,12 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     significant = p <= comparison.level
     size = effect_sizes(comparison.scores[AS_JUDGED, measure].per_topic[[a, b]], test)[0, 1]
     letter = "r" if test == "wilcoxon" else "d"
+    verb, condition = "is" if significant else "is not", ""
+    if significant and comparison.is_order_in_doubt(measure, AS_JUDGED)[a, b]:
+        verb, condition = "would be", " if all that is unjudged were nonrelevant"
     text = (
-        f" On the existing judgments the difference of {_amount(value[a] - value[b])} is "
-        f"{'' if significant else 'not '}significant at {comparison.level:g} ({test_name}: {_p(p)}, "
-        f"effect size {letter} = {size:.2f})"
+        f" On the existing judgments the difference of {_amount(value[a] - value[b])} {verb} significant at "
+        f"{comparison.level:g}{condition} ({test_name}: {_p(p)}, effect size {letter} = {size:.2f})"
     )
     draws = comparison.significant.get(key)
     if draws is None or is_certain:

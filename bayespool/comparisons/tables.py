@@ -111,7 +111,7 @@ COMPARISON_COLUMNS = PAIR | {
     "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
     "level": Column("level", "chance", "Level of significance."),
-    "significant": Column("significant", "flag", "Whether adjusted p is at most the level; none for draws."),
+    "significant": Column("significant", "flag", "Whether adjusted p is at most the level; none in doubt."),
     "prob_significant": Column("chance, all\njudged", "chance", "Chance of significance if all is judged."),
     "prob_significant_greater": Column("chance,\na higher", "chance", "Chance of a significant lead of a."),
     "prob_significant_less": Column("chance,\na lower", "chance", "Chance of a significant lead of b."),
@@ -256,7 +256,7 @@ _TESTS_VIEW = View(
         *("difference", "effect_size", "p_value", "p_adjusted"),
         *("significant", "prob_significant", "reversal_risk"),
     ),
-    spare=("p_value", "significant", "effect_size", "prob_significant"),
+    spare=("p_value", "effect_size", "prob_significant", "significant"),
     medium="terminal",
 )
 _ACROSS_VIEW = View(
@@ -278,11 +278,13 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
     """Yield views of significance tests, limited to the riskiest run pairs if there are many."""
     for view in _views(comparison, significance, _TESTS_VIEW, "measure", "test"):
         title = f"{view.title}{comparison.level:g} ({test_text(comparison, view.where['test'])})"
+        rows = significance[(significance[list(view.where)] == view.where).all(axis=1)]
+        view = replace(view, note=_verdict_note(comparison, rows))
         if lists_pairs:
             yield replace(view, title=title)
             continue
-        rows = significance[(significance[list(view.where)] == view.where).all(axis=1)]
-        n_significant = rows.loc[rows["method"] == AS_JUDGED, "significant"].sum()
+        is_small = rows["p_adjusted"] <= comparison.level
+        n_significant = (is_small & (rows["method"] == AS_JUDGED)).sum()
         n_at_risk = int((rows["reversal_risk"] > 0).sum())
         key, words = "p_value", "least p-value"
         if n_at_risk:
@@ -290,6 +292,28 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
         top = min(_MAX_PAIRS_IN_SHORT, n_at_risk or len(rows))
         title += f": {n_significant} of {comparison.n_pairs} pairs significant as judged; "
         yield replace(view, title=f"{title}the {top} with the {words}", sort=key, top=top)
+
+
+def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
+    """Return a note on the tests of one measure with a small p-value that are not shown as significant."""
+    silent = rows[(rows["p_adjusted"] <= comparison.level) & rows["significant"].isna()]
+    if silent.empty:
+        return ""
+    name = str(silent["measure"].iloc[0])
+    shown = next(comparison.shown_method(m) for m in comparison.measures if str(m) == name)
+    drawn = {method for measure, method, _ in comparison.draws if str(measure) == name}
+    sentences = []
+    if of_means := [method for method in silent["method"].unique() if method in drawn]:
+        sentences.append(
+            f"p of {', '.join(of_means)} is no verdict: a test takes means over draws as known, and they "
+            "vary less over topics than judgments will."
+        )
+    if not drawn.issuperset(silent["method"]):
+        why = "bounds of the two overlap, so that judgments may turn the order"
+        if shown != AS_JUDGED:
+            why = f"{shown} gives that order of the two a chance under {1 - comparison.level / 2:g}"
+        sentences.append(f"No verdict in spite of p where {why}.")
+    return " ".join(sentences)
 
 
 def _pair_views(comparison: Comparison, arrangement: Arrangement) -> Iterator[View]:

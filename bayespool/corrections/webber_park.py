@@ -205,7 +205,8 @@ class TopicsAdjustment(Adjustment):
     Parameters
     ----------
     common_query_ids : tuple of str, or str
-        The common topics. All that the run retrieved on them down to the cutoff should be judged.
+        The common topics. All that the run retrieved on them down to the cutoff should be judged; else
+        ``std`` is NaN.
     base : str or Estimator, default "as-judged"
         What the adjustment is added to (see `SystemsAdjustment`).
     within_bounds : bool, default True
@@ -220,7 +221,8 @@ class TopicsAdjustment(Adjustment):
     each other topic a drawn a, of variance s²/n, and a difference drawn from those of the common topics, each
     less their mean: the mean score over all N topics then has the variance of equation 3. Runs share what is
     drawn, so that it compares them, too. Within bounds a draw keeps its mean as far as there is room. There
-    are no draws, and there is no interval, to the letter (``within_bounds=False``) or from a single topic.
+    are no draws, and there is no interval, to the letter (``within_bounds=False``), from a single topic, or
+    where any run has unjudged documents on the common topics.
     """
 
     common_query_ids: tuple[str, ...] | str
@@ -350,14 +352,22 @@ class TopicsAdjustment(Adjustment):
         corrected = _adjusted(bounds, start, adjustment, ~common, self.within_bounds)
         is_open = has_open_ranks(bounds)
         is_idle, is_worse = ~(std < np.abs(adjustment)), alone < std * (1 - 1e-9)
+        is_guess = bounds.n_unjudged[:, common].any(axis=1)
+        has_interval = self.within_bounds and not np.isnan(std + adjustment).any() and not is_guess.any()
+        is_same = np.full(len(std), has_interval) & (std == 0) & (n < n_topics)
         notes = run_notes(
             (corrected.notes, "{}"),
-            (bounds.n_unjudged[:, common].any(axis=1), "common topics are not fully judged"),
-            (is_idle & is_open, "its standard error is not below the adjustment (equation 6)"),
-            (is_worse & is_open, "the common topics alone would be more accurate (equations 3 and 5)"),
+            (is_guess, "common topics are not fully judged, so that it has no interval"),
+            (~is_guess & is_guess.any(), "no interval: another run is not fully judged on the common topics"),
+            (is_same & is_open, "its interval has no width: it lost the same on each common topic"),
+            (is_idle & is_open & ~is_guess, "its standard error is not below the adjustment (equation 6)"),
+            (
+                is_worse & is_open & ~is_guess,
+                "the common topics alone would be more accurate (equations 3 and 5)",
+            ),
         )
-        has_interval = self.within_bounds and not np.isnan(std + adjustment).any()
         draws = self._draws(bounds, start, lost, common) if has_interval else None
+        std = np.where(is_guess, np.nan, std)
         return Corrected(corrected.per_topic, std, notes, draws, {"adjustment": adjustment})
 
     def _draws(self, bounds: Bounds, start: FloatArray, lost: FloatArray, common: BoolArray) -> Values:

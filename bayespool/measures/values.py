@@ -99,6 +99,10 @@ class Values(ReprHTMLMixin):
         low, high = equal_tailed_interval(self.totals(), ci_prob)
         return low / self.per_mean(), high / self.per_mean()
 
+    def share_at(self, means: FloatArray) -> FloatArray:
+        """Return the share of draws in which each run has the given mean score, shape (run,)."""
+        return np.asarray((self.means() == means).mean(axis=0))
+
     def topic_interval(self, ci_prob: float | None = None) -> tuple[FloatArray, FloatArray]:
         """Return interval ends per run and topic, two arrays of shape (run, topic)."""
         low, high = equal_tailed_interval(self.amount, ci_prob)

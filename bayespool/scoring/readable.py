@@ -98,9 +98,10 @@ def _sentence(row: Row, measure: Measure, over: str, others_clause: str, conditi
             f"{'' if is_alone else 'in its reach '}are: {unjudged}. As judged it is {as_judged}."
         )
     if condition:
+        source = "The posterior" if str(row["estimator"]).startswith("posterior") else "The correction"
         return (
             f"The {measure} of {run} is {as_judged} as judged, and lies between {lower} and {upper}{over} "
-            f"whatever the unjudged documents are: {unjudged}. The posterior gives "
+            f"whatever the unjudged documents are: {unjudged}. {source} gives "
             f"{_corrected(row, condition)}{others_clause}.{_in_wider_scope(row)}"
         )
     return (
@@ -149,9 +150,11 @@ def _corrected(row: Row, condition: str = "") -> str:
     value = number(row["value"], 3)
     if row["ci_prob"] != row["ci_prob"]:
         return value
-    ends = interval(row["lower"], row["upper"], 3)
+    ends = f"{interval(row['lower'], row['upper'], 3)},"
+    if row["lower"] == row["upper"]:
+        ends = "without width, as a note explains;"
     condition = f"; {condition}" * bool(condition)
-    return f"{value} ({level(row['ci_prob'])} interval {ends}, {row['estimator']}{condition})"
+    return f"{value} ({level(row['ci_prob'])} interval {ends} {row['estimator']}{condition})"
 
 
 _MAX_RUNS_PER_FOREST = 36  # that fit on a printed page

@@ -36,7 +36,7 @@ from bayespool.scoring.score_tables import (
 )
 from bayespool.tables import container_bytes
 from bayespool.tables.files import PathLike, atomic_write, read_bytes_back, read_container
-from bayespool.tables.formatting import counted, number, some_of
+from bayespool.tables.formatting import counted, number, percent, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Table
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from bayespool.names import Scope
     from bayespool.report.result import FigureFormat
 
+_NO_WIDTH = "its interval has no width"  # a note goes on with the reason
 _GROUP = "scores"  # of a container: the JSON document of the scores
 _TEXT = {"run_id", "query_id", "measure", "estimator", "note"}
 _NUMBERS: set[str] = {"value", "lower", "upper", "ci_prob", *BOUNDS.values()}
@@ -269,13 +270,35 @@ class Scores(ReadableScores):
 
     def _with_notes(self, estimates: Sequence[Estimates]) -> dict[tuple[str, Measure], tuple[str, ...]]:
         """Return notes on runs together with those from the given estimates, by run and measure."""
-        statements = {}
+        statements, widths = {}, [self._width_notes(e) for e in estimates]
         for (run, measure), texts in self._statements_of_runs.items():
             r = self.run_ids.index(run)
-            noted = [e for e in estimates if e.measure == measure and e.notes and e.notes[r]]
-            notes = (f"{e.method}: {note}" for e in noted for note in e.notes[r].split(NOTE_BREAK))
-            statements[run, measure] = (*texts, *notes)
+            notes = list(texts)
+            for e, of_width in zip(estimates, widths, strict=True):
+                if e.measure == measure:
+                    own = e.notes[r].split(NOTE_BREAK) if e.notes else []
+                    notes += [f"{e.method}: {note}" for note in (*own, of_width[r]) if note]
+            statements[run, measure] = tuple(notes)
         return statements
+
+    def _width_notes(self, e: Estimates) -> list[str]:
+        """Return a note for each run with unjudged documents whose interval has no width, else an empty text.
+
+        A run without unjudged documents, and one whose estimator gives a reason, have other notes.
+        """
+        notes = [""] * len(e.run_ids)
+        if e.draws is None:
+            return notes
+        bounds = self.bounds[self.measures.index(e.measure)]
+        lower, upper = e.interval(self.ci_prob)
+        for r in np.flatnonzero((lower == upper) & bounds.has_unjudged).tolist():
+            if e.notes and _NO_WIDTH in e.notes[r]:
+                continue
+            why = "no judgments could change its score"
+            if bounds.least.means()[r] != bounds.most.means()[r]:
+                why = f"{percent(e.draws.share_at(lower)[r])} of the draws have this score"
+            notes[r] = f"{_NO_WIDTH}: {why}"
+        return notes
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the pool, the ideal rankings and the runs."""

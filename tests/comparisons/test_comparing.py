@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from compared import printed
+from known_scores import with_posterior
 from scipy import stats
+from toys import from_rankings
 
 from bayespool.arrays import FloatArray
 from bayespool.comparisons import Comparison, adjust_p_values, compare, dunnett, paired_t
@@ -16,7 +19,8 @@ from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.names import AS_JUDGED, Control
-from bayespool.scoring import score
+from bayespool.report.terminal import print_result
+from bayespool.scoring import Scores, score
 
 # runs of the pool are compared beside new ones
 pytestmark = [
@@ -87,6 +91,53 @@ def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
         assert row["prob_significant"] == pytest.approx(both)
     assert now["significant"].sum() >= 4
     assert frame[frame["test"] == "wilcoxon"]["prob_significant"].isna().all()
+
+
+def doubtful(*estimators: str) -> Scores:
+    """a has one or two relevant documents on each topic, b only unjudged ones."""
+    topics = [f"{t:02}" for t in range(12)]
+    judged = {topic: {"c": 1, "d": i % 2} for i, topic in enumerate(topics)}
+    runs = {"a": dict.fromkeys(topics, "cd"), "b": dict.fromkeys(topics, "xy")}
+    collection = from_rankings(runs, judged, pooled_run_ids=("a",), pool_depth=2)
+    return score(collection, ["a", "b"], "P@2", estimators=["as-judged", *estimators])
+
+
+def rows_of_tests(found: Comparison) -> dict[str, dict[str, Any]]:
+    return {str(row["method"]): dict(row) for _, row in found.significance().iterrows()}
+
+
+def test_no_order_that_judging_may_turn_is_called_significant() -> None:
+    """Of the draws half judge all of b as nonrelevant, and half as relevant."""
+    found = compare_scores(with_posterior(doubtful("background(e=0.1)"), 0.95))
+    tests = rows_of_tests(found)
+    assert all(tests[method]["p_adjusted"] < 0.001 for method in (AS_JUDGED, "background"))
+    assert all(row["significant"] is pd.NA for row in tests.values())
+    assert found.draws[found.measures[0], "posterior-known", "these-topics"].prob_greater[0, 1] == 0.5
+    text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
+    assert "No verdict in spite of p where posterior-known gives that order of the two a chance under" in text
+    assert "would be significant at 0.05 if all that is unjudged were nonrelevant (paired t test" in text
+    assert " yes " not in text
+
+
+def test_means_over_draws_have_a_line_that_they_are_no_verdict() -> None:
+    scores = score(load_example(), NEW, "P@10", estimators=["as-judged", "condensed-list"])
+    found = compare_scores(with_posterior(scores))
+    tests = rows_of_tests(found)
+    assert [tests[method]["significant"] for method in (AS_JUDGED, "condensed-list")] == [True, True]
+    assert tests["posterior-known"]["significant"] is pd.NA
+    text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
+    assert "p of posterior-known is no verdict: a test takes means over draws as known" in text
+    assert "in spite of p" not in text
+
+
+def test_without_draws_the_bounds_decide_on_corrections() -> None:
+    found = compare_scores(doubtful("background(e=0.1)"))
+    tests = rows_of_tests(found)
+    assert tests[AS_JUDGED]["significant"]
+    assert tests["background"]["p_adjusted"] < 0.001
+    assert tests["background"]["significant"] is pd.NA
+    text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
+    assert "No verdict in spite of p where bounds of the two overlap" in text
 
 
 @cache

@@ -15,6 +15,7 @@ from bayespool.collection import add_judges, labels_from_frame
 from bayespool.corrections import Background, SystemsAdjustment, TopicsAdjustment
 from bayespool.corrections.webber_park import standard_error, topics_for_error
 from bayespool.evidence import judgment_counts
+from bayespool.scoring import score
 
 
 # Systems adjustment: relevant documents that each pooled run alone contributed and that u (a l d, v p z, e f
@@ -179,6 +180,37 @@ def test_topics_adjustment_of_the_toy() -> None:
     assert result.std is not None
     assert result.std[0] == pytest.approx(np.sqrt(1 / 3 * (1 / 50) / 2), abs=1e-12)
     assert result.notes == ("",)
+    assert result.draws is not None
+
+
+def test_topics_that_are_not_fully_judged_give_no_interval() -> None:
+    """u has unjudged documents on topic 2; what is judged of them is no adjustment."""
+    half = {"1": COMMON["1"]}
+    result = estimate(COMMON_TOPICS, collection=toy_collection(more=half))
+    assert result.draws is None
+    assert result.std is not None
+    assert np.isnan(result.std).all()
+    assert result.notes == ("common topics are not fully judged, so that it has no interval",)
+    both = COMMON_TOPICS.estimate(toy_collection(more=half), ["u", "s2"], "P@5")[0]
+    assert both.draws is None
+    assert both.std is not None
+    assert np.isnan(both.std).tolist() == [True, False]
+    assert both.notes[1] == "no interval: another run is not fully judged on the common topics"
+
+
+def test_an_interval_without_width_says_that_nothing_differed() -> None:
+    """On both common topics u lost one relevant document."""
+    runs = {name: dict.fromkeys("123", "ab") for name in "pq"} | {"u": dict.fromkeys("123", "xy")}
+    judged = {topic: {"a": 1, "b": 0, "x": 1, "y": 0} for topic in "12"} | {"3": {"a": 1, "b": 0}}
+    collection = from_rankings(runs, judged, {"p": "o"}, pooled_run_ids=("p", "q"), pool_depth=2)
+    found = score(collection, "u", "P@2", estimators=TopicsAdjustment(common_query_ids=("1", "2")))
+    (row,) = found.to_frame().to_dict("records")
+    assert (row["value"], row["lower"], row["upper"]) == (0.5, 0.5, 0.5)
+    assert "its interval has no width: it lost the same on each common topic" in row["note"]
+    assert row["note"].count("no width") == 1
+    assert found.sentences()[0].startswith(
+        "The P@2 of u is 0.500 (95 % interval without width, as a note explains; topics-adjustment), mean"
+    )
 
 
 @cases(("n_common", "n_topics"), [(6, 40), (30, 60)])

@@ -28,6 +28,7 @@ def test_draws_by_hand() -> None:
     values = Values(DRAWS, 10)
     assert values.totals().tolist() == [[10], [1], [4], [3], [17]]
     assert values.means().tolist() == [[0.5], [0.05], [0.2], [0.15], [0.85]]
+    assert values.share_at(np.array([0.2])).tolist() == [0.2]
     assert values.expected().tolist() == [7 / 20]
     # the totals are 3, −6, −3, −4 and 10 from their mean, 7: squares sum to 170, a fifth of it is 34
     assert values.std().tolist() == [np.sqrt(34) / 20]

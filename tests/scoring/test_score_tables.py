@@ -344,8 +344,19 @@ def test_live_scores_and_those_of_a_file_say_the_same(scores: Scores, tmp_path: 
         )
 
 
+def test_common_topics_that_are_not_fully_judged_head_no_summary() -> None:
+    found = score(
+        load_example(), "new-a", "P@10", estimators="topics-adjustment(common_query_ids=('701', '702'))"
+    )
+    assert found.sentences() == (
+        "The P@10 of new-a lies between 0.595 and 0.685 over 20 topics, whatever the unjudged documents are: "
+        "9.0 % of its top 10 is unjudged. As judged it is 0.595.",
+    )
+    assert "topics-adjustment: common topics are not fully judged" in " ".join(found.notes())
+
+
 def test_a_posterior_is_said_and_drawn_before_a_correction_with_an_interval() -> None:
-    adjustment = "topics-adjustment(common_query_ids=('701', '702', '703'))"
+    adjustment = "topics-adjustment(common_query_ids=('702', '705', '707'))"
     found = with_posterior(score(load_example(), "new-a", "P@10", estimators=adjustment))
     assert found.to_frame()["estimator"].tolist() == ["topics-adjustment", "posterior-known"]
     assert "posterior-known), mean over 20 topics" in found.sentences()[0]

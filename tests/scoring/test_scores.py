@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 from functools import cache
 from pathlib import Path
@@ -100,6 +101,25 @@ def test_a_run_of_which_nothing_is_judged_is_noted() -> None:
     collection = from_rankings({"a": {"q": "ab"}, "new": {"q": "xy"}}, {"q": {"a": 1, "b": 0}})
     scores = score(collection, ["new"], "P@2", estimators="background")
     assert "nothing of it is judged" in note_of(scores, "new", Precision(2))
+
+
+def test_an_interval_without_width_has_a_reason() -> None:
+    """Of a, what is unjudged comes after the first relevant document; of b, every draw is as judged."""
+    runs = {"a": {"1": "cx"}, "b": {"1": "dy"}, "c": {"1": "cd"}}
+    collection = from_rankings(runs, {"1": {"c": 1, "d": 0}}, pooled_run_ids=("c",), pool_depth=2)
+    found = with_posterior(score(collection, None, "RR@2", estimators="as-judged"))
+    (known,) = (e for e in found.estimates if e.draws is not None)
+    assert known.draws is not None
+    lowest = dataclasses.replace(known.draws, amount=known.draws.amount[:1].repeat(100, axis=0))
+    drawn = dataclasses.replace(known, draws=lowest)
+    noted = dataclasses.replace(found, estimates=(found.estimates[0], drawn)).statements
+    by_run = {run: [text for text in texts if "width" in text] for (run, _), texts in noted.items()}
+    said = "posterior-known: its interval has no width: "
+    assert by_run == {
+        "a": [f"{said}no judgments could change its score"],
+        "b": [f"{said}100.0 % of the draws have this score"],
+    }
+    assert not any("width" in text for text in found.statements["b", found.measures[0]])
 
 
 def test_topics_are_a_table_where_they_are_few_or_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
