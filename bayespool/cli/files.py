@@ -163,6 +163,9 @@ class Files:
 
     def refuse_beside_collections(self) -> None:
         """Raise `InputError` for judgments and runs beside a file that names them."""
+        if self.prepared is not None and self.pool:
+            hint = "leave out --pool; with other runs prepare the collection anew"
+            raise InputError("a prepared collection has its pool", hint=hint)
         if self.collections and (self.pool or (self.qrels and self.prepared is None)):
             hint = "name judgments and runs in the file alone"
             raise InputError("--collection beside --qrels or --pool", hint=hint)
@@ -222,10 +225,14 @@ class Files:
         ways = self.ways()
         fields = {"run_id": "id_from", "strict": "strict", "max_file_size": "max_file_size"}
         reading = Reading(**{field: ways.pop(name) for name, field in fields.items() if name in ways})
-        if other := sorted(ways.keys() - _WITH_PREPARED):
-            hint = "leave it out, or give the files"
-            raise InputError(f"{flag_of(other[0])} cannot be changed in a prepared collection", hint=hint)
         prepared = read_prepared(path, qrels=list(self.qrels) or None)
+        if ways.get("order") == prepared.collection.order:
+            del ways["order"]
+        if other := sorted(ways.keys() - _WITH_PREPARED):
+            is_option = other[0] in ("known_depth", "pool_strategy")
+            name = flag_of(other[0]) if is_option else f"--reading {other[0]}="
+            hint = "leave it out, or give the files"
+            raise InputError(f"{name} cannot be changed in a prepared collection", hint=hint)
         if self.own_judgments:
             ways["own_judgments"] = list(self.own_judgments)
         collection = prepared.collection
@@ -244,6 +251,10 @@ class Files:
 
     def compute(self, function: Callable[..., Computed], keywords: Mapping[str, Any]) -> Computed:
         """Return what a function makes of the collection, the runs to score and its keywords."""
+        from bayespool.scoring.prepared import read_measures
+
+        if self.prepared is not None and function.__name__ in ("score", "compare"):
+            keywords = {"measures": read_measures(self.prepared), **keywords}
         check_keywords(function, keywords)
         with stage_progress() as say:
             collection, targets = self.read(say, keywords)

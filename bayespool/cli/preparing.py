@@ -49,6 +49,10 @@ def prepare(
     from bayespool.scoring.prepared import SUFFIX
 
     path = file or Path(f"collection{SUFFIX}")
+    if path.is_dir():
+        raise InputError(f"--output {path}: is a folder", hint=f"name a file in it: {path}/NAME{SUFFIX}")
+    if not (files.pool or files.collections):
+        raise InputError("no pool to prepare", hint="name the campaign's runs: --pool")
     if path.suffix != SUFFIX:
         raise InputError(f"--output {path}: not a prepared collection", hint=f"end it in {SUFFIX}")
     check_jobs(jobs, None)
@@ -86,11 +90,14 @@ def describe(
     Of a prepared collection it prints the card that is in the file. With --graded it also says how biased
     scores are as judged, and how often intervals hold.
     """
-    from bayespool.scoring.prepared import read_prepared
+    from bayespool.scoring.prepared import SUFFIX, read_card
 
+    if other := [path for path in prepared if path.suffix != SUFFIX]:
+        hint = f"name a {SUFFIX} file, or give --qrels and --pool"
+        raise InputError("not a prepared collection", path=other[0], hint=hint)
     files = replace(files, collections=(*files.collections, *prepared))
     if files.prepared is not None and not keywords and len(files.collections) == 1:
-        outputs.write(read_prepared(files.prepared, qrels=list(files.qrels) or None).describe())
+        outputs.write(read_card(files.prepared))
         return
     check_jobs(jobs, None)
     check_keywords(experiments.describe_collection, keywords)

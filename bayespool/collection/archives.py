@@ -50,7 +50,7 @@ def write_archive(
     atomic_write(path, buffer.getvalue())
 
 
-def read_archive(path: PathLike, *, max_size: int, hint: str) -> dict[str, bytes]:
+def read_archive(path: PathLike, *, max_size: int, hint: str, only: str | None = None) -> dict[str, bytes]:
     """Return the members of a zip file by name.
 
     Parameters
@@ -60,6 +60,8 @@ def read_archive(path: PathLike, *, max_size: int, hint: str) -> dict[str, bytes
         Largest decompressed size of all members, in MiB.
     hint : str
         What to do about a file that cannot be read.
+    only : str, optional
+        The one member to read.
 
     Raises
     ------
@@ -78,6 +80,8 @@ def read_archive(path: PathLike, *, max_size: int, hint: str) -> dict[str, bytes
             for entry in entries:
                 if not entry.filename.replace(".", "").replace("-", "").isalnum():
                     raise InputError(f"a member is called {entry.filename!r}", path=source, hint=hint)
+                if only not in (None, entry.filename):
+                    continue
                 with archive.open(entry) as member:
                     content = member.read(left + 1)
                 left -= len(content)
@@ -92,7 +96,9 @@ def read_archive(path: PathLike, *, max_size: int, hint: str) -> dict[str, bytes
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"cannot be read: {str(error) or type(error).__name__}", path=source, hint=hint
+            f"is cut off, changed or no prepared collection ({str(error) or type(error).__name__})",
+            path=source,
+            hint=hint,
         ) from None
     return members
 

@@ -91,6 +91,8 @@ def _zip(data: bytes) -> Iterator[bytes]:
         names = [name for name in archive.namelist() if not name.endswith("/") and "__MACOSX" not in name]
         if len(names) != 1:
             hint = "unpack it, and name the file or the folder"
+            if "prepared.json" in names:
+                hint = "it looks like a prepared collection: let its name end in .bayespool (--collection)"
             raise InputError(f"is a zip archive of {len(names)} files where one is read", hint=hint)
         try:
             with archive.open(names[0]) as file:

@@ -301,6 +301,12 @@ def join_runs(
         )
     listed = {} if organizations is None else gather_organizations(organizations, reading=reading)
     names = {**listed, **_organization_names(part)}
+    if other := [run for run in part.run_ids if listed.get(run, names[run]) != names[run]]:
+        raise InputError(
+            f"run {other[0]!r} of the pool is of {names[other[0]]!r} in the prepared collection, and of "
+            f"{listed[other[0]]!r} in the list of organizations",
+            hint="list the runs to score alone, or prepare the collection anew",
+        )
     joined = _finish(encoding, [*own, *pooled], names, given, each_its_own)
     return set_pool_part(joined, part, encoding.places)
 

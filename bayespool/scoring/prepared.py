@@ -182,10 +182,7 @@ class PreparedCollection:
         InputError
             The file has no card.
         """
-        result = result_of_json(self.card) if self.card else None
-        if result is None or result.command != "describe":
-            raise InputError("the prepared collection has no card", hint="make it with bayespool prepare")
-        return result
+        return _card(self.card)
 
     def save(self, path: PathLike, *, judgments: bool = True) -> None:
         """Write one file, whole or not at all; the same bytes for the same inputs.
@@ -272,20 +269,9 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
         Another version of bayespool made it, whose fits are not used.
     """
     source = Path(path)
-    members = read_archive(source, max_size=_MAX_SIZE, hint=_HINT)
+    head, members = _read_members(source)
     with member_errors(source):
-        head = json.loads(members.pop(_HEAD))
         version = str(head["bayespool"])
-    if head.get("format") != _FORMAT:
-        raise InputError(
-            f"a prepared collection of bayespool {version}, in another format",
-            path=source,
-            hint=f"read it with that version, or make it anew with {__version__}",
-        )
-    with member_errors(source):
-        digests = {name: digest(content) for name, content in members.items()}
-        if digests != head["digests"]:
-            raise ValueError("members are missing, changed or of another file")
         recorded = _unpack_results(members[_RESULTS])
         if _DRAWS in members:
             recorded |= _unpack_draws(members[_DRAWS], head["draws"])
@@ -299,6 +285,43 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
     results, card = recorded_work(part), members.get(_CARD, b"")
     results.update(recorded)
     return PreparedCollection(part, measures, ranks, fingerprint, results, card)
+
+
+def read_measures(path: PathLike) -> tuple[str, ...]:
+    """Return the names of the measures that a prepared collection was made for."""
+    head = read_archive(Path(path), max_size=_MAX_SIZE, hint=_HINT, only=_HEAD)
+    with member_errors(Path(path)):
+        return tuple(map(str, json.loads(head[_HEAD])["measures"]))
+
+
+def read_card(path: PathLike) -> StoredResult:
+    """Read the card of a prepared collection, for which no judgments are needed."""
+    return _card(_read_members(Path(path))[1].get(_CARD, b""))
+
+
+def _card(content: bytes) -> StoredResult:
+    result = result_of_json(content) if content else None
+    if result is None or result.command != "describe":
+        raise InputError("the prepared collection has no card", hint="make it with bayespool prepare")
+    return result
+
+
+def _read_members(source: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the head of a file and its other members, all of them as they were written."""
+    members = read_archive(source, max_size=_MAX_SIZE, hint=_HINT)
+    with member_errors(source):
+        head = json.loads(members.pop(_HEAD))
+        version = str(head["bayespool"])
+    if head.get("format") != _FORMAT:
+        raise InputError(
+            f"a prepared collection of bayespool {version}, in another format",
+            path=source,
+            hint=f"read it with that version, or make it anew with {__version__}",
+        )
+    with member_errors(source):
+        if {name: digest(content) for name, content in members.items()} != head["digests"]:
+            raise ValueError("members are missing, changed or of another file")
+    return head, members
 
 
 def _unpack_draws(member: bytes, index: list[tuple[str, str, int]]) -> dict[str, Recorded]:

@@ -36,6 +36,8 @@ def test_a_prepared_file_scores_as_the_files_do(
     done = run("score", *new, "--collection", path, *asked)
     pd.testing.assert_frame_equal(frame(done, tmp_path / "scores.json"), from_files)
     assert "not prepared" not in done.err
+    done = run("score", *new, "--collection", path, *asked[2:])
+    pd.testing.assert_frame_equal(frame(done, tmp_path / "scores.json"), from_files)
     done = run("score", *new, "--collection", path, "-m", "AP@50", "--posterior", "draws=50")
     assert "AP@50: not prepared; the models are fitted now" in done.err
     done = run("leave-out", "--collection", path, "--estimators", "background", "--jobs", "1")
@@ -56,7 +58,17 @@ def test_what_does_not_go_with_a_prepared_file(
     done = run("score", new, "--collection", path, *qrels, "--known-depth", "5")
     assert "--known-depth cannot be changed in a prepared collection" in done.err
     done = run("score", new, "--collection", path, "--pool", small_files / "pool")
-    assert "--collection beside --qrels or --pool" in done.err
+    assert "a prepared collection has its pool; leave out --pool" in done.err
+    done = run("score", new, "--collection", path, *qrels, "--reading", "order=rank")
+    assert "--reading order= cannot be changed in a prepared collection" in done.err
+    done = run("prepare", *campaign, "-o", tmp_path)
+    assert "is a folder; name a file in it" in done.err
+    assert "no pool to prepare" in run("prepare", *qrels).err
+    assert run("describe", path).status == 0
+    assert "not a prepared collection" in run("describe", small_files / "qrels.txt").err
+    renamed = tmp_path / "renamed"
+    renamed.write_bytes(path.read_bytes())
+    assert "let its name end in .bayespool" in run("score", new, "--collection", renamed).err
     done = run("prepare", *campaign, "-o", tmp_path / "small.zip")
     assert "not a prepared collection; end it in .bayespool" in done.err
     assert read_prepared(path, qrels=small_files / "qrels.txt").collection.pool_depth == 10

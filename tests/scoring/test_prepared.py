@@ -151,6 +151,9 @@ def test_runs_that_cannot_be_joined(prepared):
     topic = prepared.collection.query_ids[0]
     with pytest.raises(InputError, match="is in the pool of the prepared collection"):
         prepared.join({prepared.collection.run_ids[0]: {topic: {"d": 1.0}}})
+    who = {prepared.collection.run_ids[0]: "somebody else"}
+    with pytest.raises(InputError, match="in the prepared collection, and of 'somebody else' in the list"):
+        prepared.join({"mine": {topic: {"d": 1.0}}}, organizations=who)
     with pytest.raises(InputError, match="none of its topics is in the qrels"):
         prepared.join({"mine": {"no such topic": {"d": 1.0}}})
 
@@ -188,7 +191,7 @@ def test_files_that_were_changed_are_refused(path, tmp_path):
     with pytest.warns(InputWarning, match=r"made by bayespool 0\.0\.1; all models are fitted anew"):
         assert not read_prepared(changed).recorded
     changed.write_bytes(path.read_bytes()[:-1000])
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is cut off, changed or no prepared collection"):
         read_prepared(changed)
     with pytest.raises(InputError, match="no such file"):
         read_prepared(tmp_path / "none.bayespool")
