@@ -14,6 +14,7 @@ from bayespool.cli.messages import echo
 from bayespool.cli.parameters import own_option
 from bayespool.cli.results import Outputs, is_as_json, print_document
 from bayespool.errors import InputError
+from bayespool.tables.formatting import number
 
 
 @command(
@@ -65,7 +66,7 @@ def prepare(
     if is_as_json():
         print_document({"files": [{"file": str(path), "kilobytes": size}]})
     else:
-        written = f"Wrote {path} ({size:,} KB). Score a run on it: bayespool score RUN --collection {path}"
+        written = f"Wrote {path} ({number(size / 1000, 2)} MB). Score a run on it: bayespool score RUN --collection {path}"
         echo(written, err=False)
 
 
