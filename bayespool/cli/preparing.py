@@ -66,8 +66,8 @@ def prepare(
     if is_as_json():
         print_document({"files": [{"file": str(path), "kilobytes": size}]})
     else:
-        written = f"Wrote {path} ({number(size / 1000, 2)} MB). Score a run on it: bayespool score RUN --collection {path}"
-        echo(written, err=False)
+        written = f"Wrote {path} ({number(size / 1000, 2)} MB). Score a run on it:"
+        echo(f"{written} bayespool score RUN --collection {path}", err=False)
 
 
 @command(
