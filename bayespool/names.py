@@ -21,6 +21,7 @@ __all__ = [
     "MODELS",
     "POINT_ESTIMATORS",
     "POSTERIOR_ESTIMATORS",
+    "PREPARED_SUFFIX",
     "STRATEGIES",
     "By",
     "Control",
@@ -42,6 +43,9 @@ __all__ = [
     "split_list",
     "type_hints",
 ]
+
+PREPARED_SUFFIX = ".bayespool"
+"""Ending of files of prepared collections."""
 
 By = Literal["organization", "run"]
 Control = Literal["holm", "benjamini-hochberg", "none", "dunnett"]

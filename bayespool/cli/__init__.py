@@ -10,13 +10,7 @@ from typing import Any
 import click
 
 from bayespool.cli.commands import Commands
-from bayespool.cli.experiments import (
-    budgets,
-    check_predictions,
-    judges,
-    leave_out,
-    random_pools,
-)
+from bayespool.cli.experiments import budgets, check_predictions, judges, leave_out, random_pools
 from bayespool.cli.files import is_interruption
 from bayespool.cli.judging import audit, impute, judge_next, pool
 from bayespool.cli.messages import discard_streams, echo, is_output_error, prepare_streams, quietly

@@ -17,6 +17,7 @@ import click
 from bayespool.cli.messages import echo, is_quiet
 from bayespool.cli.parameters import Argument, Option, flag_of, own_option
 from bayespool.errors import InputError, JobsWarning, NoCollectionError, WorkerError, warn_caller
+from bayespool.names import PREPARED_SUFFIX
 from bayespool.tables.formatting import counted, printable
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from bayespool.collection import Collection
 
 Computed = TypeVar("Computed")
-_PREPARED = ".bayespool"
 _WITH_PREPARED = {"organizations", "each_its_own", "exclude", "judges", "second_assessors"}
 _paths = partial(own_option, type=Path, multiple=True)
 
@@ -159,12 +159,12 @@ class Files:
     @property
     def prepared(self) -> Path | None:
         """The file of a prepared collection, if that is what ``--collection`` names."""
-        return next((path for path in self.collections if path.suffix == _PREPARED), None)
+        return next((path for path in self.collections if path.suffix == PREPARED_SUFFIX), None)
 
     def refuse_beside_collections(self) -> None:
         """Raise `InputError` for judgments and runs beside a file that names them."""
         if self.prepared is not None and self.pool:
-            hint = "leave out --pool; with other runs prepare the collection anew"
+            hint = "leave out --pool; with other runs prepare the collection again"
             raise InputError("a prepared collection has its pool", hint=hint)
         if self.collections and (self.pool or (self.qrels and self.prepared is None)):
             hint = "name judgments and runs in the file alone"
@@ -251,9 +251,9 @@ class Files:
 
     def compute(self, function: Callable[..., Computed], keywords: Mapping[str, Any]) -> Computed:
         """Return what a function makes of the collection, the runs to score and its keywords."""
-        from bayespool.scoring.prepared import read_measures
-
         if self.prepared is not None and function.__name__ in ("score", "compare"):
+            from bayespool.scoring.prepared import read_measures
+
             keywords = {"measures": read_measures(self.prepared), **keywords}
         check_keywords(function, keywords)
         with stage_progress() as say:
@@ -267,10 +267,10 @@ class Files:
         from bayespool.scoring.prepared import read_prepared
 
         self.refuse_beside_collections()
-        described = [path for path in self.collections if path.suffix != _PREPARED]
+        described = [path for path in self.collections if path.suffix != PREPARED_SUFFIX]
         collections = read_collections(described, reading=self.ways(), progress=reading_progress(say))
         for path in self.collections:
-            if path.suffix == _PREPARED:
+            if path.suffix == PREPARED_SUFFIX:
                 collections[path.stem] = read_prepared(path).collection
         check_collection_names(collections)
         for name, collection in collections.items():

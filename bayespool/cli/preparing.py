@@ -14,6 +14,7 @@ from bayespool.cli.messages import echo
 from bayespool.cli.parameters import own_option
 from bayespool.cli.results import Outputs, is_as_json, print_document
 from bayespool.errors import InputError
+from bayespool.names import PREPARED_SUFFIX
 from bayespool.tables.formatting import number
 
 
@@ -47,15 +48,15 @@ def prepare(
 
     The file has the rankings of the campaign's runs: share it where these may be shared.
     """
-    from bayespool.scoring.prepared import SUFFIX
-
-    path = file or Path(f"collection{SUFFIX}")
+    path = file or Path(f"collection{PREPARED_SUFFIX}")
     if path.is_dir():
-        raise InputError(f"--output {path}: is a folder", hint=f"name a file in it: {path}/NAME{SUFFIX}")
+        raise InputError(
+            f"--output {path}: is a folder", hint=f"name a file in it: {path}/NAME{PREPARED_SUFFIX}"
+        )
     if not (files.pool or files.collections):
         raise InputError("no pool to prepare", hint="name the campaign's runs: --pool")
-    if path.suffix != SUFFIX:
-        raise InputError(f"--output {path}: not a prepared collection", hint=f"end it in {SUFFIX}")
+    if path.suffix != PREPARED_SUFFIX:
+        raise InputError(f"--output {path}: not a prepared collection", hint=f"end it in {PREPARED_SUFFIX}")
     check_jobs(jobs, None)
     check_keywords(experiments.prepare, keywords)
     with stage_progress() as say:
@@ -91,10 +92,10 @@ def describe(
     Of a prepared collection it prints the card that is in the file. With --graded it also says how biased
     scores are as judged, and how often intervals hold.
     """
-    from bayespool.scoring.prepared import SUFFIX, read_card
+    from bayespool.scoring.prepared import read_card
 
-    if other := [path for path in prepared if path.suffix != SUFFIX]:
-        hint = f"name a {SUFFIX} file, or give --qrels and --pool"
+    if other := [path for path in prepared if path.suffix != PREPARED_SUFFIX]:
+        hint = f"name a {PREPARED_SUFFIX} file, or give --qrels and --pool"
         raise InputError("not a prepared collection", path=other[0], hint=hint)
     files = replace(files, collections=(*files.collections, *prepared))
     if files.prepared is not None and not keywords and len(files.collections) == 1:

@@ -305,7 +305,7 @@ def join_runs(
         raise InputError(
             f"run {other[0]!r} of the pool is of {names[other[0]]!r} in the prepared collection, and of "
             f"{listed[other[0]]!r} in the list of organizations",
-            hint="list the runs to score alone, or prepare the collection anew",
+            hint="list the runs to score alone, or prepare the collection again",
         )
     joined = _finish(encoding, [*own, *pooled], names, given, each_its_own)
     return set_pool_part(joined, part, encoding.places)
@@ -429,9 +429,10 @@ def unpack(
     """
     with member_errors(path):
         about = json.loads(members[_ABOUT])
-        part = _unpack(members, about)
+        table = read_member(members[_DOCUMENTS])
+        part = _unpack(members, about, table)
         fingerprint, negatives = str(about["judgments"]), part.negatives
-        has_judgments = "relevance" in _columns(members)
+        has_judgments = "relevance" in table.column_names
     if has_judgments:
         if qrels is not None:
             hint = "leave out --qrels (qrels=)"
@@ -450,22 +451,17 @@ def unpack(
         raise InputError(
             "the judgments are not those that the collection was prepared with",
             path=path,
-            hint="give the same qrels; with changed ones prepare the collection anew",
+            hint="give the same qrels; with changed ones prepare the collection again",
         )
     return judged
-
-
-def _columns(members: Mapping[str, bytes]) -> list[str]:
-    names: list[str] = read_member(members[_DOCUMENTS]).column_names
-    return names
 
 
 def _organization_names(part: Collection) -> dict[str, str]:
     return dict(zip(part.run_ids, (part.organizations[o] for o in part.organization), strict=True))
 
 
-def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any]) -> Collection:
-    """Return the collection of members, unjudged if these have no judgments."""
+def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any], table: pa.Table) -> Collection:
+    """Return the collection of members and of the table of documents, unjudged if that has no judgments."""
     for name in ("query_ids", "run_ids", "organizations", "judges", "notes"):
         if not isinstance(about[name], list) or not all(isinstance(text, str) for text in about[name]):
             raise ValueError(f"{name} are no texts")
@@ -477,7 +473,6 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any]) -> Collectio
         raise ValueError("runs without a depth or an organization")
     if about["order"] not in get_args(Order):
         raise ValueError(f"no order {about['order']!r}")
-    table = read_member(members[_DOCUMENTS])
     topic = _integers(table["topic"], np.int32)
     doc_ids = table["doc_id"].combine_chunks().cast(pa.string())
     if (

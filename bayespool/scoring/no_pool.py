@@ -1,4 +1,4 @@
-"""What posteriors lack without a pool, and what cures it."""
+"""Line on what posteriors lack without a pool, and on what cures it."""
 
 from __future__ import annotations
 

@@ -13,19 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.collection import (
-    Collection,
-    Judgments,
-    add_judges,
-    add_second_assessors,
-    gather_qrels,
-)
-from bayespool.collection.archives import (
-    member_errors,
-    read_archive,
-    read_member,
-    write_archive,
-)
+from bayespool.collection import Collection, Judgments, add_judges, add_second_assessors, gather_qrels
+from bayespool.collection.archives import member_errors, read_archive, read_member, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, unpack
 from bayespool.collection.readers import Reading
 from bayespool.collection.scope import Exclude
@@ -33,6 +22,7 @@ from bayespool.collection.sources import Judges, Organizations, Runs, gather_jud
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures import Measure
 from bayespool.measures.parsing import parse_measures
+from bayespool.names import PREPARED_SUFFIX
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import Recorded, evidence_depth, recorded_work
 from bayespool.posterior.thresholds import describe_excess_levels, find_thresholds
@@ -41,9 +31,6 @@ from bayespool.scoring.scores import Scores
 from bayespool.scoring.scoring import score
 from bayespool.tables.files import PathLike, digest, parquet_member
 from bayespool.tables.markup import one_line
-
-SUFFIX = ".bayespool"
-"""Ending of files of prepared collections."""
 
 _FORMAT = 1
 _MAX_SIZE = 2048  # MiB, decompressed
@@ -196,9 +183,11 @@ class PreparedCollection:
         judgments : bool, default True
             Whether the judgments are in the file; else `read_prepared` needs them again.
         """
-        if Path(path).suffix != SUFFIX:
+        if Path(path).suffix != PREPARED_SUFFIX:
             raise InputError(
-                "not the ending of a prepared collection", path=Path(path), hint=f"end it in {SUFFIX}"
+                "not the ending of a prepared collection",
+                path=Path(path),
+                hint=f"end it in {PREPARED_SUFFIX}",
             )
         drawn = {name: results for name, results in self.recorded.items() if " draws " in name}
         others = {name: results for name, results in self.recorded.items() if name not in drawn}
