@@ -34,7 +34,7 @@ from bayespool.names import COMBINED_MODELS, leading_name, settings_in
 from bayespool.posterior.another_assessor import AnotherAssessor, paired_values
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import distance_from_pool, with_kinds
-from bayespool.posterior.fitting import fit_threshold, join_kinds, learn_threshold
+from bayespool.posterior.fitting import fit_threshold, learn_threshold
 from bayespool.posterior.lots import fit_lots
 from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.notes import draw_notes, run_notes
@@ -265,7 +265,7 @@ class PosteriorEstimator:
                 learning = self._models(problem), engine, self.priors, self.random_seed
                 if not problem.has_pool_evidence:
                     continue
-                kinds = shared.once("kinds", partial(with_kinds, part)) if self.model == "combined" else None
+                kinds = shared.changed("kinds", part, with_kinds) if self.model == "combined" else None
                 learn_threshold(problem, *learning, kinds, keep_draws=keep_draws)
                 if not threshold.given and self.shift is None and self._shift_prior(part) is None:
                     learn_unexplained(problem, *learning, keep_draws=keep_draws)
@@ -332,7 +332,7 @@ class PosteriorEstimator:
         if self.model == "combined" and problems[0].has_pool_evidence:
             distance = distance_from_pool(collection, targets, **problems[0].threshold.levels)
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
-        kinds = shared.once("kinds", partial(join_kinds, collection, shared)) if may_be_new else None
+        kinds = shared.changed("kinds", collection, with_kinds) if may_be_new else None
         shift = self._shift(problems[0], engine) if len(unknowns) else np.zeros(0)
         for problem in problems if len(unknowns) else ():
             below = posteriors[-1] if posteriors else None

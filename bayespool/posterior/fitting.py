@@ -15,7 +15,6 @@ import numpy as np
 
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection
-from bayespool.collection.packing import places_of_pool, pool_part, set_pool_part
 from bayespool.errors import PREPARE_ANEW, InputError
 from bayespool.inference import Engine, Fit, Laplace, Start
 from bayespool.inference.engines import Relay
@@ -26,7 +25,6 @@ from bayespool.posterior.distance import (
     below_pool,
     learn_new_organizations,
     new_organization_sd,
-    with_kinds,
 )
 from bayespool.posterior.mixtures import (
     FittedModel,
@@ -38,7 +36,7 @@ from bayespool.posterior.mixtures import (
     decide_weights,
     draw_members,
 )
-from bayespool.posterior.preparation import DEPTHS, PreparedModel, ScoringProblem, SharedWork
+from bayespool.posterior.preparation import DEPTHS, PreparedModel, ScoringProblem
 from bayespool.randomness import key_of
 
 
@@ -171,15 +169,6 @@ def _prepare(
     of_kinds = dataclasses.replace(problem, collection=kinds, shared=problem.shared.part("kinds"))
     priors = {**HELD_OUT_KINDS_PRIORS, **priors}
     return usual, (of_kinds, {model: of_kinds.prepare(model, priors) for model in models})
-
-
-def join_kinds(collection: Collection, shared: SharedWork) -> Collection:
-    """Return the collection with kinds in place of organizations, joined to the pool with kinds."""
-    kinds, part = with_kinds(collection), pool_part(collection)
-    if part is collection:
-        return kinds
-    kept = shared.kept.once("kinds", partial(with_kinds, part))
-    return set_pool_part(kinds, kept, places_of_pool(collection))
 
 
 def learn_threshold(

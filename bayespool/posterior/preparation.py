@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection
-from bayespool.collection.packing import pool_part
+from bayespool.collection.packing import places_of_pool, pool_part, set_pool_part
 from bayespool.errors import PREPARE_ANEW, InputError, renamed_attributes
 from bayespool.evidence import (
     DocumentTable,
@@ -100,6 +100,20 @@ class SharedWork:
         kept = self.kept.once(("part", name), lambda: SharedWork(name=name, recorded=self.kept.recorded))
         return kept if self.kept is self else self.once(("part", name), lambda: SharedWork(kept))
 
+    def changed(
+        self, name: str, collection: Collection, change: Callable[[Collection], Collection]
+    ) -> Collection:
+        """Return the changed collection, joined to the pool alone with that change, where there is one."""
+        part = pool_part(collection)
+
+        def both() -> Collection:
+            if part is collection:
+                return change(collection)
+            kept = self.kept.once(name, lambda: change(part))
+            return set_pool_part(change(collection), kept, places_of_pool(collection))
+
+        return self.once(name, both)
+
     def find(self, *name: object, **lengths: int | None) -> Recorded | None:
         """Return recorded results, or None.
 
@@ -123,30 +137,23 @@ class SharedWork:
         return arrays
 
 
-_works: WeakKeyDictionary[Collection, dict[Hashable, SharedWork]] = WeakKeyDictionary()
+_recorded: WeakKeyDictionary[Collection, dict[str, Recorded]] = WeakKeyDictionary()
+_works: WeakKeyDictionary[Collection, tuple[Hashable, SharedWork]] = WeakKeyDictionary()
 
 
 def work_on(collection: Collection, engine: Engine, random_seed: int) -> SharedWork:
     """Return the work on a collection: that of earlier calls, too, where runs are joined to a pool alone."""
-    part = pool_part(collection)
+    part, settings = pool_part(collection), (repr(engine), random_seed)
     if part is collection:
-        return SharedWork(recorded=recorded_work(part) if part in _works else None)
-    works = _works.setdefault(part, {})
-    settings = repr(engine), random_seed
-    if settings not in works:
-        for other in [key for key in works if key != _RECORDED]:  # the draws of all fits are large
-            del works[other]
-        works[settings] = SharedWork(recorded=recorded_work(part))
-    return SharedWork(works[settings])
-
-
-_RECORDED = "recorded"
+        return SharedWork(recorded=_recorded.get(part))
+    if part not in _works or _works[part][0] != settings:  # the last alone: the draws of all fits are large
+        _works[part] = settings, SharedWork(recorded=recorded_work(part))
+    return SharedWork(_works[part][1])
 
 
 def recorded_work(part: Collection) -> dict[str, Recorded]:
     """Return the results that are recorded of the pool alone, which can be added to."""
-    works = _works.setdefault(part, {})
-    return works.setdefault(_RECORDED, SharedWork()).recorded
+    return _recorded.setdefault(part, {})
 
 
 @renamed_attributes(asked="threshold", rung="asked_threshold")

@@ -10,7 +10,6 @@ import numpy as np
 
 from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection import Collection
-from bayespool.collection.packing import places_of_pool, pool_part, set_pool_part
 from bayespool.inference import Engine
 from bayespool.measures import Precision
 from bayespool.posterior.completion import Completion
@@ -174,27 +173,11 @@ def find_unexplained(collection: Collection) -> BoolArray:
 
 def _without_unexplained(problem: ScoringProblem, depth: int) -> ScoringProblem:
     """Return the problem without judgments that no pooled run explains."""
-    collection, part, name = (
-        problem.collection,
-        pool_part(problem.collection),
-        "without unexplained judgments",
-    )
-
-    def without(whole: Collection) -> Collection:
-        return whole.without_judgments(find_unexplained(whole))
-
-    def joined() -> Collection:
-        kept = problem.shared.kept.once(name, lambda: without(part))
-        if part is collection:
-            return kept
-        return set_pool_part(without(collection), kept, places_of_pool(collection))
-
+    name, shared = "without unexplained judgments", problem.shared
+    without = shared.changed(name, problem.collection, lambda c: c.without_judgments(find_unexplained(c)))
+    measure = Precision(depth, rel=problem.threshold.rel)
     return dataclasses.replace(
-        problem,
-        collection=joined() if part is collection else problem.shared.once(name, joined),
-        measure=Precision(depth, rel=problem.threshold.rel),
-        reach=None,
-        shared=problem.shared.part(name),
+        problem, collection=without, measure=measure, reach=None, shared=shared.part(name)
     )
 
 
