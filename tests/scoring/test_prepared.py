@@ -272,6 +272,6 @@ def test_draws_that_are_kept_are_those_of_the_models(files, tmp_path):
 
 
 def test_a_card_without_tables_is_none(prepared):
-    card = json.loads(prepared.card) | {"tables": []}
+    card = {"metadata": json.loads(prepared.card)["metadata"]}
     with pytest.raises(InputError, match="has no card"):
         dataclasses.replace(prepared, card=json.dumps(card).encode()).describe()
