@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.special import bdtrik
 
+from bayespool.comparisons.significance import ANNOUNCED_SHARE, SIGNIFICANCE_LEVEL
 from bayespool.defaults import fill_ci_prob
 from bayespool.measures import parse_measure
 from bayespool.plots import style
@@ -141,6 +142,36 @@ def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
     height = 1.0 + 0.28 * errors["estimator"].nunique() if are_dots else 4.5
     legend = None if are_dots else {"place": "outside right center", "fontsize": "small"}
     return style.draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height, legend=legend)
+
+
+def plot_decisions(result: Any, measure: object = None, *, ax: Axes | None = None) -> Axes:
+    """Plot which significant differences from pooled runs are missed, against those announced that are false.
+
+    A line per estimator: over the share of draws that announces a difference, from 50 to 95 %, or without
+    draws over the level of the test. The large mark is what `bayespool.compare` announces.
+
+    Parameters
+    ----------
+    result : LeaveOutResult
+    measure : measure, optional
+    ax : matplotlib.axes.Axes, optional
+    """
+    frame = result.to_frame("decisions")
+    rows = style.measure_rows(frame[frame["against"] == "pool"], measure)
+    axes = style.axes_or_new(ax)
+    labels = result.settings.labels
+    for label in labels:
+        of, look = rows[rows["estimator"] == label], style.method_look(label, labels)
+        is_default = (of["level"] == SIGNIFICANCE_LEVEL) & of["share"].fillna(ANNOUNCED_SHARE).eq(
+            ANNOUNCED_SHARE
+        )
+        x, y = 100 * of["missed"], 100 * of["false"]
+        axes.plot(x, y, color=look.color, lw=1.6 if of["share"].notna().any() else 0.6)
+        axes.plot(x[is_default], y[is_default], ls="", ms=7, label=literal(label), **look.marker)
+    axes.set(xlim=(0, None), ylim=(0, None))
+    style.grid_behind(axes)
+    name = rows["measure"].iloc[0]
+    return style.label_axes(axes, "missed, % of the true ones", "false, % of those announced", name)
 
 
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
