@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +14,20 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.comparisons.draws import SignificantDraws, significant_draws
 from bayespool.comparisons.significance import ANNOUNCED_SHARE, SIGNIFICANCE_LEVEL, Pairs, announced_order
+from bayespool.experiments.graded_runs import summarize_groups
 from bayespool.experiments.running import Columns, add_rows
 from bayespool.measures import Estimates
+from bayespool.names import AS_JUDGED
+from bayespool.tables.formatting import percent
 from bayespool.tables.table import Column
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LEVELS = (0.001, 0.01, SIGNIFICANCE_LEVEL, 0.2)
-SHARES = (0.5, 0.6, 0.7, ANNOUNCED_SHARE, 0.9, 0.95)
+_SHARES = (0.5, 0.6, 0.7, ANNOUNCED_SHARE, 0.9, 0.95)
+_FAMILY = ("measure", "estimator", "against")
+PAIRS = (*_FAMILY, "run_id", "other", "truth", "prob_greater", "prob_less")
 _MAX_DRAWS = 100  # kept of a run
 _GRID = 2**20  # steps per 1, so that sums of squares are exact
 
@@ -56,18 +62,19 @@ def pack_topic_scores(estimates: Estimates, as_judged: FloatArray) -> list[str]:
 
 
 def _pack(scores: FloatArray) -> str:
-    return base64.b64encode(on_grid(scores).astype("<i4").tobytes()).decode()
+    return base64.b64encode(on_grid(scores).astype(np.int32).tobytes()).decode()
 
 
 def unpack(text: str, n_topics: int) -> IndexArray:
     """Return the scores of a text from `pack_topic_scores` in grid steps, shape (draw, topic)."""
-    scores = np.frombuffer(base64.b64decode(text), "<i4").astype(np.int64)
-    return np.asarray(scores.reshape(-1, n_topics))
+    steps = np.frombuffer(base64.b64decode(text), dtype=np.int32)
+    return steps.reshape(-1, n_topics).astype(np.int64)
 
 
 def on_grid(scores: npt.ArrayLike) -> IndexArray:
     """Return scores in whole grid steps, 0 where one is missing."""
-    return np.rint(np.nan_to_num(np.asarray(scores, dtype=float)) * _GRID).astype(np.int64)
+    steps: FloatArray = np.nan_to_num(np.asarray(scores, dtype=float)) * _GRID
+    return np.rint(steps).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,3 +151,36 @@ def grade_decisions(pairs: pd.DataFrame, share: float = ANNOUNCED_SHARE) -> dict
         "reversed": float((order * truth < 0).sum() / of_announced),
         "missed": float(((truth != 0) & (order != truth)).sum() / of_true),
     }
+
+
+def graded_decisions(sampled: pd.DataFrame, tested: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
+    """Return graded decisions on pairs with draws at several shares of them, on others by level."""
+    import pandas as pd
+
+    columns = [*_FAMILY, "level", "share", *grade_decisions(sampled)]
+    graded = [(sampled, SIGNIFICANCE_LEVEL, share) for share in _SHARES]
+    graded += [(pairs, level, np.nan) for level, pairs in tested.items()]
+    frames = [
+        summarize_groups(
+            pairs, _FAMILY, partial(grade_decisions, share=np.nan_to_num(share, nan=1.0))
+        ).assign(level=level, share=share)
+        for pairs, level, share in graded
+        if len(pairs)
+    ]
+    return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
+
+
+def decision_clause(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence on the decisions of the estimator of least error, from rows of the summary."""
+    decided = [row for row in rows if not np.isnan(row["false"] + row["missed"])]
+    if not decided:
+        return ""
+    best, against = min(decided, key=lambda row: row["rmse"]), ""
+    for row in decided:
+        if row["estimator"] == AS_JUDGED and row is not best:
+            against = f", as judged {percent(row['false'])} and {percent(row['missed'])}"
+    return (
+        f" Of the significant differences from pooled runs that {best['estimator']} announces "
+        f"{percent(best['false'])} are false, and {percent(best['missed'])} of the true ones are missed"
+        f"{against}."
+    )

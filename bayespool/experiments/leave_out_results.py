@@ -17,7 +17,15 @@ from bayespool.comparisons.reliability import Reliability, reliability
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL, significant_pairs
 from bayespool.errors import InputError, known_names, some
 from bayespool.evidence.composition import RunCluster
-from bayespool.experiments.decisions import DECISIONS, LEVELS, SHARES, TopicScores, grade_decisions
+from bayespool.experiments.decisions import (
+    DECISIONS,
+    LEVELS,
+    PAIRS,
+    TopicScores,
+    decision_clause,
+    grade_decisions,
+    graded_decisions,
+)
 from bayespool.experiments.design import error_columns
 from bayespool.experiments.graded_runs import (
     DesignResult,
@@ -36,7 +44,8 @@ from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure, Result
-from bayespool.tables.formatting import counted, number, percent
+from bayespool.tables.files import records
+from bayespool.tables.formatting import counted, number
 from bayespool.tables.table import Column, IntervalColumn, Table, View
 from bayespool.validation import check_share
 
@@ -63,9 +72,6 @@ _RELIABILITY = {
     "dependability_lower": Column("from", "coefficient", "Lower end of the interval of Φ."),
     "dependability_upper": Column("to", "coefficient", "Upper end of the interval of Φ."),
 }
-_FAMILY = ("measure", "estimator", "against")
-_PAIRS = (*_FAMILY, "run_id", "other", "truth", "prob_greater", "prob_less")
-_GRADES = ("n_pairs", "n_true", "n_announced", "false", "reversed", "missed")
 _DECIDED = (
     "Significant differences from pooled runs: announced ones that are false, true ones that are missed"
 )
@@ -163,7 +169,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             if min(len(self.true_scores(measure)), self.n_shared_topics(measure)) < 2:
                 missing = "– (it needs two runs and two topics that all of them have)"
                 sentences.append(f"{measure}: reliability of the true scores: {missing}")
-            sentences.append(sentence + self._decision_clause(measure))
+            rows = records(self._summary[self._summary["measure"] == measure])
+            sentences.append(sentence + decision_clause(rows))
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
@@ -192,20 +199,6 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
                 f"which {graded['n_true']:,} differ in truth, and the ranking"
             )
             yield measure_view(measure, title, ("estimator",), _DECISIONS)
-
-    def _decision_clause(self, measure: str) -> str:
-        """Return a sentence on the decisions of the estimator of least error, beside those as judged."""
-        rows = self._summary[self._summary["measure"] == measure].set_index("estimator")
-        if not len(rows := rows.dropna(subset=["false", "missed"])):
-            return ""
-        best = rows["rmse"].idxmin()
-        shares = {label: [percent(x) for x in rows.loc[label, ["false", "missed"]]] for label in rows.index}
-        plain = shares.get(_REFERENCE) if best != _REFERENCE else None
-        against = f", as judged {plain[0]} and {plain[1]}" if plain else ""
-        return (
-            f" Of the significant differences from pooled runs that {best} announces {shares[best][0]} are "
-            f"false, and {shares[best][1]} of the true ones are missed{against}."
-        )
 
     def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
         n_shared, n_topics = self.n_shared_topics(measure), len(self.query_ids)
@@ -341,7 +334,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         return self._decide(level, self.settings.labels)
 
     def _decide(self, level: float, labels: Sequence[str]) -> pd.DataFrame:
-        columns: Columns = {name: [] for name in _PAIRS}
+        columns: Columns = {name: [] for name in PAIRS}
         for measure, scores in self.topic_scores.items():
             runs = self._reported.query("measure == @measure")["run_id"].drop_duplicates().tolist()
             if rows := scores.decide(level, labels, runs):
@@ -362,23 +355,12 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
 
     def _decision_frame(self) -> pd.DataFrame:
         """Return graded decisions: with draws at several shares of them, else at several levels."""
-        import pandas as pd
-
         drawn = set(self._rows.loc[self._rows["ci_prob"].notna(), "estimator"])
         others = [label for label in self.settings.labels if label not in drawn]
         sampled = self._decisions[self._decisions["estimator"].isin(drawn)]
-        graded = [(sampled, SIGNIFICANCE_LEVEL, share) for share in SHARES if drawn]
-        graded += [(self._decide(level, others), level, np.nan) for level in LEVELS if others]
-        frames = [
-            summarize_groups(
-                rows, _FAMILY, partial(grade_decisions, share=np.nan_to_num(share, nan=1))
-            ).assign(level=level, share=share)
-            for rows, level, share in graded
-        ]
+        graded = graded_decisions(sampled, {level: self._decide(level, others) for level in LEVELS})
         order: RowOrder = {"measure": list(self.topic_scores), "estimator": self.settings.labels}
-        order = {**order, "against": ("pool", "left out"), "level": None, "share": None}
-        columns = [*_FAMILY, "level", "share", *_GRADES]
-        return in_order(pd.concat(frames, ignore_index=True).reindex(columns=columns), order)
+        return in_order(graded, {**order, "against": ("pool", "left out"), "level": None, "share": None})
 
     def n_shared_topics(self, measure: object) -> int:
         """Return the number of topics shared by all reported runs, used in Tukey's test and `reliability`."""
