@@ -36,7 +36,11 @@ def fit(
     *,
     run_ids: str | Iterable[str] = (),
     rel: int | None = None,
-    **settings: Any,
+    engine: str = "laplace",
+    priors: Mapping[str, str] | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    random_seed: int = 1,
 ) -> Any:
     """Fit one model to a measure's hidden documents, and return priors, draws and data for ArviZ.
 
@@ -46,15 +50,21 @@ def fit(
     measure : measure, default "P@10"
         Its cutoff and relevance say which documents are evidence.
     model : str, default "ratio"
-        Out of `bayespool.models.MODELS`; may have settings in parentheses.
+        Out of `bayespool.models.MODELS`; other settings of `bayespool.PosteriorEstimator` may follow in
+        parentheses: ``"ratio(tune=2000, target_accept=0.99)"``.
     run_ids : str or iterable of str, optional
         Runs whose scores are predicted, together.
     rel : int, optional
         Threshold of relevance: the documents that reach the threshold below reach it or not. Default: the
         lowest, at which all documents are evidence.
-    **settings
-        Of `bayespool.PosteriorEstimator`: ``engine="nuts"``, ``priors={"mu": "Normal(-2, 1)"}``, ``draws``,
-        ``tune``, ``chains``, ``target_accept``, ``random_seed``.
+    engine : str, default "laplace"
+        Or ``"nuts"``; out of `bayespool.inference.ENGINES`.
+    priors : mapping of str to str, optional
+        Priors that replace the model's own, by variable: ``{"mu": "Normal(-2, 1)"}``.
+    draws, chains : int
+        Draws per chain, and chains; those of the Laplace engine are independent, in one chain.
+    random_seed : int, default 1
+        The same inputs and seed give the same bytes.
 
     Returns
     -------
@@ -94,7 +104,9 @@ def fit(
     """
     from bayespool.tables import build_container
 
-    estimator = dataclasses.replace(parse_posterior(model, **settings), together=True)
+    settings: dict[str, Any] = {"engine": engine, "draws": draws, "chains": chains}
+    parsed = parse_posterior(model, priors=priors or {}, random_seed=random_seed, **settings)
+    estimator = dataclasses.replace(parsed, together=True)
     problem = find_problem(collection, measure, estimator, run_ids, rel)
     prepared, seed = prepare_model(problem, estimator.model, estimator.priors, estimator.random_seed)
     fitted, predictions = None, None

@@ -74,7 +74,7 @@ def model_graph(
     >>> graph["P_10"].eval().shape, list(graph.coords["run_id"])
     ((2,), ['new-a', 'new-b'])
     """
-    estimator = parse_posterior(model, priors={} if priors is None else priors)
+    estimator = parse_posterior(model, priors=priors or {})
     problem = find_problem(collection, measure, estimator, run_ids, rel)
     prepared, _ = prepare_model(problem, estimator.model, estimator.priors, estimator.random_seed)
     graph = prepared.graph(find_documents(problem, prepared) if problem.run_ids else None)

@@ -126,7 +126,7 @@ def test_prior_is_that_of_the_model_and_can_be_changed() -> None:
     sure = fit(load_example(), "P@10", "ratio", draws=100, priors={"mu": "Normal(-1, 0.05)"})
     assert abs(draws_of(sure)["mu"] + 1).max() < 0.5 < abs(draws_of(tree)["mu"] + 1).min()
     relevant = [t["prior_predictive"]["hidden_relevant"].values.mean() for t in (tree, sure)]
-    assert relevant[0] < 0.5 * relevant[1]
+    assert relevant[0] < 0.8 * relevant[1]
 
 
 def test_standardized_effects_are_effects_over_their_scales() -> None:
@@ -208,6 +208,7 @@ def test_arviz_compares_models() -> None:
 @pytest.mark.slow
 def test_arviz_plots_what_is_predicted_beside_what_is_observed() -> None:
     import arviz_plots
+    import matplotlib.pyplot as plt
 
     tree = example_fit("ratio")
     share = float((tree["observed_data"]["hidden_relevant"] == 0).mean())
@@ -219,6 +220,7 @@ def test_arviz_plots_what_is_predicted_beside_what_is_observed() -> None:
         if group == "posterior_predictive":
             observed = plots.viz["observed_dist"]["hidden_relevant"].item()
             assert observed.get_ydata()[0] == pytest.approx(share)
+    plt.close("all")
 
 
 @pytest.mark.slow
@@ -227,7 +229,7 @@ def test_both_engines_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     fast = fit(load_example(), "P@10", "ratio")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticsWarning)
-        nuts = fit(load_example(), "P@10", "ratio", engine="nuts", draws=500, tune=500, chains=2)
+        nuts = fit(load_example(), "P@10", "ratio(tune=500)", engine="nuts", draws=500, chains=2)
     assert nuts.attrs["engine"] == "nuts"
     assert int(nuts["sample_stats"]["diverging"].sum()) == 0
     for name in ("mu", "beta", "topic_effect", "organization_effect", "interaction_effect"):
