@@ -185,9 +185,10 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             draw = partial(draw_mae, self, error=error)
             figures.append(Figure(error, f"{name} of every estimator", draw))
         panels = [partial(plot_decisions, self, m) for m in self._decisions["measure"].unique()]
+        decided: tuple[Figure, ...] = ()
         if panels:
-            figures.append(panel_figure("decisions", _DECIDED, panels, width=4.5, legend=_BESIDE))
-        return (*figures, *super().figures())
+            decided = (panel_figure("decisions", _DECIDED, panels, width=4.5, legend=_BESIDE),)
+        return (*figures, *super().figures(), *decided)
 
     def _summary_views(self) -> Iterator[View]:
         """Yield the views of errors and intervals, and for each measure one of decisions."""
@@ -327,8 +328,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         --------
         >>> from bayespool import leave_out, load_example
         >>> pairs = leave_out(load_example(), "P@10", estimators="as-judged").decisions()
-        >>> pairs.groupby(["against", "truth"]).size().to_dict()
-        {}
+        >>> pairs.query("against == 'pool'")["truth"].value_counts().to_dict()
+        {0: 249, -1: 66, 1: 63}
         """
         check_share("level", level)
         return self._decide(level, self.settings.labels)
