@@ -1,5 +1,5 @@
 from .completion import Completion as Completion
-from .containers import fit_container as fit_container
+from .containers import fit as fit
 from .difference import PosteriorDifference as PosteriorDifference
 from .distance import (
     PoolDistance as PoolDistance,
@@ -18,6 +18,7 @@ from .estimator import (
     complete as complete,
 )
 from .fitting import fit_prepared as fit_prepared
+from .graphs import model_graph as model_graph
 from .mixtures import (
     FittedModel as FittedModel,
     Mixture as Mixture,
