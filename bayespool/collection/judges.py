@@ -387,10 +387,13 @@ def _without_failures(label: FloatArray, labels: Labels, name: str) -> FloatArra
     return np.where(failed, np.nan, label)
 
 
-def judge_where_labeled(collection: Collection, judge: Judge) -> Collection:
-    """Return the collection with a judge's labeled documents judged relevant and all others unjudged."""
-    relevance = np.where(judge.is_labeled, np.int16(1), np.int16(UNJUDGED))
-    return dataclasses.replace(collection, relevance=relevance)
+def judge_where_labeled(collection: Collection, judge: Judge, relevance: LevelArray | int = 1) -> Collection:
+    """Return the collection with a judge's labeled documents judged, and all others unjudged.
+
+    They are relevant, or of the relevance that their labels stand for, shape (pair,).
+    """
+    judged = np.where(judge.is_labeled, relevance, UNJUDGED).astype(np.int16)
+    return dataclasses.replace(collection, relevance=judged)
 
 
 def are_judgments(collection: Collection, label: FloatArray) -> bool:

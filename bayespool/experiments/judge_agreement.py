@@ -10,16 +10,16 @@ SIGIR.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayespool.arrays import FloatArray, IndexArray
-from bayespool.collection import UNJUDGED, Collection, Judge
+from bayespool.collection import Collection, Judge
+from bayespool.collection.judges import judge_where_labeled
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.corrections.labels import grade_relevance, is_on_scale, label_relevance
 from bayespool.evidence import GradeCounts, LabelConfusion, auc, kappas, label_lift
@@ -31,6 +31,11 @@ from bayespool.measures.errors import kendall_tau_b, tau_ap
 from bayespool.names import Estimand
 from bayespool.posterior.preparation import DEPTHS
 from bayespool.posterior.thresholds import find_thresholds
+from bayespool.tables.files import records
+from bayespool.tables.formatting import number, some_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Row = dict[str, Any]
 Confusions = Mapping[tuple[Measure, str], LabelConfusion]
@@ -40,6 +45,8 @@ _N_RESAMPLED = 1000
 _N_RANKED = 201  # samples on which runs are ranked and tested, the topics themselves first
 _N_BEST = 10  # runs of which the order at the top is asked
 _NEARLY_ONE = 0.999  # of a correlation, on Fisher's scale
+_LEAST_TAU = 0.9  # of a ranking that may stand for that by judgments
+_MOST_FALSE = 0.05  # of differences
 
 
 def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Confusions:
@@ -239,8 +246,8 @@ def ranking_rows(
     intervals, times = _Intervals(int(times[0].sum()), ci_prob), times[:_N_RANKED]
     pooled = [collection.run_ids[r] for r in np.flatnonzero(collection.pooled)]
     for measure, judge in product(measures, collection.judges if len(pooled) > 2 else ()):
-        said = label_relevance(collection, judge, measure.rel)
-        labeled = dataclasses.replace(collection, relevance=np.where(said >= 0, said, np.int16(UNJUDGED)))
+        relevance = label_relevance(collection, judge, measure.rel)
+        labeled = judge_where_labeled(collection, judge, relevance)
         truth, value = (score_bounds(c, pooled, measure).low.scores() for c in (collection, labeled))
         best = np.argsort(-truth.mean(axis=1), kind="stable")[:_N_BEST]
         rows: Row = {"measure": str(measure), "judge": judge.name, "n_runs": len(pooled), "ci_prob": ci_prob}
@@ -342,3 +349,35 @@ def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCo
         for rel in relevant_from(measure, confusion):
             hidden, other = (confusion.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
             yield {"measure": str(measure), "judge": judge, "relevant_from": rel}, hidden, other
+
+
+def find_verdict(frames: Mapping[str, pd.DataFrame], measure: str, judge: str) -> str:
+    """Return sentences on what a judge's labels may be used for, from the tables of a check."""
+
+    def own(table: str) -> list[Row]:
+        frame = frames[table]
+        return records(frame[(frame["measure"] == measure) & (frame["judge"] == judge)]) if len(frame) else []
+
+    hidden = next(row for row in own("agreement") if row["documents"] == "hidden")
+    worth = f"an AUC of {_with_ends(hidden, 'auc')}"
+    if hidden["auc_lower"] <= 0.5 <= hidden["auc_upper"] or not abs(hidden["auc"] - 0.5) > 0:
+        return f"{measure}: do without the labels of {judge}, which have {worth} on hidden documents."
+    favored = dict.fromkeys(row["organization"] for row in own("organizations") if row["favored"])
+    but = f", but not on runs of {some_of(favored, 3)}, which it favors" if favored else ""
+    alone, use = "", f"as evidence{but}"
+    for ranking in own("ranking"):
+        tau, false, missed = (_with_ends(ranking, name) for name in ("kendall_tau_b", "false", "missed"))
+        alone = (
+            f" Runs ranked by them alone have τ {tau}; of the significant differences {false} are false and "
+            f"{missed} missed."
+        )
+        # an end that is not known is that of a perfect value
+        good = not (ranking["kendall_tau_b_lower"] < _LEAST_TAU or ranking["false_upper"] > _MOST_FALSE)
+        use += ", or in place of judgments" if good else ", not in place of judgments"
+    return f"{measure}: use the labels of {judge} {use}. They have {worth} on hidden documents.{alone}"
+
+
+def _with_ends(row: Row, name: str) -> str:
+    """Return a value and its interval in words."""
+    value, lower, upper = (number(row[f"{name}{end}"], 2) for end in ("", "_lower", "_upper"))
+    return f"{value} [{lower}, {upper}]" if row[f"{name}_lower"] <= row[name] else value

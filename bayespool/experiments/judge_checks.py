@@ -26,6 +26,7 @@ from bayespool.experiments.judge_agreement import (
     coverage_rows,
     draw_topics,
     find_confusions,
+    find_verdict,
     organization_rows,
     ranking_rows,
     relevant_from,
@@ -372,42 +373,6 @@ class JudgeCheck(Result):
         runs = "runs to score" if self.run_ids else "pooled runs, each organization left out"
         title = f": mean width of {level(self.metadata['ci_prob'])} intervals of {n_runs} {runs}"
         return measure_view(measure, title, ("judge",), ("width_without", "width_with", "saved"))
-
-
-_LEAST_TAU = 0.9  # of a ranking that may stand for that by judgments
-_MOST_FALSE = 0.05  # of differences
-
-
-def find_verdict(frames: Mapping[str, pd.DataFrame], measure: str, judge: str) -> str:
-    """Return sentences on what a judge's labels may be used for, from the tables of a check."""
-
-    def own(table: str) -> list[Row]:
-        frame = frames[table]
-        return records(frame[(frame["measure"] == measure) & (frame["judge"] == judge)]) if len(frame) else []
-
-    hidden = next(row for row in own("agreement") if row["documents"] == "hidden")
-    worth = f"an AUC of {_said(hidden, 'auc')}"
-    if hidden["auc_lower"] <= 0.5 <= hidden["auc_upper"] or not abs(hidden["auc"] - 0.5) > 0:
-        return f"{measure}: do without the labels of {judge}, which have {worth} on hidden documents."
-    favored = dict.fromkeys(row["organization"] for row in own("organizations") if row["favored"])
-    but = f", but not on runs of {some_of(favored, 3)}, which it favors" if favored else ""
-    alone, use = "", f"as evidence{but}"
-    for ranking in own("ranking"):
-        tau, false, missed = (_said(ranking, name) for name in ("kendall_tau_b", "false", "missed"))
-        alone = (
-            f" Runs ranked by them alone have τ {tau}; of the significant differences {false} are false and "
-            f"{missed} missed."
-        )
-        # an end that is not known is that of a perfect value
-        good = not (ranking["kendall_tau_b_lower"] < _LEAST_TAU or ranking["false_upper"] > _MOST_FALSE)
-        use += ", or in place of judgments" if good else ", not in place of judgments"
-    return f"{measure}: use the labels of {judge} {use}. They have {worth} on hidden documents.{alone}"
-
-
-def _said(row: Row, name: str) -> str:
-    """Return a value and its interval in words."""
-    value, lower, upper = (number(row[f"{name}{end}"], 2) for end in ("", "_lower", "_upper"))
-    return f"{value} [{lower}, {upper}]" if row[f"{name}_lower"] <= row[name] else value
 
 
 def _others(measures: list[Measure]) -> str:

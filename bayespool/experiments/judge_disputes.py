@@ -22,8 +22,8 @@ _LEVEL = 0.05  # of the test of topics
 class Disputes:
     """Documents with a judgment and a label, and how likely levels are by their labels.
 
-    ``pair``: judged and labeled documents in the top 30 of a run. ``level``, ``said``: level of the judgment,
-    and that which the label stands for. ``shares``: of levels among documents of the same grade on all other
+    ``pair``: judged and labeled documents in the top 30 of a run. ``level``, ``implied``: level of the
+    judgment, and that which the label stands for. ``shares``: of levels among documents of the same grade on all other
     topics, shape (document, level).
     """
 
@@ -31,14 +31,14 @@ class Disputes:
     collection: Collection
     pair: OrderArray
     level: IndexArray
-    said: IndexArray
+    implied: IndexArray
     label: FloatArray
     shares: FloatArray
 
     @property
     def distance(self) -> FloatArray:
-        """How far each level is from the label, shape (document, level)."""
-        return np.abs(np.arange(float(self.shares.shape[1])) - self.said[:, None])
+        """Distances of levels from the label's, shape (document, level)."""
+        return np.abs(np.arange(float(self.shares.shape[1])) - self.implied[:, None])
 
 
 def find_disputes(collection: Collection, confusions: Confusions) -> list[Disputes]:
@@ -55,10 +55,10 @@ def find_disputes(collection: Collection, confusions: Confusions) -> list[Disput
         base = table.sum(axis=(0, 1)) / max(table.sum(), 1)
         elsewhere = table.sum(axis=0) - table + base  # a document more, spread over levels like all
         shares = elsewhere / elsewhere.sum(axis=2, keepdims=True).clip(1e-12)
-        said = levels_of_grades(collection, confusion, measure.rel)[grade]
+        implied = levels_of_grades(collection, confusion, measure.rel)[grade]
         first = {"measure": str(measure), "judge": name}
         disputes.append(
-            Disputes(first, collection, pair, level, said, judge.label[pair], shares[topic, grade])
+            Disputes(first, collection, pair, level, implied, judge.label[pair], shares[topic, grade])
         )
     return disputes
 
@@ -75,7 +75,7 @@ def disputed_topics(disputes: Sequence[Disputes]) -> Iterator[Row]:
         topic = of.collection.pair_topic[of.pair]
         mean = (of.shares * of.distance).sum(axis=1)
         variance = (of.shares * of.distance**2).sum(axis=1) - mean**2
-        apart = np.abs(of.level - of.said)
+        apart = np.abs(of.level - of.implied)
         n, observed, expected, total = (np.bincount(topic, x) for x in (apart * 0 + 1, apart, mean, variance))
         there = np.flatnonzero(total > 0)
         z = (observed[there] - expected[there]) / np.sqrt(total[there])
@@ -97,9 +97,9 @@ def disputed_documents(disputes: Sequence[Disputes]) -> Iterator[Row]:
     """Yield rows of the table ``disputed_documents``: whose judgments are least likely by their labels."""
     for of in disputes:
         levels = np.arange(of.shares.shape[1])
-        is_as_far = of.distance >= np.abs(of.level - of.said)[:, None]
-        is_on_side = (levels > of.said[:, None]) == (of.level > of.said)[:, None]
-        chance = np.where(of.level == of.said, 1.0, (of.shares * (is_as_far & is_on_side)).sum(axis=1))
+        is_as_far = of.distance >= np.abs(of.level - of.implied)[:, None]
+        is_on_side = (levels > of.implied[:, None]) == (of.level > of.implied)[:, None]
+        chance = np.where(of.level == of.implied, 1.0, (of.shares * (is_as_far & is_on_side)).sum(axis=1))
         order = np.argsort(chance, kind="stable")[:_N_DOCUMENTS]
         order = order[chance[order] < _UNLIKELY]
         pair = of.pair[order]
