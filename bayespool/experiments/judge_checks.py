@@ -167,12 +167,12 @@ _RANKING = _SHARED | {
     "tau_of_best": Column("τ of the\nbest", "chance", "τ_b of the runs that are the ten best by judgments."),
     "tau_of_best_lower": Column("τ of the best,\nfrom", "chance", "Lower end of its interval, over topics."),
     "tau_of_best_upper": Column("τ of the best,\nto", "chance", "Upper end of that interval."),
-    "false": Column("false", "share", "Significant differences by labels that judgments do not have."),
-    "false_lower": Column("false,\nfrom", "share", "Lower end of its interval, over topics."),
-    "false_upper": Column("false,\nto", "share", "Upper end of that interval."),
-    "missed": Column("missed", "share", "Significant differences by judgments that labels do not have."),
-    "missed_lower": Column("missed,\nfrom", "share", "Lower end of its interval, over topics."),
-    "missed_upper": Column("missed,\nto", "share", "Upper end of that interval."),
+    "false": Column("false", "chance", "Significant differences by labels that judgments do not have."),
+    "false_lower": Column("false,\nfrom", "chance", "Lower end of its interval, over topics."),
+    "false_upper": Column("false,\nto", "chance", "Upper end of that interval."),
+    "missed": Column("missed", "chance", "Significant differences by judgments that labels do not have."),
+    "missed_lower": Column("missed,\nfrom", "chance", "Lower end of its interval, over topics."),
+    "missed_upper": Column("missed,\nto", "chance", "Upper end of that interval."),
 }
 _REPLICATES = _SHARED | {
     "n_replicates": Column("times", "count", "How often the judge was asked."),

@@ -23,8 +23,8 @@ class Disputes:
     """Documents with a judgment and a label, and how likely levels are by their labels.
 
     ``pair``: judged and labeled documents in the top 30 of a run. ``level``, ``implied``: level of the
-    judgment, and that which the label stands for. ``shares``: of levels among documents of the same grade on all other
-    topics, shape (document, level).
+    judgment, and that which the label stands for. ``shares``: of levels among documents of the same grade on
+    all other topics, shape (document, level).
     """
 
     first: Row
