@@ -61,7 +61,6 @@ TESTED_IN = {
     "pooling/rank_biased": "pooling/test_voting",
     "pooling/strategy": "pooling/test_choosing",
     "posterior/another_assessor": "posterior/test_second_judges",
-    "posterior/containers": "posterior/test_estimator",
     "posterior/drawing": "posterior/test_completion",
     "posterior/fitting": "posterior/test_selection posterior/test_estimator",
     "posterior/lots": "posterior/test_selection",
