@@ -15,11 +15,8 @@ import numpy as np
 import pandas as pd
 from shared import place, read
 
-from bayespool import parse_measure
-from bayespool.collection import add_judges, read_labels
-from bayespool.experiments.judge_agreement import agreement_rows, draw_topics, find_confusions, ranking_rows
+from bayespool import check_judges
 
-MEASURE = parse_measure("nDCG@10")
 QUANTITIES = ("auc", "kappa", "weighted_kappa", "kendall_tau_b", "tau_ap", "tau_of_best")
 
 
@@ -33,20 +30,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--halves", type=int, default=50)
     asked, name = parser.parse_args(), "dl21-passage"
-    files = sorted((place(name) / "judges").iterdir())
-    collection = add_judges(read(name), {file.stem: read_labels(file) for file in files})
-    confusions, n = find_confusions(collection, [MEASURE]), len(collection.query_ids)
-    rng, inside = np.random.default_rng(1), defaultdict(list)
+    judges = {file.stem: file for file in sorted((place(name) / "judges").iterdir())}
+    topics, inside = read(name).query_ids, defaultdict(list)
     for seed in range(asked.halves):
-        order, halves = rng.permutation(n), []
-        for half in np.array_split(order[: n - n % 2], 2):
-            times = np.zeros((1001, n), dtype=np.int64)
-            times[:, half] = draw_topics(len(half), seed)
-            rows = [
-                *agreement_rows(collection, confusions, times, 0.95),
-                *ranking_rows(collection, [MEASURE], times, 0.95),
-            ]
-            halves.append(pd.DataFrame(rows))
+        order, halves = np.random.default_rng(seed).permutation(topics), []
+        for half in np.array_split(order[: len(order) - len(order) % 2], 2):
+            collection = read(name, judges=judges, topics=half.tolist())
+            check = check_judges(collection, "nDCG@10", run_ids=(), random_seed=seed)
+            halves.append(pd.concat([check.to_frame("agreement"), check.to_frame("ranking")]))
         for one, other in (halves, halves[::-1]):
             for quantity in QUANTITIES:
                 value, low, high = (
