@@ -324,7 +324,8 @@ def _kept_draws(drawn: Mapping[str, AnyArray], shapes: Mapping[str, tuple[int, .
     if drawn.keys() != shapes.keys() or any(drawn[name].size != np.prod(shapes[name]) for name in shapes):
         raise InputError("prepared draws are not of the pool's models", hint=PREPARE_ANEW)
     for name, values in drawn.items():
-        least = 0.0 if name == "point" or name.startswith("sigma_") else -_LARGEST_PARAMETER
+        least = 0.0 if name == "point" else -_LARGEST_PARAMETER
+        least = np.exp(-_LARGEST_LOG_SCALE) if name.startswith("sigma_") else least
         if not ((values >= least) & (values <= _LARGEST_PARAMETER)).all():
             raise InputError(f"prepared draws are out of bounds: {name}", hint=PREPARE_ANEW)
     return {name: values.reshape(shapes[name]) for name, values in drawn.items()}

@@ -366,7 +366,8 @@ class HeldOutTotals(NamedTuple):
         tail = (1 - prob) / 2
         inside = (self.at_most @ shares > tail) & (self.at_least @ shares > tail)
         n = self.weight.sum()
-        return HeldOut(float(self.weight @ inside / n) if n else float("nan"), round(n))
+        share = min(1.0, float(self.weight @ inside / n)) if n else float("nan")  # a sum of thirds may pass 1
+        return HeldOut(share, round(n))
 
 
 def decide_weights(

@@ -290,7 +290,7 @@ def read_card(path: PathLike) -> StoredResult:
 
 def _card(content: bytes) -> StoredResult:
     result = result_of_json(content) if content else None
-    if result is None or result.command != "describe":
+    if result is None or result.command != "describe" or not result.tables():
         raise InputError("the prepared collection has no card", hint="make it with bayespool prepare")
     return result
 

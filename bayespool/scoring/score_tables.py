@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 BOUNDS: dict[str, str] = {
     "as-judged": "as_judged",
-    "lower": "bound_lower",
-    "upper": "bound_upper",
-    "residual": "residual",
+    "bound-lower": "bound_lower",
+    "bound-upper": "bound_upper",
     "unjudged": "unjudged",
+    "residual": "residual",
 }
 """Columns of score frames by the names that users type, for columns without an estimator."""
 SCORE_COLUMNS = (*BOUNDS, "estimates", "mean", "interval", "lambda", "distance", "new-kind")
@@ -76,13 +76,14 @@ def check_arrangement(arrangement: Arrangement, estimators: Sequence[str]) -> No
 
 
 def far_runs(frame: pd.DataFrame) -> set[str]:
-    """Return ids of runs that any estimator marks as unlike the pool."""
+    """Return ids of runs with unjudged documents that any estimator marks as unlike the pool."""
     from bayespool.posterior.distance import PoolDistance
 
     if not {"distance", "new_kind"} <= set(frame):
         return set()
     distance, new_kind = (frame[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
-    return set(frame.loc[PoolDistance(distance, new_kind).is_far, "run_id"])
+    is_open = frame["bound_upper"] > frame["bound_lower"]
+    return set(frame.loc[PoolDistance(distance, new_kind).is_far & is_open, "run_id"])
 
 
 def paper_columns(
@@ -95,11 +96,12 @@ def paper_columns(
     has_interval, has_pool = estimators_in(frame).values(), _has_pool(metadata)
     if width == "column" and any(has_interval):
         judged = ["unjudged"] if frame["measure"].nunique() == 1 else []
-        return ["as-judged", *([] if has_pool else ["lower", "upper"]), *judged, "mean", "interval"]
+        bounds = [] if has_pool else ["bound-lower", "bound-upper"]
+        return ["as-judged", *bounds, *judged, "mean", "interval"]
     names = ["as-judged"] if _shows_as_judged(frame, metadata) else []
-    names += ["lower", *([] if has_pool else ["upper"]), "unjudged"]
-    names += ["estimates"] if not all(has_interval) else []
-    return [*names, *(["mean", "interval"] if any(has_interval) else [])]
+    names += ["bound-lower", *([] if has_pool else ["bound-upper"]), "unjudged"]
+    names += ["mean", "interval"] if any(has_interval) else []
+    return [*names, *(["estimates"] if not all(has_interval) else [])]
 
 
 def pool_condition(metadata: Mapping[str, Any]) -> str:
@@ -228,7 +230,8 @@ def _parts(frame: pd.DataFrame, names: Sequence[str], *, as_judged: bool) -> tup
     for name in names:
         if name == "all":
             bounds = [bound for bound in BOUNDS if as_judged or bound != "as-judged"]
-            parts += _parts(frame, list(dict.fromkeys([*bounds, *estimators])), as_judged=as_judged)
+            names_in_order = (*bounds[:-1], *drawn, bounds[-1], *estimators)  # the answer first
+            parts += _parts(frame, list(dict.fromkeys(names_in_order)), as_judged=as_judged)
         elif name in BOUNDS:
             parts.append(BOUNDS[name])
         elif name == "estimates":
@@ -323,10 +326,10 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, as_judged: bool, by_r
         f"As judged: unjudged documents are nonrelevant{', as trec_eval has it' if is_theirs else ''}.": (
             "as_judged" in parts
         ),
-        "Lower and upper: no judgments of the run's own unjudged documents go beyond them.": (
+        "The score lies between the bounds, however the run's own unjudged documents are judged.": (
             has_bounds and as_judged
         ),
-        "Lower: unjudged documents are nonrelevant.": has_bounds and not as_judged,
+        "Lower bound: unjudged documents are nonrelevant.": has_bounds and not as_judged,
         "Unjudged: share of the ranks that the measure looks at.": "unjudged" in parts,
         "λ: the indicator of pool bias, above 0 where anti-precision corrects.": (
             "lambda" in frame and frame.loc[frame["estimator"].isin(shown), "lambda"].notna().any()

@@ -108,8 +108,8 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
     assert "; systems-adjustment: needs a pooled run; " in done.out
     for name in ("new-a", "new-b"):
         (row,) = [line.split() for line in done.out.splitlines() if line.startswith(f" {name} ")]
-        as_judged, lower, upper, value = (float(row[place]) for place in (1, 2, 3, -2))
-        low, high = map(float, row[-1].split("–"))
+        as_judged, lower, upper, value = (float(row[place]) for place in (1, 2, 3, 6))
+        low, high = map(float, row[7].split("–"))
         assert as_judged == lower <= low < value < high <= upper
         assert len(row) == 13  # none of the two adjustments that need a pool
 
@@ -121,7 +121,7 @@ def test_prior_is_passed_on(run: Callable[..., Outcome], small_files: Path) -> N
 
     def value(text: str) -> float:
         (row,) = [line.split() for line in text.splitlines() if line.startswith(" new-b")]
-        return float(row[6])
+        return float(row[5])
 
     assert value(shifted) > value(default) + 0.05
 

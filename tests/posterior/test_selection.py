@@ -184,6 +184,8 @@ def test_organizations_are_held_where_neither_tail_is_short() -> None:
     assert totals.coverage((0.75, 0.25)) == HeldOut(0.5, 2)
     assert totals.coverage((0.75, 0.25), prob=0.98).share == 0.75  # P(as few) is .02, more than .01
     assert HeldOutTotals(*np.empty((3, 0, 2)), np.empty(0)).coverage((0.5, 0.5)).n_organizations == 0
+    thirds = np.array([1, *[1 / 2] * 2, *[1 / 3] * 3, *[1 / 4] * 4])  # whose sum is just below 4
+    assert HeldOutTotals(*np.ones((3, 10, 1)), thirds).coverage((1.0,)) == HeldOut(1.0, 4)
     # P(at most 11 of 15) is .0006 and P(at most 12 of 15) .036 for a chance of .95
     assert HeldOut(11 / 15, 15).is_bad
     assert not HeldOut(12 / 15, 15).is_bad

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import zipfile
 from pathlib import Path
@@ -262,9 +263,15 @@ def test_columns_that_a_collection_cannot_have_are_refused(prepared, column):
 def test_draws_that_are_kept_are_those_of_the_models(files, tmp_path):
     path = tmp_path / "drawn.bayespool"
     prepare(read_collection(**files[0]), "P@10", keep_draws=True).save(path)
-    for changed in ({"mu": np.zeros(3)}, {"mu": np.full(4000, np.nan)}, {"sigma_topic": np.full(4000, -1.0)}):
+    for changed in ({"mu": np.zeros(3)}, {"mu": np.full(4000, np.nan)}, {"sigma_topic": np.zeros(4000)}):
         read = read_prepared(path)
         for key in [key for key in read.recorded if key.startswith("pool draws")]:
             read.recorded[key] |= changed
         with pytest.raises(InputError, match="prepared draws are"):
             read.score(files[1][0], "P@10", estimators="posterior-combined")
+
+
+def test_a_card_without_tables_is_none(prepared):
+    card = {"metadata": json.loads(prepared.card)["metadata"]}
+    with pytest.raises(InputError, match="has no card"):
+        dataclasses.replace(prepared, card=json.dumps(card).encode()).describe()

@@ -49,7 +49,7 @@ def rows(scores: Scores, **asked: Any) -> list[str]:
 def test_rows_are_sorted_by_any_column() -> None:
     scores = scores_of("P@3")
     assert rows(scores) == rows(scores, sort="run") == ["s2", "u"]
-    for by in ("mean", "interval", "upper"):
+    for by in ("mean", "interval", "bound-upper"):
         assert rows(scores, sort=by) == ["u", "s2"], by
     assert rows(scores, top=1) == ["u"]
     with pytest.raises(InputError, match="cannot sort by 'distance'"):
@@ -80,8 +80,9 @@ def test_an_estimator_stands_with_its_interval_and_all_is_the_wide_table() -> No
     assert headings(one) == ["run", "posterior known", "90 % interval"]
     (alone,) = scores.read(Arrangement(["interval"]))
     assert headings(alone) == ["run", "90 % interval"]
-    assert headings(scores.read(Arrangement(["all"]))[0])[:7] == [
-        *("run", "lower", "upper", "residual", "unjudged", "background", "smoothed")
+    assert headings(scores.read(Arrangement(["all"]))[0])[:9] == [
+        *("run", "lower bound", "upper bound", "unjudged", "posterior known", "90 % interval"),
+        *("residual", "background", "smoothed"),
     ]
     with pytest.raises(InputError, match="no column 'none'"):
         scores.read(Arrangement(["none"]))
@@ -168,11 +169,11 @@ def printed(
 WIDE = """\
 P@3, mean over 3 topics
 
-                      resid-     un-      as   back-   inter-  smooth-  systems   anti-              con-
- run   lower   upper     ual  judged  judged  ground  polated       ed  adjust.   prec.         λ  densed
+       lower   upper     un-  resid-      as   back-   inter-  smooth-  systems   anti-              con-
+ run   bound   bound  judged     ual  judged  ground  polated       ed  adjust.   prec.         λ  densed
  ────────────────────────────────────────────────────────────────────────────────────────────────────────
- u    0.3333  0.8889  0.5556  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  +0.00514  0.4444
- s2   0.1111  0.1111  0.0000   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  +0.00000  0.1111
+ u    0.3333  0.8889  55.6 %  0.5556  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  +0.00514  0.4444
+ s2   0.1111  0.1111   0.0 %  0.0000  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  +0.00000  0.1111
 
 """
 
@@ -180,15 +181,15 @@ P@3, mean over 3 topics
 NARROW = """\
 P@3, mean over 3 topics
 
-                 un-      as   back-   inter-  smooth-  systems   anti-    con-
- run   lower  judged  judged  ground  polated       ed  adjust.   prec.  densed
+       lower     un-      as   back-   inter-  smooth-  systems   anti-    con-
+ run   bound  judged  judged  ground  polated       ed  adjust.   prec.  densed
  ──────────────────────────────────────────────────────────────────────────────
  u    0.3333  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
  s2   0.1111   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
 
 """
 LEGEND = (
-    "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower: unjudged documents are "
+    "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower bound: unjudged documents are "
     "nonrelevant. Unjudged: share of the ranks that the measure looks at."
 )
 LAMBDA = "λ: the indicator of pool bias, above 0 where anti-precision corrects."
@@ -229,7 +230,7 @@ def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatc
     scores = toy_scores()
     assert below(WIDE, printed(scores)) == f"{LEGEND} {LAMBDA} {TIES} {NOTE} {' '.join(scores.sentences())}"
     assert NOTE in below(WIDE, printed(scores, width=120, terminal=True))
-    missing = "note: too narrow for residual, upper, λ; the result's files have them"
+    missing = "note: too narrow for residual, upper bound, λ; the result's files have them"
     narrow = f"{LEGEND} {LAMBDA} {missing} {TIES} {NOTE}"
     assert below(NARROW, printed(scores, width=80, terminal=True)).startswith(narrow)
     monkeypatch.setenv("COLUMNS", "80")
@@ -294,7 +295,7 @@ def test_no_number_is_cut_short_however_narrow_the_terminal(per_topic: bool) -> 
         assert "…" not in text, width
         if width >= 40:
             assert max(map(len, text.splitlines())) <= width
-        assert sorted(numbers_in(text.partition("Lower: ")[0])) == expected, width
+        assert sorted(numbers_in(text.partition("Lower ")[0])) == expected, width
 
 
 @pytest.fixture(scope="module")
@@ -421,8 +422,8 @@ def test_both_intervals_stand_beside_an_estimator(over_topics: Scores) -> None:
         (run, measure) for measure in ("P@10", "P@5") for run in over_topics.run_ids
     ]
     shown = ["posterior known", "90 % interval", "on topics like these", "due to unjudged"]
-    assert headings(table)[-5:] == ["background", *shown]
-    assert all("–" in row[i] != "–" for row in table.rows for i in (-3, -2))
+    assert headings(table)[-6:] == [*shown, "residual", "background"]
+    assert all("–" in row[i] != "–" for row in table.rows for i in (-5, -4))
     points = tuple(e for e in over_topics.estimates if e.draws is None)
     (table,) = dataclasses.replace(over_topics, estimates=points).read()
     assert headings(table)[-2:] == ["background", "on topics like these"]
