@@ -169,8 +169,7 @@ def find_center(
     """Return mean, Gaussian, curvature and log marginal after steps to the best-fitting Gaussian."""
     # The best by Kullback–Leibler divergence. The log marginal, mean log density plus entropy, is a lower
     # bound, nearer to the truth than Laplace's where the density is skewed or flat, as of topics without a
-    # relevant document. Without a step it is NaN, and there is no curvature. Where modes may jump, a long
-    # step is followed by others.
+    # relevant document. Without a step it is NaN, and there is no curvature.
     curvature, log_marginal, gain = None, float("nan"), 0.0
     for k in range(n_steps + _N_MORE_CENTER_STEPS):
         if k >= n_steps and (density.is_concave or gain < _LONG_STEP):
@@ -215,7 +214,7 @@ _N_SCALE_POINTS = 4096  # points that scales are drawn from
 _N_NODES_PER_SCALE = 8  # modes computed
 _N_CENTERED_PER_SCALE = 3  # means computed at nodes
 _N_CENTER_STEPS = 2  # from mode to mean at the first node, one at the others
-_N_MORE_CENTER_STEPS, _LONG_STEP = 4, 5.0  # the latter as twice its gain in log density
+_N_MORE_CENTER_STEPS, _LONG_STEP = 4, 5.0  # where modes may jump, after a step of twice this gain
 _NODE_RANGE = (-3.2, 2.5)  # of nodes, in standard deviations
 _MAX_CURVATURES = 2**20  # numbers that are interpolated at a time
 _RIDGE_TOLERANCE = 0.01  # of twice the gain in log density of a step
