@@ -14,7 +14,12 @@ __version__ = "0.1.0"
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-_RENAMED = {"budgets": "compare_budgets", "plan": "plan_comparison", "reversals": "count_reversals"}
+_RENAMED = {
+    "budgets": "compare_budgets",
+    "fit_container": "fit",
+    "plan": "plan_comparison",
+    "reversals": "count_reversals",
+}
 _READ_BACK = ("scoring.scores", "comparisons.comparison", "comparisons.outcomes", "experiments.cards")
 
 

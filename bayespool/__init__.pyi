@@ -77,7 +77,8 @@ from .posterior import (
     Completion as Completion,
     PosteriorEstimator as PosteriorEstimator,
     complete as complete,
-    fit_container as fit_container,
+    fit as fit,
+    model_graph as model_graph,
 )
 from .report import (
     StoredResult as StoredResult,

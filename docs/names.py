@@ -23,7 +23,7 @@ GROUPS = {
     ),
     "Study estimators": (
         "leave_out LeaveOutResult leave_out_several LeaveOutSeveralResult check_models ModelChecks "
-        "fit_container load_example "
+        "fit model_graph load_example "
         "simulate SimulationSettings"
     ),
     "Measures, estimators and predictors of your own": (

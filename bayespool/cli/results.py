@@ -63,9 +63,9 @@ OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
     ),
     "columns": own_option(
         "--columns",
-        help="Comma-separated columns of tables that are read (terminal, .tex, .md, .html): all, lower, "
-        "as-judged, upper, residual, unjudged, estimates, mean, interval, lambda, distance, new-kind, or "
-        "estimators.",
+        help="Comma-separated columns of tables that are read (terminal, .tex, .md, .html): all, "
+        "as-judged, bound-lower, bound-upper, unjudged, residual, estimates, mean, interval, lambda, "
+        "distance, new-kind, or estimators.",
     ),
     "sort": own_option("--sort", help="Sort their rows by run, or by a column, the largest first."),
 }

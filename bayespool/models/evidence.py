@@ -190,6 +190,44 @@ class LinearEvidence:
         return _select_organizations(self, kept, "organization", names)
 
 
+@dataclass(frozen=True, eq=False)
+class UnjudgedDocuments:
+    """Unjudged documents of runs to score, for a PyMC graph, and what a relevant one adds to each score.
+
+    Attributes
+    ----------
+    score : str
+        Name of the variable of the runs' scores.
+    run_ids : tuple of str
+    organizations : tuple of str
+        New ones, which are numbered after the evidence's.
+    labels : tuple of str
+        Of the documents.
+    rows : mapping of str to ndarray, shape (row, ...)
+        What the formula of hidden documents asks for, as the evidence has it.
+    document : ndarray of int, shape (row,)
+        Document of each row; one of several rows has the mean of their log odds.
+    judged : ndarray of float, shape (run,)
+        Scores with no unjudged document relevant.
+    gains : ndarray of float, shape (run, document)
+    below_pool : ndarray of float, shape (document,), or None
+        Log of rank over pool depth, 0 in the pool.
+    slope_within : tuple of float, or None
+        Mean and standard deviation of the slope on it that goes on from the pool, where no predictor has it.
+    """
+
+    score: str
+    run_ids: tuple[str, ...]
+    organizations: tuple[str, ...]
+    labels: tuple[str, ...]
+    rows: Mapping[str, AnyArray]
+    document: IndexArray
+    judged: FloatArray
+    gains: FloatArray
+    below_pool: FloatArray | None = None
+    slope_within: tuple[float, float] | None = None
+
+
 Selected = TypeVar("Selected", ModelEvidence, LinearEvidence)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from bayespool.models.evidence import LinearEvidence
+from bayespool.models.evidence import LinearEvidence, UnjudgedDocuments
 from bayespool.models.formulas import Chances, Formula, Linear
 from bayespool.models.priors import FAMILIES, Prior
 from bayespool.models.spec import OBSERVED, Evidence, ModelSpec
@@ -65,8 +65,11 @@ def binomial(name: str, logit_p: Any, n: Any, observed: Any) -> None:
     pm.CustomDist(name, logit_p, n, logp=logp, random=random, observed=observed, dtype="int64")
 
 
-def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
-    """Return a model's PyMC graph, with the evidence's arrays as ``pm.Data``."""
+def build_graph(spec: ModelSpec, evidence: Evidence, unjudged: UnjudgedDocuments | None = None) -> pm.Model:
+    """Return a model's PyMC graph, with the evidence's arrays as ``pm.Data``.
+
+    With unjudged documents it has their relevance, and the scores of runs.
+    """
     with pm.Model(coords=evidence.coords) as model:
         data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
         coefficients, effects = {}, {}
@@ -100,7 +103,60 @@ def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
         for of, formula in spec.likelihoods.items():
             successes, trials = (data[name] for name in OBSERVED[of])
             binomial(f"{of}_relevant", logit(formula, of), trials, successes)
+        if unjudged is not None:
+            for name, values in unjudged.rows.items():
+                data[f"unjudged_{name}"] = pm.Data(f"unjudged_{name}", values)
+            effects |= _new_effects(spec, evidence, unjudged.organizations, effects)
+            _add_scores(spec, unjudged, logit(spec.hidden, "unjudged"))
     return model
+
+
+def _new_effects(
+    spec: ModelSpec, evidence: Evidence, new: tuple[str, ...], effects: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Add effects of new organizations, and return those of all organizations, the new ones last.
+
+    As in `bayespool.posterior.distance.NewOrganizations`: effects and slopes have a t distribution's tails.
+    """
+    model, n_known = pm.modelcontext(None), len(evidence.organizations)
+    model.add_coord("new_organization", new)
+    freedom = spec.effects["organization"].freedom.variable("freedom")
+    tails = pt.sqrt(freedom / pm.ChiSquared("standard_tails", freedom, dims="new_organization"))
+    about_intercept = np.sqrt(1 + (1 / n_known if n_known else 0))
+    concatenate: Any = pt.concatenate  # which has no types
+    grown = {}
+    for name, effect in spec.effects.items():
+        scale, size = model[f"sigma_{name}"], 1
+        if effect.dim == "organization":
+            scale = scale * about_intercept * tails
+        elif effect.dim == "organization_topic":
+            size = len(evidence.query_ids)
+        elif effect.dim == "organization_predictor":
+            size = len(evidence.coords["predictor"])
+            scale = scale * pt.repeat(tails, size)
+        else:
+            continue
+        standard = pm.Normal(f"standard_new_{name}", shape=size * len(new))
+        grown[name] = concatenate([effects[name], scale * standard])
+    return grown
+
+
+def _add_scores(spec: ModelSpec, unjudged: UnjudgedDocuments, log_odds: Any) -> None:
+    """Add the relevance of unjudged documents, given log odds of shape (row,), and the scores of runs."""
+    document, n = unjudged.document, len(unjudged.labels)
+    pm.modelcontext(None).add_coords({"unjudged": unjudged.labels, "run_id": unjudged.run_ids})
+    if unjudged.below_pool is not None:
+        of_topics = spec.sigma_below_pool.variable("sigma_below_pool")
+        slope = spec.below_pool.variable("below_pool")
+        slope += of_topics * pm.Normal("standard_below_pool", dims="topic")
+        if unjudged.slope_within is not None:
+            slope += pm.Normal("slope_within_rankings", *unjudged.slope_within)
+        log_odds += slope[unjudged.rows["topic"]] * unjudged.below_pool[document]
+    log_odds = pt.zeros(n)[document].inc(log_odds) / np.bincount(document, minlength=n)
+    # a discrete variable would be sampled document by document; a uniform one below the chance is the same
+    drawn = pt.lt(pm.Uniform("standard_relevance", dims="unjudged"), pt.sigmoid(log_odds))
+    relevant = pm.Deterministic("unjudged_relevant", pt.cast(drawn, "int64"), dims="unjudged")
+    pm.Deterministic(unjudged.score, unjudged.judged + pt.as_tensor(unjudged.gains) @ relevant, dims="run_id")
 
 
 def _chances_logit(
@@ -115,7 +171,7 @@ def _chances_logit(
 
 def _slopes(name: str, prior: Prior, evidence: LinearEvidence, rotation: Any) -> Any:
     """Add slopes as expected slopes plus deviations, sampled along directions of uncorrelated predictors."""
-    if prior.distribution == "Normal" and len(prior.args) == 2:  # a rotation leaves this prior unchanged
+    if prior.is_plain_normal:  # a rotation leaves this prior unchanged
         center, scale = prior.args
         standard = pm.Normal(f"standard_{name}", shape=len(evidence.predictor_names))
         deviation = center + scale * rotation @ standard

@@ -38,6 +38,11 @@ class Prior:
     def __str__(self) -> str:
         return f"{self.distribution}({', '.join(f'{a:g}' for a in self.args)})"
 
+    @property
+    def is_plain_normal(self) -> bool:
+        """Whether it is a normal distribution with mean and standard deviation."""
+        return self.distribution == "Normal" and len(self.args) == 2
+
     def variable(self, name: str, **kwargs: Any) -> Any:
         """Add a variable with this distribution to the current PyMC model, with dims or shape in ``kwargs``.
 

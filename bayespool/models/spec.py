@@ -363,3 +363,17 @@ class ModelSpec:
         if isinstance(evidence, LinearEvidence):
             return self.log_odds(draws, at, predictors=evidence.predictors[row])
         return self.log_odds(draws, at, residual=evidence.hidden_residual[row])
+
+    def standardize(self, evidence: Evidence, draws: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return the variables that the PyMC graph samples in place of effects and slopes, by name."""
+        standard = {}
+        for name in self.effects:
+            scale = draws[f"sigma_{name}"]
+            standard[f"standard_sigma_{name}"] = scale
+            standard[f"standard_{name}"] = draws[f"{name}_effect"] / np.maximum(scale, 1e-300)[:, None]
+        if self.slopes is not None and isinstance(evidence, LinearEvidence):
+            deviation, prior = draws[self.slopes] - evidence.expected, self.coefficients[self.slopes]
+            if prior.is_plain_normal:
+                deviation = (deviation - prior.args[0]) / prior.args[1] @ evidence.rotation
+            standard[f"standard_{self.slopes}"] = deviation
+        return standard

@@ -71,10 +71,10 @@ def plot_differences(
     rope, rows = differences["rope"].max(), style.measure_rows(differences, measure)
     as_judged = rows[rows["method"] == _AS_JUDGED]
     place = {pair: i for i, pair in enumerate(zip(as_judged["run_a"], as_judged["run_b"], strict=True))}
-    axes = style.axes_or_new(ax, width=7, height=1.5 + 0.3 * len(place))
+    axes = style.axes_or_new(ax, height=1.5 + 0.3 * len(place))
     size = float(np.clip(72 * style.inches_per_row(axes, len(place)) * 0.25, 2.5, 6))
     if rope > 0:
-        axes.axvspan(-rope, rope, color="0.94", lw=0)
+        axes.axvspan(-rope, rope, color="0.94", lw=0, label=f"within ±{rope:g}")
     axes.axvline(0, color="0.5", lw=0.8)
     with_draws = rows[rows["lower"].notna()]
     if method is not None or len(with_draws):
@@ -89,7 +89,7 @@ def plot_differences(
                     at, scope_rows["lower"], scope_rows["upper"], color=color, lw=width * size, label=label
                 )
             if scope == "these-topics" and y:
-                axes.plot(scope_rows["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
+                axes.plot(scope_rows["difference"], y, "|", color="black", ms=2 * size, label="mean")
     y = list(place.values())
     above = np.array(y) - 0.24  # to hide no narrow interval
     look = style.method_look(_AS_JUDGED).marker
@@ -99,7 +99,7 @@ def plot_differences(
         axes.plot(true, y, "x", color="black", ms=size, mew=1.4, label="truth")
     style.row_axis(axes, [f"{a} − {b}" for a, b in place])
     if legend:
-        style.legend_above(axes, n_columns=2)
+        style.legend_above(axes)
     return style.label_axes(axes, f"difference in {rows['measure'].iloc[0]}")
 
 
@@ -141,7 +141,7 @@ def plot_rank_probabilities(
     width, height = _size_of_ranks(n)
     axes = style.axes_or_new(ax, width=width, height=height)
     bar = style.heat_map(axes, chances, bar={"pad": 0.02}, extent=(0.5, n + 0.5, n - 0.5, -0.5))
-    bar.set_label("chance", fontsize="small")
+    bar.set_label("chance (in cells: %)", fontsize="small")
     axes.plot(
         expected, np.arange(n), "D", color=style.PALETTE[3], ms=3.5 if n <= _MAX_RUNS_WITH_TEXT else 2, mew=0
     )
@@ -156,7 +156,9 @@ def plot_rank_probabilities(
     axes.locator_params(axis="x", integer=True)
     if n <= _MAX_RUNS_WITH_TEXT:
         axes.set_xticks(range(1, n + 1))
-    return style.label_axes(axes, f"rank by {name}, {_SCOPES[scope_]}", title=method_label)
+    return style.label_axes(
+        axes, f"rank by {name},\n{_SCOPES[scope_]}", title=f"{method_label}; diamonds: expected ranks"
+    )
 
 
 def plot_leaderboard(
@@ -195,7 +197,7 @@ def plot_leaderboard(
     rows = rows.sort_values("value", ascending=False, kind="stable")
     name, expected = rows["measure"].iloc[0], rows["expected_rank"].to_numpy()
     n = len(rows)
-    axes = style.axes_or_new(ax, width=6.4, height=1.4 + 0.25 * n)
+    axes = style.axes_or_new(ax, height=1.6 + 0.25 * n)
     size = float(np.clip(72 * style.inches_per_row(axes, n) * 0.22, 2, 6))
     place, tier = np.arange(n), rows["tier"].to_numpy()
     for row in place[tier % 2 == 0]:
@@ -210,7 +212,9 @@ def plot_leaderboard(
     axes.locator_params(axis="x", integer=True)
     prob = level(rows["ci_prob"].iloc[0])
     return style.label_axes(
-        axes, f"ranks by {name}, {_SCOPES[scope_]}; all at once {prob}", title=method_label
+        axes,
+        f"ranks by {name},\n{_SCOPES[scope_]}; all at once {prob}\n(filled: may be the best; shades: tiers)",
+        title=f"{method_label}; diamonds: expected ranks",
     )
 
 
@@ -230,7 +234,7 @@ def draw_leaderboard(comparison: Any) -> Figure:
     """Draw a panel of `plot_leaderboard` for each measure."""
     rows = comparison.to_frame("runs").dropna(subset="value")
     plots = [partial(plot_leaderboard, comparison, measure) for measure in rows["measure"].unique()]
-    return style.draw_panels(plots, width=6.4, height=1.4 + 0.25 * rows["run_id"].nunique(), n_columns=2)
+    return style.draw_panels(plots, width=5, height=1.6 + 0.25 * rows["run_id"].nunique(), n_columns=2)
 
 
 def _size_of_ranks(n_runs: int) -> tuple[float, float]:
@@ -255,7 +259,7 @@ def draw_comparison(comparison: Any) -> Figure:
     n_pairs = len(differences[["run_a", "run_b"]].drop_duplicates())
     is_drawn = n_pairs <= _MAX_PAIRS_DRAWN or n_pairs == n_runs - 1  # all with one baseline
     by_rank = set(() if is_drawn else runs["measure"])
-    each, height = _size_of_ranks(n_runs) if by_rank else (6.4, 1.5 + 0.3 * n_pairs)
+    each, height = _size_of_ranks(n_runs) if by_rank else (5, 1.5 + 0.3 * n_pairs)
     n_columns = 1 if each > _MAX_WIDTH_SIDE_BY_SIDE else 2
     plots = [
         partial(plot_rank_probabilities if measure in by_rank else plot_differences, comparison, measure)

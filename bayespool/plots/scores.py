@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _BOUNDS = "0.6"
-_MAX_ROWS_WITH_LINE_PER_MARK = 12
 _MAX_HIGH_ROWS = 36
 _FAR = "black"
 
@@ -112,8 +111,8 @@ def plot_forest(
         scores, or run ids from the top.
     legend : bool
     ax : matplotlib.axes.Axes, optional
-        Default: a new figure, with a line for each correction of up to twelve runs, else a quarter of an
-        inch per run (33 inches for 129 runs).
+        Default: a new figure, five inches wide; twelve runs with corrections are as high as 4.5 inches in a
+        column of 3.33.
 
     Raises
     ------
@@ -195,7 +194,7 @@ def draw_forest(
     n_marks = max(len(dataclasses.replace(each, main=None).marked(mark_names)) for each in rows)
     draw = partial(plot_forest, scores, corrections=mark_names, order=order)
     plots = [partial(draw, name, truth=None if truth is None else truth.get(name)) for name in names]
-    return _draw_rows(plots, _height(len(order), n_marks))
+    return _draw_rows(plots, _height(len(order), n_marks > 0))
 
 
 def draw_topics(scores: Any, measure: object = None) -> Figure:
@@ -210,7 +209,7 @@ def draw_topics(scores: Any, measure: object = None) -> Figure:
     frame = style.measure_rows(scores.to_frame("topics"), measure)
     run_ids = list(frame["run_id"].unique())
     plots = [partial(plot_topics, scores, run, measure) for run in run_ids]
-    figure = _draw_rows(plots, _height(frame["query_id"].nunique(), 0))
+    figure = _draw_rows(plots, _height(frame["query_id"].nunique(), False))
     for run, panel in zip(run_ids, figure.axes, strict=True):
         style.label_axes(panel, frame["measure"].iloc[0], panel.get_ylabel(), run)
     return figure
@@ -221,9 +220,8 @@ def plot_distance(
 ) -> Axes:
     """Plot each run's distance from the pool and its probability of being a new kind of run.
 
-    A row per run, the farthest at the top, with its chance at the right end. The line is the distance from
-    which a run is called unlike the pool if it is also more likely of a new kind than not; such runs are
-    black diamonds.
+    A row per run, the farthest at the top, with its chance at the right end. Beyond the line a run is called
+    unlike the pool if it is also more likely of a new kind than not; such runs are black diamonds.
 
     Parameters
     ----------
@@ -247,14 +245,14 @@ def plot_distance(
     run_ids = list(method_rows["run_id"])
     distance, new_kind = (method_rows[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
     order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
-    axes = style.axes_or_new(ax, width=6, height=1.3 + 0.25 * len(order))
+    axes = style.axes_or_new(ax, height=1.3 + 0.25 * len(order))
     rows = np.arange(len(order))
     far = PoolDistance(distance, new_kind).is_far[order]
-    axes.axvline(FAR, color="0.6", lw=1, ls="--", label="unlike the pool from here on")
+    axes.axvline(FAR, color="0.6", lw=1, ls="--", label=f"distance {FAR:g}")
     axes.hlines(rows, 0, distance[order], color="0.85", lw=1.2, zorder=1)
     for which, mark, color, label in (
         (~far, "o", style.POSTERIOR, "like the pool"),
-        (far, "D", _FAR, "unlike the pool"),
+        (far, "D", _FAR, "unlike the pool: beyond the line, chance over 50 %"),
     ):
         if which.any():
             axes.plot(distance[order][which], rows[which], mark, color=color, ms=5, label=label)
@@ -267,8 +265,8 @@ def plot_distance(
     beside.set_yticks(shown, chances, fontsize=size)
     beside.tick_params(length=0)
     beside.set_ylabel("chance of\na new kind", fontsize="small")
-    style.legend_above(axes)
-    return style.label_axes(axes, "distance from the pool, in standard deviations between its organizations")
+    style.legend_above(axes, n_columns=1)
+    return style.label_axes(axes, "distance from the pool\n(standard deviations between its organizations)")
 
 
 def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = None) -> Axes:
@@ -289,7 +287,7 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     rows, _ = style.rows_with(scores.to_frame("unjudged"), "cutoff", cutoff, "cutoff")
     run_ids, query_ids = rows["run_id"].unique(), rows["query_id"].unique()
     each = 0.16 if len(run_ids) <= _MAX_HIGH_ROWS else 0.09
-    axes = style.axes_or_new(ax, width=7.2, height=1.3 + each * len(run_ids))
+    axes = style.axes_or_new(ax, height=1.3 + each * len(run_ids))
     shares = rows["unjudged"].to_numpy().reshape(len(run_ids), len(query_ids))
     place: dict[str, Any] = {"location": "top", "shrink": 0.4, "aspect": 30, "anchor": (0, 0)}
     bar = style.heat_map(axes, shares, bar={**place, "ticks": [0, 0.5, 1]})
@@ -304,9 +302,9 @@ def plot_unjudged(scores: Any, cutoff: int | None = None, *, ax: Axes | None = N
     return axes
 
 
-def _height(n_rows: int, n_marks: int) -> float:
-    """Return the height in inches of a figure with rows; with few rows each mark has its own line."""
-    return 1.4 + n_rows * (0.32 + 0.11 * n_marks if n_rows <= _MAX_ROWS_WITH_LINE_PER_MARK else 0.25)
+def _height(n_rows: int, has_marks: bool) -> float:
+    """Return the height in inches of a figure with rows, whose marks have a line of their own."""
+    return 1.4 + n_rows * (0.4 if has_marks and n_rows <= _MAX_HIGH_ROWS else 0.25)
 
 
 def _draw(
@@ -318,10 +316,9 @@ def _draw(
     ax: Axes | None,
 ) -> Axes:
     names, bounds, mark_names = rows.names, rows.bounds, rows.marked(corrections)
-    axes = style.axes_or_new(ax, width=7, height=_height(len(names), len(mark_names)))
+    axes = style.axes_or_new(ax, height=_height(len(names), bool(mark_names)))
     inches = style.inches_per_row(axes, len(names))
-    is_stacked = inches >= 0.25 + 0.1 * len(mark_names)  # a line for each mark
-    center, above = _offsets(len(mark_names), is_stacked=is_stacked)
+    center, above = (0.18, -0.22) if mark_names else (0, 0)
     size = float(np.clip(72 * inches * 0.22, 2.5, 6))
     place = np.arange(len(names)) + center
     wider_rows = rows.estimates[rows.main] if rows.main is not None else bounds
@@ -332,22 +329,22 @@ def _draw(
     axes.hlines(place, bounds["bound_lower"], bounds["bound_upper"], color=_BOUNDS, lw=1.2, label="bounds")
     for end in ("bound_lower", "bound_upper"):
         axes.plot(bounds[end], place, "|", color=_BOUNDS, ms=1.3 * size)
-    if not np.array_equal(bounds["as_judged"], bounds["bound_lower"]):
-        look = style.method_look("as-judged").marker
-        axes.plot(bounds["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look)
+    look = style.method_look("as-judged").marker
+    axes.plot(bounds["as_judged"], place, ls="", ms=0.8 * size, label="as judged", **look)
     if rows.main is not None:
         main = rows.estimates[rows.main]
         color = style.method_look(rows.main, [rows.main]).color
         bar: dict[str, Any] = {"color": color, "alpha": 0.45, "lw": 1.1 * size, "capstyle": "butt"}
         label = f"{rows.main}, {level(main['ci_prob'].max())}"
         axes.hlines(place, main["lower"], main["upper"], label=label, **bar)
-        axes.plot(main["value"], place, "|", color=color, ms=2 * size, mew=2, label="its mean")
-    for name, off in zip(mark_names, above, strict=True):
+        label = "posterior mean" if rows.main.startswith("posterior") else f"{rows.main} itself"
+        axes.plot(main["value"], place, "|", color=color, ms=2 * size, mew=2, label=label)
+    for name in mark_names:
         estimates = rows.estimates[name]
         if estimates["value"].isna().all():
             continue
         look = style.method_look(name, [rows.main, *mark_names] if rows.main else mark_names).marker
-        y = np.arange(len(names)) + off
+        y = np.arange(len(names)) + above
         if estimates["lower"].notna().any():
             axes.hlines(y, estimates["lower"], estimates["upper"], color=look["color"], lw=1.2)
         axes.plot(estimates["value"], y, ls="", ms=size, label=name, **look)
@@ -356,26 +353,16 @@ def _draw(
         axes.plot(true, place, "x", color="black", ms=1.1 * size, mew=1.4, label="truth", zorder=4)
     style.row_axis(axes, names)
     style.grid_behind(axes, "x")
-    for row in np.arange(len(names) - 1) + 0.5 if mark_names and is_stacked else ():
+    for row in np.arange(len(names) - 1) + 0.5 if mark_names else ():
         axes.axhline(row, color="0.92", lw=0.8)
     if legend:
         style.legend_above(axes)
     return axes
 
 
-def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
-    """Return the offsets within a row for the interval and for the marks."""
-    if not n_marks:
-        return 0.0, []
-    if not is_stacked:
-        return 0.18, [-0.22] * n_marks
-    step = 1 / (n_marks + 2.5)
-    return 0.5 - step, [-0.5 + step * (k + 0.75) for k in range(n_marks)]
-
-
 def _draw_rows(plots: Sequence[Callable[..., Any]], height: float) -> Figure:
     """Draw panels with one shared legend on top and row names only at the left."""
-    width = 7.0 if len(plots) == 1 else 4.4
+    width = 5.0 if len(plots) == 1 else 4.4
     n_columns = -(-len(plots) // -(-len(plots) // 3))  # as in `figure_grid`
     legend: dict[str, Any] = {"place": "outside upper left", "fontsize": "small", "columnspacing": 1.2}
     legend["ncols"] = max(2, int(width * n_columns / 2.2))

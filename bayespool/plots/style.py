@@ -119,7 +119,7 @@ def render(figure: Figure, file_format: ImageFormat) -> bytes:
     content = io.BytesIO()
     fonts = {"svg.hashsalt": "bayespool", "svg.fonttype": "path", "pdf.fonttype": 42}
     with matplotlib.rc_context(fonts):
-        figure.savefig(content, format=file_format, dpi=120, metadata=_METADATA[file_format])
+        figure.savefig(content, format=file_format, dpi=300, metadata=_METADATA[file_format])
     return content.getvalue()
 
 
@@ -187,7 +187,7 @@ def legend_beside(axes: Axes) -> None:
     axes.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
-def legend_above(axes: Axes, *, n_columns: int = 3) -> None:
+def legend_above(axes: Axes, *, n_columns: int = 2) -> None:
     """Place a legend above the axes."""
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.3}
     axes.legend(frameon=False, fontsize="small", ncols=n_columns, columnspacing=1.2, **place)

@@ -1,5 +1,5 @@
 from .completion import Completion as Completion
-from .containers import fit_container as fit_container
+from .containers import fit as fit
 from .distance import (
     PoolDistance as PoolDistance,
     distance_from_pool as distance_from_pool,
@@ -17,6 +17,7 @@ from .estimator import (
     complete as complete,
 )
 from .fitting import fit_prepared as fit_prepared
+from .graphs import model_graph as model_graph
 from .mixtures import (
     FittedModel as FittedModel,
     Mixture as Mixture,

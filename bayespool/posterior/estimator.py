@@ -182,7 +182,7 @@ class PosteriorEstimator:
             A check of the draws failed; see also the runs' notes.
         """
         targets = _targets(collection, run_ids)
-        asked, engine = parse_measures(measures), self._engine()
+        asked, engine = parse_measures(measures), self.build_engine()
         shared = work_on(collection, engine, self.random_seed)
         has_more = bool(collection.judges) or bool(collection.is_own.any())
         lacking = {measure: describe_excess_levels(collection, measure) for measure in asked}
@@ -236,7 +236,7 @@ class PosteriorEstimator:
         DiagnosticsWarning
             A check of the draws failed.
         """
-        engine = self._engine()
+        engine = self.build_engine()
         shared = work_on(collection, engine, self.random_seed)
         groups = self._groups(collection, parse_measures(measures), shared)
         if len(groups) > 1:
@@ -256,7 +256,7 @@ class PosteriorEstimator:
         measures, keep_draws
             As for `bayespool.prepare`.
         """
-        engine, shared = self._engine(), SharedWork(recorded=recorded_work(part))
+        engine, shared = self.build_engine(), SharedWork(recorded=recorded_work(part))
         for group in self._groups(part, parse_measures(measures), shared):
             for threshold in find_joint_thresholds(part, group):
                 problem = ScoringProblem(
@@ -271,7 +271,7 @@ class PosteriorEstimator:
                     learn_unexplained(problem, *learning, keep_draws=keep_draws)
         return shared.recorded
 
-    def _engine(self) -> Engine:
+    def build_engine(self) -> Engine:
         """Return the inference engine, which caches compiled models between measures."""
         names = ("draws", "tune", "chains", "target_accept", "progress")
         return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})

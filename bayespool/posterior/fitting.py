@@ -171,6 +171,14 @@ def _prepare(
     return usual, (of_kinds, {model: of_kinds.prepare(model, priors) for model in models})
 
 
+def prepare_model(
+    problem: ScoringProblem, model: str, priors: Mapping[str, str], random_seed: int
+) -> tuple[PreparedModel, int]:
+    """Return a model prepared at a threshold, and the seed that `fit_threshold` fits it with if alone."""
+    usual, _ = _prepare(problem, (model,), priors, None)
+    return usual[1][model], _model_seeds(_seeds(*usual, random_seed).spawn(2))[0]
+
+
 def learn_threshold(
     problem: ScoringProblem,
     models: Sequence[str],

@@ -257,10 +257,9 @@ class ThresholdPosterior:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all fitted models, including the threshold above the first one."""
-        above = f", {self.threshold.rel} of {self.threshold.given}" if self.threshold.given else ""
-        n_usual = len(self.mixture.components)
+        n_usual, label = len(self.mixture.components), self.threshold.label
         return tuple(
-            f"{c.model}{', new kind' if i >= n_usual else ''}{above}" for i, c in enumerate(self.components)
+            f"{c.model}{', new kind' if i >= n_usual else ''}{label}" for i, c in enumerate(self.components)
         )
 
     @property

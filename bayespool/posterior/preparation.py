@@ -33,7 +33,7 @@ from bayespool.evidence.predictors_of_labels import label_ratios, label_slopes
 from bayespool.inference import Engine, Fit, Source, Start
 from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
-from bayespool.models.evidence import ModelEvidence
+from bayespool.models.evidence import ModelEvidence, UnjudgedDocuments
 from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.names import COMBINED_MODELS
 from bayespool.posterior.thresholds import Threshold
@@ -509,13 +509,17 @@ class PreparedModel:
         """Fit the model to its evidence with the given engine, which made the ``start``, if any."""
         began: dict[str, Any] = {} if start is None else {"start": start}
         fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known, **began)
-        return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
+        return dataclasses.replace(fit, source=self.source())
 
-    def graph(self) -> Any:
-        """Return the model as a ``pymc.Model``."""
+    def source(self) -> Source:
+        """Return model and evidence, from which all else about a fit follows."""
+        return Source(self.spec, self.evidence, self.run_ids, self.known)
+
+    def graph(self, unjudged: UnjudgedDocuments | None = None) -> Any:
+        """Return the model as a ``pymc.Model``, with unjudged documents if given."""
         from bayespool.models.graphs import build_graph  # imports PyMC
 
-        return build_graph(self.spec, self.evidence)
+        return build_graph(self.spec, self.evidence, unjudged)
 
     def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
         """Return the model as numeric arrays, with other evidence if given.

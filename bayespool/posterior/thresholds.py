@@ -51,6 +51,11 @@ class Threshold(NamedTuple):
         return self.rel - self.floor
 
     @property
+    def label(self) -> str:
+        """End of the name of a model's fit at this threshold, empty at the first."""
+        return f", {self.rel} of {self.given}" if self.given else ""
+
+    @property
     def stream(self) -> tuple[int, ...]:
         """Key part for random numbers, empty at the first threshold."""
         return (self.above_floor,) if self.given else ()

@@ -66,7 +66,7 @@ def test_json_has_what_the_file_has_and_nothing_else_is_printed(
     assert (one.command, one.notes(), one.sentences()) == (other.command, other.notes(), other.sentences())
     pd.testing.assert_frame_equal(stored.to_frame(), one.to_frame("scores"))
     assert (one.metadata, one.notes()) == (stored.metadata, stored.notes())
-    assert "| new-a |" in stored.to_markdown(columns=["lower"])
+    assert "| new-a |" in stored.to_markdown(columns=["bound-lower"])
 
 
 def test_warnings_are_among_the_notes(run: Callable[..., Outcome], small_example: Path) -> None:
@@ -93,13 +93,13 @@ def test_table_of_a_paper_on_standard_output(
     run: Callable[..., Outcome], small_example: Path, tmp_path: Path
 ) -> None:
     for asked, start in [("md", "| run "), ("tex", "% "), ("html", "<!doctype html>")]:
-        path, rows = tmp_path / f"table.{asked}", ("--columns", "lower")
+        path, rows = tmp_path / f"table.{asked}", ("--columns", "bound-lower")
         scored = [*arguments(small_example), *FAST, *rows]
         done = run(*scored, "-o", f"-.{asked}")
         assert run(*scored, "-o", path).status == 0, asked
         assert (done.status, done.out) == (0, path.read_text(encoding="utf-8")), asked
         assert start in done.out.lower(), asked
-    refused = run(*arguments(small_example), "--columns", "lower,nothing")
+    refused = run(*arguments(small_example), "--columns", "bound-lower,nothing")
     assert (refused.status, "no column 'nothing'" in refused.err) == (1, True)
 
 

@@ -40,7 +40,7 @@ VALUES = [
     "lenient, topics=run", "max_holes=nan", "pooled_runs=(a,", "exclude=(query,{list})", "equal",
     "organization", "run", "tag", "a", "a,b", "a,,b", "auto", "manual", "../..", "/dev/null",
     "/nowhere/x", "~nobody/x", "*", "[", "irds:x", "a\x1b[31m", "\udcff", "é", "日本", " ", "\n", "a=b", "=",
-    "{pool}", "{qrels}", "{new}", "{types}", "{list}", "score", "rank", "all", "lower,mean", "listed",
+    "{pool}", "{qrels}", "{new}", "{types}", "{list}", "score", "rank", "all", "bound-lower,mean", "listed",
     "skipping", "lenient", "order=rank", "order=", "max_holes=nan", "topics=run,topics=run", "each_its_own=x",
     "pooled_runs=(a,b)", "pooled_runs=(", "take(budget=4)", "depth(k=2", "Normal(0,1)", "mu=Normal(0,1e308)",
     "draws=x", "engine=stan", "(" * 500, "9" * 5000, "x" * 70000,

@@ -90,7 +90,9 @@ def test_the_leaderboard_has_rank_intervals_and_marks_the_best() -> None:
         drawn = np.array([path.vertices[:, 0] for path in lines.get_paths()])  # type: ignore[attr-defined]
         np.testing.assert_array_equal(drawn, rows[["rank_lower", "rank_upper"]])
         assert len(axes.lines[0].get_xdata()) == rows["among_best"].sum()  # type: ignore[arg-type]
-        assert axes.get_xlabel() == f"ranks by P@10, {words}; all at once 95 %"
+        assert axes.get_xlabel() == (
+            f"ranks by P@10,\n{words}; all at once 95 %\n(filled: may be the best; shades: tiers)"
+        )
         assert not overlapping(axes.figure)
     with pytest.raises(InputError, match="the result has no draws of"):
         plot_leaderboard(bare())

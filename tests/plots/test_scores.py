@@ -48,20 +48,21 @@ def test_a_row_per_run_the_best_at_the_top() -> None:
     ends = table[["posterior-ratio_lower", "posterior-ratio_upper"]]
     np.testing.assert_array_equal(interval[:, :, 0], ends)
     np.testing.assert_array_equal(interval[:, 0, 1], place)
-    np.testing.assert_array_equal(line(axes, "its mean"), np.c_[table["posterior-ratio"], place])
+    np.testing.assert_array_equal(line(axes, "posterior mean"), np.c_[table["posterior-ratio"], place])
     np.testing.assert_array_equal(line(axes, "truth"), np.c_[[0.625, 0.355], place])
     above = [line(axes, name)[:, 1] - [0, 1] for name in POINTS]
     for name, off in zip(POINTS, above, strict=True):
         np.testing.assert_array_equal(line(axes, name)[:, 0], table[name])
         assert off[0] == pytest.approx(off[1])
         assert -0.5 < off[0] < place[0]
-    assert len({float(off[0]) for off in above}) == len(POINTS)  # a line for each
+    assert len({float(off[0]) for off in above}) == 1  # one line for all
+    np.testing.assert_array_equal(line(axes, "as judged"), np.c_[table["as_judged"], place])
     assert axes.get_xlabel() == "P@10, mean over 8 topics"
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)
     chosen = plot_forest(scores, "nDCG@5", corrections=["smoothed"], order=["new-b", "new-a"], legend=False)
     assert (row_names(chosen), chosen.get_legend()) == (["new-b", "new-a"], None)
-    names = ["as judged", "bounds", "its mean", "posterior-ratio, 95 %", "smoothed"]
+    names = ["as judged", "bounds", "posterior mean", "posterior-ratio, 95 %", "smoothed"]
     assert sorted(chosen.get_legend_handles_labels()[1]) == names
 
 
@@ -89,7 +90,7 @@ def test_a_row_per_topic() -> None:
     table = frame[(frame["measure"] == "P@10") & (frame["run_id"] == "new-b")]
     assert row_names(axes) == list(topics)
     np.testing.assert_array_equal(segments(axes, "bounds")[:, :, 0], table[["bound_lower", "bound_upper"]])
-    np.testing.assert_array_equal(line(axes, "its mean")[:, 0], table["posterior-ratio"])
+    np.testing.assert_array_equal(line(axes, "posterior mean")[:, 0], table["posterior-ratio"])
     np.testing.assert_array_equal(line(axes, "background")[:, 0], table["background"])
     assert line(axes, "truth")[0, 0] == 0.7
     assert np.isnan(line(axes, "truth")[1:, 0]).all()
@@ -100,11 +101,18 @@ def test_a_row_per_topic() -> None:
     assert by_estimate == best.tolist()
 
 
+def test_twelve_runs_fit_in_a_column_of_five_inches() -> None:
+    axes = plot_forest(many_scores(12))
+    width, height = axes.figure.get_size_inches()  # type: ignore[union-attr]
+    assert (len(row_names(axes)), bool(height * 3.33 / width <= 5)) == (12, True)
+    assert not overlapping(axes.figure)
+
+
 @pytest.mark.slow
 def test_129_runs_make_a_readable_forest() -> None:
     axes = plot_forest(many_scores())
     assert len(row_names(axes)) == 129  # every name
-    assert axes.figure.get_size_inches().tolist() == pytest.approx([7, 1.4 + 0.25 * 129])  # type: ignore[union-attr]
+    assert axes.figure.get_size_inches().tolist() == pytest.approx([5, 1.4 + 0.25 * 129])  # type: ignore[union-attr]
     assert not overlapping(axes.figure)
     assert not cut_off(axes.figure)
     figure, (panel,) = figure_grid(1, width=5, height=5)
@@ -138,8 +146,8 @@ def test_distance_from_the_pool() -> None:
     axes = plot_distance(dataclasses.replace(scores, estimates=(found,)))
     assert row_names(axes) == ["new-b", "new-a"]
     assert line(axes, "like the pool")[:, 0].tolist() == [1.2]
-    assert line(axes, "unlike the pool")[:, 0].tolist() == [2.0]
-    assert line(axes, "unlike the pool from here on")[:, 0].tolist() == [1.5, 1.5]
+    assert line(axes, "unlike the pool: beyond the line, chance over 50 %")[:, 0].tolist() == [2.0]
+    assert line(axes, "distance 1.5")[:, 0].tolist() == [1.5, 1.5]
     (beside,) = axes.child_axes
     assert [label.get_text() for label in beside.get_yticklabels()] == ["90 %", "40 %"]
     assert not overlapping(axes.figure)

@@ -1,41 +1,32 @@
-"""Posterior estimators: what they give, below the pool, too, and what containers hold."""
+"""Posterior estimators: what they give, below the pool, too."""
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
-import arviz_stats
 import numpy as np
 import pytest
-from checked import with_the_first_arviz_stats
 from fits import TARGETS, compile_once
 from scipy import stats
 from scipy.special import expit
 from toys import EDGE_CASES, from_rankings
 
-from bayespool import complete, fit_container, score
+from bayespool import complete
 from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
-from bayespool.errors import DiagnosticsWarning, InputError, NoPoolWarning
+from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.evidence import judgment_counts
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.experiments import load_example
 from bayespool.experiments.simulation import simulate_example
 from bayespool.inference import NUTS
-from bayespool.inference.cells import draw_effects
 from bayespool.measures import Estimates, parse_measure
-from bayespool.models.formulas import draw_priors
 from bayespool.models.spec import BELOW_POOL_PRIORS
 from bayespool.pooling.pools import with_strategy_pool
 from bayespool.posterior import Completion, PosteriorEstimator, ScoringProblem
 from bayespool.posterior.distance import slope_within_rankings
-from bayespool.scoring import Scores
-from bayespool.tables import container_bytes
-from bayespool.tables.files import read_container
 
 every_engine = pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
 
@@ -282,148 +273,3 @@ def test_documents_that_a_strategy_judged_deeper_are_evidence_of_their_ranks() -
     assert (deep.pool_depth, end) == (6, 18)
     rank = problem.places(100).rank
     np.testing.assert_allclose(problem.below_pool, np.log(np.maximum(rank, end) / end))
-
-
-GROUPS = {"posterior", "sample_stats", "prior", "log_likelihood", "observed_data", "constant_data"}
-MODELS = ["background", "interpolated", "ratio", "combined"]
-
-
-@cache
-def scores() -> Scores:
-    return score(
-        load_example(), TARGETS, "P@10", estimators=[f"posterior-{m}" for m in MODELS], posterior="draws=100"
-    )
-
-
-def of(model: str) -> Estimates:
-    return scores()[f"posterior-{model}", "P@10"]
-
-
-@pytest.mark.parametrize(
-    ("estimator", "model"),
-    [("background", "background"), ("interpolated", "interpolated"), ("combined", "ratio")],
-)
-def test_container_is_complete(estimator: str, model: str) -> None:
-    estimates = of(estimator)
-    fit = estimates.fits[model]
-    tree = fit_container(estimates, model)
-    assert set(tree.children) == GROUPS
-    for name, values in fit.variables.items():
-        np.testing.assert_array_equal(tree["posterior"][name].values, values)
-    assert set(tree["prior"].data_vars) == set(tree["posterior"].data_vars)
-    kept = fit.source.spec.structure(fit.source.evidence, fit.source.known)
-    prior = draw_priors(kept, 400, np.random.default_rng([1, 3]))
-    for name in fit.variables:
-        drawn = tree["prior"][name].values[0]
-        np.testing.assert_array_equal(drawn, prior[name])
-    # the likelihood another way: by scipy, document by document, with log odds of the rows of the evidence
-    evidence = fit.source.evidence
-    counts = model in ("background", "interpolated")
-    run, topic, organization = (
-        (evidence.hidden_run, evidence.hidden_topic, evidence.hidden_organization)
-        if counts
-        else (evidence.run, evidence.topic, evidence.organization)
-    )
-    draws = fit.draws()
-    log_odds = (
-        fit.source.spec.log_odds_of_rows(evidence, draws) + draws["organization_effect"][:, organization]
-    )
-    k, n = evidence.n_hidden_relevant, evidence.n_hidden
-    if not counts:  # effects of organizations on topics are drawn given the documents
-        slopes = draws["slope_effect"].reshape(len(log_odds), -1, evidence.predictors.shape[1])
-        log_odds = log_odds + np.einsum("dik,ik->di", slopes[:, organization], evidence.predictors)
-        assert fit.source.known == ()
-        assert "interaction_effect" not in draws
-        which, effects = draw_effects(
-            log_odds, k, n, evidence.cell, draws["sigma_interaction"], np.random.default_rng([1, 4])
-        )
-        assert effects.std() > 0.1
-        of_cell = dict(zip(which.tolist(), effects.T, strict=True))
-        log_odds = log_odds + np.column_stack([of_cell[c] for c in evidence.cell.tolist()])
-    chance = 1 / (1 + np.exp(-log_odds))
-    likely = stats.bernoulli.logpmf(1, chance) * k + stats.bernoulli.logpmf(0, chance) * (n - k)
-    cells = sorted({(r, t) for r, t in zip(run.tolist(), topic.tolist(), strict=True)})
-    found, constant = tree["log_likelihood"]["hidden_relevant"].values[0], tree["constant_data"]
-    assert found.shape == (400, len(cells))
-    for c, (r, t) in list(enumerate(cells))[::25]:
-        there = (run == r) & (topic == t)
-        np.testing.assert_allclose(found[:, c], likely[:, there].sum(axis=1), rtol=1e-5)
-        assert tree["observed_data"]["hidden_relevant"].values[c] == k[there].sum()
-        assert constant["cell_n_hidden"].values[c] == n[there].sum()
-        assert constant["cell_run"].values[c] == fit.source.run_ids[r]
-        assert constant["cell_topic"].values[c] == load_example().query_ids[t]
-    assert set(constant["cell_run"].values) <= set(load_example().pooled_run_ids)
-    assert ("judged_relevant" in tree["observed_data"]) == (model == "interpolated")
-    if model == "interpolated":
-        assert tree["observed_data"]["judged_relevant"].values.sum() == evidence.n_relevant.sum()
-        assert constant["ranking_n_judged"].values.sum() == evidence.n_judged.sum()
-    read = read_container(container_bytes(tree))
-    assert read.identical(fit_container(estimates, model)), "the same each time it is asked for"
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Estimated shape parameter")
-@with_the_first_arviz_stats
-def test_arviz_compares_the_models_of_a_mixture() -> None:
-    trees = {name: fit_container(of("combined"), name) for name in ("ratio", "rankings")}
-    for tree in trees.values():
-        loo = arviz_stats.loo(tree)
-        likelihood = tree["log_likelihood"]["hidden_relevant"].values[0].astype(float)
-        in_sample = np.log(np.exp(likelihood).mean(axis=0))
-        assert loo.n_data_points == len(in_sample)
-        assert 0 < in_sample.sum() - loo.elpd < 40
-    assert set(arviz_stats.compare(trees).index) == set(trees)
-
-
-def test_fit_of_several_chains_keeps_them() -> None:
-    """As a sampler's: the draws of the fast engine, in two chains."""
-    estimates = of("background")
-    fit = estimates.fits["background"]
-    two = dataclasses.replace(
-        fit,
-        variables={v: draws[:, :100].reshape(2, 50, *draws.shape[2:]) for v, draws in fit.variables.items()},
-        sample_stats={"diverging": np.zeros((2, 50), dtype=bool)},
-        diagnostics=dataclasses.replace(fit.diagnostics, engine="nuts"),
-    )
-    tree = fit_container(dataclasses.replace(estimates, fits={"background": two}))
-    assert tree.attrs["engine"] == "nuts"
-    assert "diverging" in tree["sample_stats"].data_vars
-    for group in ("posterior", "prior", "log_likelihood", "sample_stats"):
-        assert (tree[group].sizes["chain"], tree[group].sizes["draw"]) == (2, 50)
-    for name, draws in two.variables.items():
-        np.testing.assert_array_equal(tree["posterior"][name].values, draws)
-
-
-def test_without_a_pool_there_are_parameters_and_priors_alone() -> None:
-    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
-    with pytest.warns(NoPoolWarning, match="^no pool: posteriors rest on priors alone"):
-        (estimates,) = score(
-            nobody, TARGETS, "P@10", estimators="posterior-background", posterior="draws=50"
-        ).estimates
-    assert list(estimates.fits) == ["background"]
-    tree = fit_container(estimates)
-    assert {"posterior", "prior"} <= set(tree.children) <= {"posterior", "prior", "sample_stats"}
-
-
-@pytest.mark.parametrize("model", ["background", "odds-ratio"])
-def test_models_of_counts_have_one_fit_for_all_runs(model: str) -> None:
-    many, one = (
-        score(load_example(), runs, "P@10", estimators=f"posterior-{model}(draws=50)").estimates[0]
-        for runs in (TARGETS, "new-b")
-    )
-    assert list(many.fits) == [model.replace("-", "_")]
-    rankings = {"background": 0, "odds-ratio": 23}[model]  # of runs outside the pool and in it
-    tree = fit_container(many)
-    judged = tree["constant_data"].get("ranking_run")
-    assert (0 if judged is None else len(np.unique(judged))) == rankings
-    # beside which others a run is scored changes nothing
-    np.testing.assert_array_equal(many.draws.scores()[:, [1]], one.draws.scores())
-
-
-def test_estimates_that_have_no_fit() -> None:
-    (judged,) = score(load_example(), TARGETS, "P@10", estimators="background").estimates
-    with pytest.raises(InputError, match="nothing was sampled"):
-        fit_container(judged)
-    everything: Any = score(load_example(), TARGETS, "P@10", estimators="background")
-    with pytest.raises(InputError, match="a fit is of estimates, not of Scores; take them from"):
-        fit_container(everything, "ratio")

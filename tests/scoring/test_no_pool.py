@@ -130,13 +130,16 @@ def test_without_a_posterior_or_with_a_pool_nothing_is_said() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
-def test_scores_as_judged_and_both_bounds_lead_and_posteriors_come_last() -> None:
+def test_scores_as_judged_and_both_bounds_lead_and_posteriors_follow() -> None:
     estimators = ["posterior-ratio", "background"]
     measures = {"estimators": estimators, "posterior": "draws=50"}
     scores = score(alone(), "new-b", "P@10", **measures)
     (text,) = scores.read()
     names = [column.title for column in text.columns]
-    assert names[:6] == ["run", "as judged", "lower", "upper", "residual", "unjudged"]
+    assert names == [
+        *("run", "as judged", "lower bound", "upper bound", "unjudged"),
+        *("posterior ratio", "95 % interval", "residual", "background"),
+    ]
     row = scores.to_frame().iloc[0]
     assert [column.values[0] for column in text.columns[1:4]] == [
         row["as_judged"],
@@ -144,16 +147,16 @@ def test_scores_as_judged_and_both_bounds_lead_and_posteriors_come_last() -> Non
         row["bound_upper"],
     ]
     assert "bound_upper" not in text.spare
-    assert "Lower and upper: " in text.notes[0]
+    assert "The score lies between the bounds" in text.notes[0]
     table = scores.text(".md").splitlines()[2]
     assert [name.strip() for name in table.split("|")[1:6]] == [
         "run",
         "as judged",
-        "lower",
-        "upper",
+        "lower bound",
+        "upper bound",
         "unjudged",
     ]
     pooled = score(load_example(), "new-b", "P@10", **measures)
-    assert [column.heading for column in pooled.read()[0].columns][1:3] == ["lower", "upper"]
+    assert [column.heading for column in pooled.read()[0].columns][1:3] == ["lower\nbound", "upper\nbound"]
     assert "bound_upper" in pooled.read()[0].spare
-    assert "| lower | unjudged |" in re.sub(" +", " ", pooled.text(".md").splitlines()[2])
+    assert "| lower bound | unjudged |" in re.sub(" +", " ", pooled.text(".md").splitlines()[2])

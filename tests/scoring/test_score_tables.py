@@ -27,7 +27,7 @@ from bayespool.plots import draw_forest
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.report.terminal import print_result
 from bayespool.scoring import Scores, score
-from bayespool.scoring.score_tables import note_lines, pool_condition
+from bayespool.scoring.score_tables import conditions, note_lines
 from bayespool.tables.markup import Arrangement, TextTable, broken_heading
 
 pytestmark = [
@@ -49,7 +49,7 @@ def rows(scores: Scores, **asked: Any) -> list[str]:
 def test_rows_are_sorted_by_any_column() -> None:
     scores = scores_of("P@3")
     assert rows(scores) == rows(scores, sort="run") == ["s2", "u"]
-    for by in ("mean", "interval", "upper"):
+    for by in ("mean", "interval", "bound-upper"):
         assert rows(scores, sort=by) == ["u", "s2"], by
     assert rows(scores, top=1) == ["u"]
     with pytest.raises(InputError, match="cannot sort by 'distance'"):
@@ -80,8 +80,9 @@ def test_an_estimator_stands_with_its_interval_and_all_is_the_wide_table() -> No
     assert headings(one) == ["run", "posterior known", "90 % interval"]
     (alone,) = scores.read(Arrangement(["interval"]))
     assert headings(alone) == ["run", "90 % interval"]
-    assert headings(scores.read(Arrangement(["all"]))[0])[:7] == [
-        *("run", "lower", "upper", "residual", "unjudged", "background", "smoothed")
+    assert headings(scores.read(Arrangement(["all"]))[0])[:9] == [
+        *("run", "lower bound", "upper bound", "unjudged", "posterior known", "90 % interval"),
+        *("residual", "background", "smoothed"),
     ]
     with pytest.raises(InputError, match="no column 'none'"):
         scores.read(Arrangement(["none"]))
@@ -168,11 +169,11 @@ def printed(
 WIDE = """\
 P@3, mean over 3 topics
 
-                      resid-     un-      as   back-   inter-  smooth-  systems   anti-              con-
- run   lower   upper     ual  judged  judged  ground  polated       ed  adjust.   prec.         λ  densed
+       lower   upper     un-  resid-      as   back-   inter-  smooth-  systems   anti-              con-
+ run   bound   bound  judged     ual  judged  ground  polated       ed  adjust.   prec.         λ  densed
  ────────────────────────────────────────────────────────────────────────────────────────────────────────
- u    0.3333  0.8889  0.5556  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  +0.00514  0.4444
- s2   0.1111  0.1111  0.0000   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  +0.00000  0.1111
+ u    0.3333  0.8889  55.6 %  0.5556  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  +0.00514  0.4444
+ s2   0.1111  0.1111   0.0 %  0.0000  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  +0.00000  0.1111
 
 """
 
@@ -180,20 +181,19 @@ P@3, mean over 3 topics
 NARROW = """\
 P@3, mean over 3 topics
 
-                 un-      as   back-   inter-  smooth-  systems   anti-    con-
- run   lower  judged  judged  ground  polated       ed  adjust.   prec.  densed
+       lower     un-      as   back-   inter-  smooth-  systems   anti-    con-
+ run   bound  judged  judged  ground  polated       ed  adjust.   prec.  densed
  ──────────────────────────────────────────────────────────────────────────────
  u    0.3333  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
  s2   0.1111   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
 
 """
 LEGEND = (
-    "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower: unjudged documents are "
+    "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower bound: unjudged documents are "
     "nonrelevant. Unjudged: share of the ranks that the measure looks at."
 )
 LAMBDA = "λ: the indicator of pool bias, above 0 where anti-precision corrects."
-TIES = "note: ranks of equal scores, which document ids order, descending: top 3: u 2 of 8"
-NOTE = "note: s2: 1 of 3 topics missing from the run; nothing unjudged"
+NOTE = "note: s2: 1 of 3 topics missing from the run note: 2 of bookkeeping: notes() and files have them"
 
 
 def below(table: str, text: str) -> str:
@@ -227,17 +227,17 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
 def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipe is as wide as it has to be, or as the variable says; a terminal as wide as it is."""
     scores = toy_scores()
-    assert below(WIDE, printed(scores)) == f"{LEGEND} {LAMBDA} {TIES} {NOTE} {' '.join(scores.sentences())}"
+    assert below(WIDE, printed(scores)) == f"{LEGEND} {LAMBDA} {NOTE} {' '.join(scores.sentences())}"
     assert NOTE in below(WIDE, printed(scores, width=120, terminal=True))
-    missing = "note: too narrow for residual, upper, λ; the result's files have them"
-    narrow = f"{LEGEND} {LAMBDA} {missing} {TIES} {NOTE}"
+    missing = "note: too narrow for residual, upper bound, λ; the result's files have them"
+    narrow = f"{LEGEND} {LAMBDA} {missing} {NOTE}"
     assert below(NARROW, printed(scores, width=80, terminal=True)).startswith(narrow)
     monkeypatch.setenv("COLUMNS", "80")
     assert NOTE in below(NARROW, printed(scores))
     assert NOTE in below(WIDE, printed(scores, width=120))
 
 
-def test_many_runs_fit_148_lines_of_80_columns() -> None:
+def test_many_runs_fit_150_lines_of_80_columns() -> None:
     """129 runs, each with a note of its own: the longest lists of runs and of notes are shortened."""
     one = score(toy_collection(), ["u"], ["P@3"], estimators=POINT)
     ids = tuple(f"run-with-a-name-{i}" for i in range(129))
@@ -254,7 +254,7 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
         **{name: often(getattr(found, name)) for name in names},
         **{name: np.repeat(getattr(found, name), 129, axis=0) for name in counts},
     )
-    noted = tuple(f"this run is number {i} of a campaign with many runs and more to say" for i in range(129))
+    noted = tuple(f"this run is {name} of a campaign with many runs and more to say" for name in ids)
     many: dict[str, Any] = {"run_ids": ids, "notes": noted, "std": None, "indicators": {}}
     estimates = tuple(
         dataclasses.replace(
@@ -269,7 +269,7 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
     *points, posterior = scores.estimates  # notes of points have no column here
     scores = dataclasses.replace(scores, estimates=(*points, dataclasses.replace(posterior, notes=noted)))
     lines = printed(scores, terminal=True).splitlines()
-    assert len(lines) <= 148
+    assert len(lines) <= 150
     assert max(map(len, lines)) <= 80
     (counted,) = [line for line in lines if "more to note" in line]
     assert counted.endswith("and the result's notes()")
@@ -293,8 +293,8 @@ def test_no_number_is_cut_short_however_narrow_the_terminal(per_topic: bool) -> 
         text = printed(scores, width=width, terminal=True, **shown)
         assert "…" not in text, width
         if width >= 40:
-            assert max(map(len, text.splitlines())) <= width
-        assert sorted(numbers_in(text.partition("Lower: ")[0])) == expected, width
+            assert max(map(len, text.splitlines()[1:])) <= width
+        assert sorted(numbers_in(text.partition("Lower ")[0])) == expected, width
 
 
 @pytest.fixture(scope="module")
@@ -376,12 +376,16 @@ def test_distance_and_checks_have_tables_and_figures_where_they_are_known() -> N
 
 
 def condition(collection: Collection) -> str:
-    return pool_condition({"pool": dataclasses.asdict(describe_pool(collection))})
+    return conditions({"pool": dataclasses.asdict(describe_pool(collection))}, ["P@1"])
 
 
 def test_conditions_say_what_posteriors_rest_on(tmp_path: Path) -> None:
     toy = toy_collection()
     assert condition(toy) == ""
+    pool = {"pool": dataclasses.asdict(describe_pool(toy))}
+    below = f"extrapolated below the pool depth of {toy.pool_depth}; a, b unlike the pool"
+    assert conditions(pool, ["P@1", "nDCG@1000"], ["a", "b"]) == below
+    assert conditions(pool | {"estimand": "pooled"}, ["nDCG@1000"]) == ""
     alone = dataclasses.replace(toy, pooled=np.zeros_like(toy.pooled))
     assert condition(alone) == "no pool, posteriors on priors alone"
     judged = with_judge(alone, np.where(alone.judged, 1.0, np.nan))
@@ -421,8 +425,8 @@ def test_both_intervals_stand_beside_an_estimator(over_topics: Scores) -> None:
         (run, measure) for measure in ("P@10", "P@5") for run in over_topics.run_ids
     ]
     shown = ["posterior known", "90 % interval", "on topics like these", "due to unjudged"]
-    assert headings(table)[-5:] == ["background", *shown]
-    assert all("–" in row[i] != "–" for row in table.rows for i in (-3, -2))
+    assert headings(table)[-6:] == [*shown, "residual", "background"]
+    assert all("–" in row[i] != "–" for row in table.rows for i in (-5, -4))
     points = tuple(e for e in over_topics.estimates if e.draws is None)
     (table,) = dataclasses.replace(over_topics, estimates=points).read()
     assert headings(table)[-2:] == ["background", "on topics like these"]

@@ -50,11 +50,11 @@ def test_demo_table_is_what_its_command_prints() -> None:
     printed = rows(done.stdout)
     assert list(rows(shown)) == list(printed) == [("P@10", "new-a"), ("P@10", "new-b")]
     for key, cells in rows(shown).items():
-        *certain, posterior, interval = cells
-        assert certain == printed[key][:-2]
-        assert float(posterior) == pytest.approx(float(printed[key][-2]), abs=0.002)
+        *certain, posterior, interval, smoothed = cells
+        assert [*certain, smoothed] == [*printed[key][:-3], printed[key][-1]]
+        assert float(posterior) == pytest.approx(float(printed[key][-3]), abs=0.002)
         ends = [float(end) for end in interval.split("–")]
-        assert ends == pytest.approx([float(end) for end in printed[key][-1].split("–")], abs=0.0101)
+        assert ends == pytest.approx([float(end) for end in printed[key][-2].split("–")], abs=0.0101)
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
