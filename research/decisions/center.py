@@ -1,6 +1,6 @@
 """Where the truth lies in the posterior of runs that are left out, and what its errors depend on.
 
-    python research/decisions/center.py [--collections …] [--estimators …] [--store FOLDER]
+    python research/decisions/center.py [--collections …] [--posterior SETTINGS] [--store FOLDER]
     python research/decisions/center.py --shifts
 
 Each organization is left out of the pool that is found, and counts once: shares of the randomized PIT in the
@@ -31,7 +31,6 @@ MEASURES = ("P@10", "P(rel=2)@10", "P(rel=3)@10", "nDCG@10", "RR@10", "AP@100")
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--collections", nargs="*", default=NAMES)
-    parser.add_argument("--estimators", nargs="*", default=["posterior-combined"])
     parser.add_argument("--posterior", default="draws=250", help="settings, as of leave-out")
     parser.add_argument("--store", type=Path, help="folder of finished work")
     parser.add_argument("--shifts", action="store_true")
@@ -40,30 +39,30 @@ def main() -> None:
     frames = {name: left_out(name, asked) for name in asked.collections}
     if asked.shifts:
         for measure in MEASURES:
-            parts = {name: part(frame, measure) for name, frame in frames.items()}
-            print_shifts(measure, {name: rows for name, rows in parts.items() if len(rows)})
+            of = {name: part(x, measure) for name, x in frames.items() if measure in set(x["measure"])}
+            print_shifts(measure, of)
         return
     columns = ("in 50 %", "80 %", "95 %", "rms z", "mean z", "better", "worse", "MAE", "CRPS")
-    head("collection", "measure", "model", "runs", *columns)
-    for name, frame in frames.items():
-        for (measure, model), rows in frame.groupby(["measure", "estimator"], sort=False):
+    head("collection", "measure", "runs", *columns)
+    for name, frame in (frames | {"all": pd.concat(frames.values())}).items():
+        for measure, rows in frame.groupby("measure", sort=False):
             better = rows["truth"] >= rows["truth"].median()
             inside = [f"{share(rows, prob):.2f}" for prob in (0.5, 0.8, 0.95)]
             means = [f"{mean(some['z'], some):+.2f}" for some in (rows, rows[better], rows[~better])]
             errors = [mean((rows["value"] - rows["truth"]).abs(), rows), mean(rows["crps"], rows)]
-            cells = *inside, f"{mean(rows['z'] ** 2, rows) ** 0.5:.2f}", *means, *(f"{x:.5f}" for x in errors)
-            markdown([name, measure, str(model).removeprefix("posterior-"), len(rows), *cells])
+            rms = f"{mean(rows['z'] ** 2, rows) ** 0.5:.2f}"
+            markdown([name, measure, len(rows), *inside, rms, *means, *(f"{each:.5f}" for each in errors)])
 
 
 def left_out(name: str, asked: argparse.Namespace) -> pd.DataFrame:
     """Runs left out of which anything is unjudged, with weights by which each organization counts once."""
     collection = read(name, found=True)
     measures = [each for each in MEASURES if parse_measure(each).rel <= collection.levels[-1]]
-    settings: dict[str, Any] = {"estimators": asked.estimators, "posterior": asked.posterior}
-    folder = None if asked.store is None else asked.store / name
-    frame = leave_out(collection, measures, **settings, folder=folder).to_frame("runs")
+    settings: dict[str, Any] = {"estimators": "posterior-combined", "posterior": asked.posterior}
+    settings["folder"] = None if asked.store is None else asked.store / name
+    frame = leave_out(collection, measures, **settings).to_frame("runs")
     frame = frame[(frame["std"] > 0) & frame["pit_lower"].notna()].reset_index(drop=True)
-    n_runs = frame.groupby(["measure", "estimator", "organization"])["run_id"].transform("count")
+    n_runs = frame.groupby(["measure", "organization"])["run_id"].transform("count")
     return frame.assign(z=(frame["truth"] - frame["value"]) / frame["std"], weight=1 / n_runs)
 
 
@@ -77,8 +76,8 @@ def share(rows: pd.DataFrame, prob: float) -> float:
 
 
 def part(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Runs of the first estimator under a measure, with their quality in standard deviations of runs."""
-    rows = frame[(frame["measure"] == measure) & (frame["estimator"] == frame["estimator"].iloc[0])]
+    """Runs under a measure, with their quality in standard deviations of runs."""
+    rows = frame[frame["measure"] == measure]
     off = rows["value"] - (rows["value"] * rows["weight"]).sum() / rows["weight"].sum()
     sd = ((off**2 * rows["weight"]).sum() / rows["weight"].sum()) ** 0.5
     return rows.assign(x=off / sd, z=rows["z"].clip(-4, 4))
@@ -115,8 +114,7 @@ def moved(run: pd.Series, other: pd.DataFrame, what: str) -> tuple[float, float]
     if what == "spread":
         step, wide = 0.0, float((10 + (weight * z**2).sum()) / (10 + weight.sum())) ** 0.5
     off = float(run["z"] - step * (run["x"] if what == "slope" else 1.0))
-    u = off / wide
-    crps = wide * (u * (2 * norm.cdf(u) - 1) + 2 * norm.pdf(u) - np.pi**-0.5)
+    crps = off * (2 * norm.cdf(off / wide) - 1) + wide * (2 * norm.pdf(off / wide) - np.pi**-0.5)
     return abs(off) * run["std"], crps * run["std"]
 
 
