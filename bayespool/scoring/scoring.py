@@ -153,7 +153,8 @@ def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
     collection, given, measures = targets.collection, targets.given, targets.measures
     pool = describe_pool(collection)
     of_given = pool if given is collection else describe_pool(given)
-    notes = [lack] * bool(lack) + [*of_given.notes]
+    repooled = [note for note in pool.scope if note not in of_given.scope]
+    notes = [lack] * bool(lack) + [*of_given.notes, *repooled]
     notes += tie_notes(given, targets.run_ids, (m.cutoff for m in measures))
     notes += clipping_notes(given, measures)
     sparse = [str(measure) for measure in measures if given.is_sparse_at(measure.rel)]

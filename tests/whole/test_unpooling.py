@@ -85,7 +85,7 @@ def test_pool_depth_re_pools(example: Collection) -> None:
     shallow = judgment_counts(example.truncate_pool(5), "new-a", cutoffs=10)
     assert wide(found)["residual"][0] == pytest.approx(shallow.residual.mean())
     assert wide(found)["residual"][0] > wide(score(example, "new-a", estimators="as-judged"))["residual"][0]
-    with pytest.raises(InputError, match="pool depth 11"):
+    with pytest.raises(InputError, match="cannot re-pool to depth 11"):
         score(example, "new-a", pool_depth=11)
 
 
