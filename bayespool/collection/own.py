@@ -203,7 +203,7 @@ def find_targets(
     *,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     common_topics: Sequence[str] = (),
 ) -> tuple[AnyCollection, tuple[str, ...], dict[str, str]]:
     """Return the collection with the pool that runs are scored by, these runs, and the unpooled ones.
@@ -224,7 +224,7 @@ def find_targets(
         Judgments of one's own that are ignored (`check_own_judgments`).
     """
     names = listed("unpool", unpool, may_be_empty=True)
-    collection, unpooled = unpool_runs(collection, names, by=unpool_by, depth=pool_depth)
+    collection, unpooled = unpool_runs(collection, names, by=unpool_by, depth=repool_to)
     collection = check_own_judgments(collection)
     by_default = collection.given_run_ids if run_ids is None else run_ids
     named = (by_default,) if isinstance(by_default, str) else by_default
