@@ -60,7 +60,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
         type=str,
         metavar="<path>",
         help="Labels of a second judge, such as a language model: FILE or NAME=FILE in the form of qrels "
-        "with any numbers. They are evidence, never judgments. May be repeated.",
+        "with any numbers. They are evidence, never judgments. May be repeated, with one name for a judge "
+        "that was asked several times.",
     ),
     "own_judgments": _paths(
         "--own-judgments",
@@ -288,20 +289,27 @@ def check_keywords(function: Callable[..., Any], keywords: Mapping[str, Any]) ->
         function(None, **keywords)
 
 
-def _judges(texts: tuple[str, ...]) -> dict[str, Path]:
-    """Files of labels by judge, from texts such as ``labels.txt`` or ``gpt4=labels.txt``."""
+def _judges(texts: tuple[str, ...]) -> dict[str, list[Path]]:
+    """Files of labels by judge, from texts such as ``labels.txt`` or ``gpt4=labels.txt``.
+
+    A judge that was asked several times is named several times.
+    """
     from bayespool.collection.readers import run_id_from_file
 
-    judges: dict[str, Path] = {}
+    judges: dict[str, list[Path]] = {}
+    unnamed = set()
     for text in texts:
         name, named, file = text.partition("=")
         path = Path(file) if named and not Path(text).exists() else Path(text)
-        name = name if named and path == Path(file) else run_id_from_file(path)
+        is_named = bool(named) and path == Path(file)
+        name = name if is_named else run_id_from_file(path)
         if not name or (not file and named):
             raise InputError(f"--judge {text}: give a name and a file", hint="--judge NAME=FILE")
-        if name in judges:
-            raise InputError(f"--judge {text}: two judges are called {name!r}", hint="--judge NAME=FILE")
-        judges[name] = path
+        if name in judges and not (is_named and name not in unnamed):
+            hint = "--judge NAME=FILE, with one name for labels of a judge that was asked several times"
+            raise InputError(f"--judge {text}: two judges are called {name!r}", hint=hint)
+        unnamed |= set() if is_named else {name}
+        judges.setdefault(name, []).append(path)
     return judges
 
 

@@ -386,8 +386,8 @@ FAULTS = (
     Fault(
         "ties of labels count nothing",
         "evidence/labels.py",
-        "(relevant * (2 * below + nonrelevant)).sum()",
-        "(relevant * (2 * below)).sum()",
+        "(relevant * (2 * below + nonrelevant)).sum(axis=-1)",
+        "(relevant * (2 * below)).sum(axis=-1)",
         "evidence/test_labels.py",
         "the AUC of a judge of few grades is too low",
     ),
