@@ -207,7 +207,7 @@ class Files:
         for path, audit in audits.items():
             collection = audit.apply_to(collection, path=path)
         echo(f"pool: {describe_pool(collection).text()}")
-        _say_unpooled(collection, **{name: (keywords or {}).get(name) for name in ("pool_depth", "unpool")})
+        _say_unpooled(collection, **{name: (keywords or {}).get(name) for name in ("repool_to", "unpool")})
         return collection, collection.given_run_ids
 
     def _read_prepared(
@@ -240,7 +240,7 @@ class Files:
         if self.runs:
             collection = prepared.join(self._named_runs(), reading=reading, **ways)
         echo(f"pool: {describe_pool(collection).text()}")
-        unpooled = {name: keywords.get(name) for name in ("pool_depth", "unpool")}
+        unpooled = {name: keywords.get(name) for name in ("repool_to", "unpool")}
         if any(unpooled.values()) or "judges" in ways or self.own_judgments:
             echo(
                 "models are fitted anew: these judgments are not those that the collection was prepared with"
@@ -318,14 +318,14 @@ def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
     return lambda done, total: say(f"reading runs: {done} of {total}")
 
 
-def _say_unpooled(collection: Collection, pool_depth: int | None, unpool: Sequence[str] | None) -> None:
-    """Print what ``--pool-depth`` and ``--unpool`` take out of the pool."""
+def _say_unpooled(collection: Collection, repool_to: int | None, unpool: Sequence[str] | None) -> None:
+    """Print what ``--repool-to`` and ``--unpool`` take out of the pool."""
     from bayespool.collection.own import unpool_runs
     from bayespool.pooling import describe_pool
 
-    if pool_depth is not None:
-        collection = collection.truncate_pool(pool_depth)
-        echo(f"pool to depth {pool_depth}: {describe_pool(collection)}")
+    if repool_to is not None:
+        collection = collection.truncate_pool(repool_to)
+        echo(f"pool to depth {repool_to}: {describe_pool(collection)}")
     smaller, taken = unpool_runs(collection, unpool or ())
     if not taken:
         return

@@ -64,7 +64,7 @@ class JudgesSettings:
     posterior: PosteriorEstimator
     unpool: tuple[str, ...] = ()
     unpool_by: By = "organization"
-    pool_depth: int | None = None
+    repool_to: int | None = None
     estimand: Estimand = "complete"
     intervals: bool = False
     ci_prob: float = 0.95
@@ -431,7 +431,7 @@ def check_judges(
     posterior: str | PosteriorEstimator = "posterior-combined",
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     estimand: Estimand = "complete",
     intervals: bool = False,
     ci_prob: float | None = None,
@@ -456,7 +456,7 @@ def check_judges(
         its organization, and it alone is scored. Of an organization all runs are scored.
     unpool_by : {"organization", "run"}
         What leaves the pool with a run that is named: its organization, or nothing.
-    pool_depth : int, optional
+    repool_to : int, optional
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled). The two
@@ -523,7 +523,7 @@ def check_judges(
     import pandas as pd
 
     check_count("random_seed", random_seed, least=0)
-    check_count("pool_depth", pool_depth)
+    check_count("repool_to", repool_to)
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     settings = JudgesSettings(**parsed_fields(JudgesSettings, locals()) | {"posterior": estimator})
     parsed = settings.measures
@@ -579,7 +579,7 @@ def _targets(
     run_ids = (run_ids,) if isinstance(run_ids, str) else None if run_ids is None else tuple(run_ids)
     candidates = collection.unpooled_run_ids if run_ids is None else run_ids
     if not candidates and not settings.unpool:
-        depth = settings.pool_depth
+        depth = settings.repool_to
         return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
-    unpool, by, depth = settings.unpool, settings.unpool_by, settings.pool_depth
-    return find_targets(collection, run_ids, unpool=unpool, unpool_by=by, pool_depth=depth)[:2]
+    unpool, by, depth = settings.unpool, settings.unpool_by, settings.repool_to
+    return find_targets(collection, run_ids, unpool=unpool, unpool_by=by, repool_to=depth)[:2]

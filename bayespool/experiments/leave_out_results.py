@@ -175,7 +175,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         in_doubt = any(note.startswith("the pool is in doubt") for note in self.pool_notes)
         parts = {
             f"Each {who} left out in turn, mean over {over}": True,
-            f"re-pooled to depth {s.pool_depth}": s.pool_depth is not None,
+            f"re-pooled to depth {s.repool_to}": s.repool_to is not None,
             f"pools of the best {s.top:g} % of the runs alone": s.top_pool == "kept",
             f"truth: {truth}": True,
             f"documents that the truth does not judge are nonrelevant {unseen}": True,

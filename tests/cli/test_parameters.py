@@ -229,7 +229,7 @@ def test_a_value_in_two_places_or_out_of_bounds_is_refused_before_files_are_read
     files = ("--qrels", "nowhere.txt", "--pool", "nowhere")
     for asked, message in [
         (("score", "x.run", "--seed", -1), "--seed cannot be -1; at least 0"),
-        (("score", "x.run", "--pool-depth", 0), "--pool-depth cannot be 0; at least 1"),
+        (("score", "x.run", "--repool-to", 0), "--repool-to cannot be 0; at least 1"),
         (("compare", "x.run", "y.run", "--rope", -1), "--rope cannot be -1.0; at least 0"),
         (
             ("gate", "x.run", "y.run", "--probability", 0.4),

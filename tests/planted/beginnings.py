@@ -210,8 +210,8 @@ FAULTS = (
     Fault(
         "judgments of one's own leave with a run",
         "collection/own.py",
-        "return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled",
-        "return (dataclasses.replace(smaller, pooled=pooled",
+        "return activate_own_judgments(smaller)",
+        "return smaller",
         "whole/test_own_judgments.py",
         "what the user judged is forgotten where a run is scored as new",
     ),
