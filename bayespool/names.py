@@ -93,6 +93,7 @@ POSTERIOR_ESTIMATORS = {
     "posterior-anti-precision": "by how composing with the run changes the pooled runs",
     "posterior-evidence": "document by document: which runs rank it where, and the judgments around it",
     "posterior-rankings": "document by document: what the judged documents teach of the runs that rank it",
+    "posterior-difference": "what held-out runs lose, by run, organization and topic, within the bounds",
 }
 COMBINED_MODELS = ("ratio", "rankings")
 """Models averaged in the combined estimator."""
@@ -100,7 +101,7 @@ HIERARCHICAL_FORMS = {
     "background": "posterior-background",
     "interpolated": "posterior-interpolated",
     "smoothed": "posterior-smoothed",
-    "systems-adjustment": "posterior-ratio",
+    "systems-adjustment": "posterior-difference",
     "anti-precision": "posterior-anti-precision",
 }
 """Published point corrections, mapped to the posterior estimator with their hierarchical form."""

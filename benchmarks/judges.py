@@ -60,7 +60,7 @@ def main() -> None:
         show(near.to_frame("summary"))
     elif asked.what == "far":
         types = read_run_types(folder / "run-types.csv")
-        of_types = {"by": "type", "run_types": types, "pool_depth": 10, "runs": "all"}
+        of_types = {"by": "type", "run_types": types, "repool_to": 10, "runs": "all"}
         far = leave_out(collection, MEASURES, estimators=estimators, **of_types)
         for name, of_type in far.to_frame("types").groupby("type"):
             print(name)

@@ -37,7 +37,7 @@ def audit(
     posterior: str | PosteriorEstimator = "posterior-combined",
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     estimand: Estimand = "complete",
     budget: int = 50,
     ideal: Ideal | None = None,
@@ -64,8 +64,8 @@ def audit(
         leaves with all runs of its organization, and it alone is scored.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
-    pool_depth : int, optional
-        Re-pool to this depth first. Judgments of documents that no pooled run has down to it go.
+    repool_to : int, optional
+        Re-pool to this depth, which removes the judgments of documents that no pooled run has down to it.
     estimand : {"complete", "pooled"}, default "complete"
         Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
         The two coincide down to the pool depth.
@@ -121,7 +121,7 @@ def audit(
         estimand=estimator.estimand,
         unpool=unpool,
         unpool_by=unpool_by,
-        pool_depth=pool_depth,
+        repool_to=repool_to,
     )
     if len(targets.run_ids) > 1 and not ideal:
         (measure,) = with_ideal([measure], "shared")

@@ -83,7 +83,7 @@ def _run(
 @command(
     "experiments/leaving_out.py:leave_out",
     first="qrels pool organizations measures estimators by collections folder jobs random_seed",
-    more="n_clusters run_types types top truth pool_depth test posterior judges known_depth pool_strategy "
+    more="n_clusters run_types types top truth repool_to test posterior judges known_depth pool_strategy "
     "reading cluster",
     own=_CLUSTER,
     short="Leave organizations out of the pool and grade every estimator",
@@ -115,7 +115,7 @@ def _with_types(files: Files, keywords: dict[str, Any]) -> None:
     "experiments/random_pools.py:vary_common_topics",
     first="qrels pool organizations measures estimators widths n_samples n_common collections folder jobs "
     "random_seed",
-    more="n_topic_samples by pool_depth run_types pool_type target_type posterior judges known_depth "
+    more="n_topic_samples by repool_to run_types pool_type target_type posterior judges known_depth "
     "pool_strategy reading cluster",
     own=_CLUSTER,
     short="Show how pool width and common topics decide the bias",
@@ -141,7 +141,7 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
     "experiments/budgeting.py:compare_budgets",
     first="qrels pool organizations measures strategies budgets estimators collections folder jobs "
     "random_seed",
-    more="by top truth pool_depth test stop posterior judges known_depth pool_strategy reading cluster",
+    more="by top truth repool_to test stop posterior judges known_depth pool_strategy reading cluster",
     own=_CLUSTER,
     short="Show how biased pools of different strategies and budgets are",
 )
@@ -162,7 +162,7 @@ def budgets(files: Files, keywords: dict[str, Any], outputs: Outputs, **executio
     argument=RUNS,
     first="qrels pool organizations judges measures intervals unpool collections folder figure jobs "
     "random_seed",
-    more="posterior pool_depth own_judgments known_depth pool_strategy reading",
+    more="posterior repool_to own_judgments known_depth pool_strategy reading",
     own=JOBS,
     short="Evaluate the labels of second judges",
 )

@@ -60,7 +60,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
         type=str,
         metavar="<path>",
         help="Labels of a second judge, such as a language model: FILE or NAME=FILE in the form of qrels "
-        "with any numbers. They are evidence, never judgments. May be repeated.",
+        "with any numbers. They are evidence, never judgments. May be repeated, with one name for a judge "
+        "that was asked several times.",
     ),
     "own_judgments": _paths(
         "--own-judgments",
@@ -206,7 +207,7 @@ class Files:
         for path, audit in audits.items():
             collection = audit.apply_to(collection, path=path)
         echo(f"pool: {describe_pool(collection).text()}")
-        _say_unpooled(collection, **{name: (keywords or {}).get(name) for name in ("pool_depth", "unpool")})
+        _say_unpooled(collection, **{name: (keywords or {}).get(name) for name in ("repool_to", "unpool")})
         return collection, collection.given_run_ids
 
     def _read_prepared(
@@ -239,7 +240,7 @@ class Files:
         if self.runs:
             collection = prepared.join(self._named_runs(), reading=reading, **ways)
         echo(f"pool: {describe_pool(collection).text()}")
-        unpooled = {name: keywords.get(name) for name in ("pool_depth", "unpool")}
+        unpooled = {name: keywords.get(name) for name in ("repool_to", "unpool")}
         if any(unpooled.values()) or "judges" in ways or self.own_judgments:
             echo(
                 "models are fitted anew: these judgments are not those that the collection was prepared with"
@@ -288,20 +289,27 @@ def check_keywords(function: Callable[..., Any], keywords: Mapping[str, Any]) ->
         function(None, **keywords)
 
 
-def _judges(texts: tuple[str, ...]) -> dict[str, Path]:
-    """Files of labels by judge, from texts such as ``labels.txt`` or ``gpt4=labels.txt``."""
+def _judges(texts: tuple[str, ...]) -> dict[str, list[Path]]:
+    """Files of labels by judge, from texts such as ``labels.txt`` or ``gpt4=labels.txt``.
+
+    A judge that was asked several times is named several times.
+    """
     from bayespool.collection.readers import run_id_from_file
 
-    judges: dict[str, Path] = {}
+    judges: dict[str, list[Path]] = {}
+    unnamed = set()
     for text in texts:
         name, named, file = text.partition("=")
         path = Path(file) if named and not Path(text).exists() else Path(text)
-        name = name if named and path == Path(file) else run_id_from_file(path)
+        is_named = bool(named) and path == Path(file)
+        name = name if is_named else run_id_from_file(path)
         if not name or (not file and named):
             raise InputError(f"--judge {text}: give a name and a file", hint="--judge NAME=FILE")
-        if name in judges:
-            raise InputError(f"--judge {text}: two judges are called {name!r}", hint="--judge NAME=FILE")
-        judges[name] = path
+        if name in judges and not (is_named and name not in unnamed):
+            hint = "--judge NAME=FILE, with one name for labels of a judge that was asked several times"
+            raise InputError(f"--judge {text}: two judges are called {name!r}", hint=hint)
+        unnamed |= set() if is_named else {name}
+        judges.setdefault(name, []).append(path)
     return judges
 
 
@@ -310,14 +318,14 @@ def reading_progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
     return lambda done, total: say(f"reading runs: {done} of {total}")
 
 
-def _say_unpooled(collection: Collection, pool_depth: int | None, unpool: Sequence[str] | None) -> None:
-    """Print what ``--pool-depth`` and ``--unpool`` take out of the pool."""
+def _say_unpooled(collection: Collection, repool_to: int | None, unpool: Sequence[str] | None) -> None:
+    """Print what ``--repool-to`` and ``--unpool`` take out of the pool."""
     from bayespool.collection.own import unpool_runs
     from bayespool.pooling import describe_pool
 
-    if pool_depth is not None:
-        collection = collection.truncate_pool(pool_depth)
-        echo(f"pool to depth {pool_depth}: {describe_pool(collection)}")
+    if repool_to is not None:
+        collection = collection.truncate_pool(repool_to)
+        echo(f"pool to depth {repool_to}: {describe_pool(collection)}")
     smaller, taken = unpool_runs(collection, unpool or ())
     if not taken:
         return

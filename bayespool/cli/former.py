@@ -11,6 +11,7 @@ FORMER_OPTIONS: dict[str, str] = {
     "--prior": "--posterior 'mu=Normal(-2,1)'",
     "--estimator": "--posterior 'ratio(draws=…)'",
     **{f"--{name}": f"--reading {name.replace('-', '_')}=…" for name in _READING},
+    "--pool-depth": "--repool-to (it removes judgments), or --known-depth for the depth of the pool",
     "--max-holes": "--reading max_holes=…",
     "--lenient": "--reading lenient",
     "--each-its-own": "--reading each_its_own",

@@ -30,7 +30,7 @@ def _documents_file(help: str) -> dict[str, Any]:
     "scoring/judging.py:judge_next",
     argument=RUNS,
     first="qrels pool organizations measures goal budget own_judgments unpool collections output random_seed",
-    more="until posterior pool_depth judges known_depth pool_strategy reading",
+    more="until posterior repool_to judges known_depth pool_strategy reading",
     own={
         "own_judgments": own_option(
             "--judged",
@@ -71,7 +71,7 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
     ),
     first="qrels pool organizations measures budget go_on judged verify collections output figure "
     "random_seed",
-    more="until posterior ci_prob unpool pool_depth own_judgments judges known_depth pool_strategy reading",
+    more="until posterior ci_prob unpool repool_to own_judgments judges known_depth pool_strategy reading",
     own={
         "go_on": own_option(
             "--go-on",
@@ -143,7 +143,7 @@ def _refuse_beside(option: str, allowed: set[str]) -> None:
     "scoring/imputing.py:impute",
     argument=RUNS,
     first="qrels pool organizations measures draws unpool collections folder random_seed",
-    more="posterior pool_depth own_judgments judges known_depth pool_strategy reading",
+    more="posterior repool_to own_judgments judges known_depth pool_strategy reading",
     own={
         "folder": own_option(
             "--output", "-o", "folder", type=Path, required=True, help="Folder for the completed qrels."

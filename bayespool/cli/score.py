@@ -26,7 +26,7 @@ _PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row pe
     argument=RUNS,
     first="qrels pool organizations measures estimators posterior unpool collections output report figure "
     "random_seed",
-    more="scope common_topics pool_depth ci_prob judges own_judgments known_depth pool_strategy "
+    more="scope common_topics repool_to ci_prob judges own_judgments known_depth pool_strategy "
     "reading per_topic columns",
     own=_PER_TOPIC,
     short="Score runs: bounds, published corrections, posteriors",
@@ -163,7 +163,7 @@ def _table(listed: str, **former: str) -> dict[str, Any]:
     ),
     first="qrels pool organizations measures baseline posterior unpool collections output report figure "
     "random_seed",
-    more="estimators scopes tests level control rope systems pool_depth judges known_depth "
+    more="estimators scopes tests level control rope systems repool_to judges known_depth "
     "pool_strategy reading table columns sort",
     own={
         **_table(
@@ -236,7 +236,7 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     ),
     first="qrels pool organizations measures difference topics_at_hand sd unpool collections output report",
     more="judgments more_topics power level price_topic price_judgment price_label posterior random_seed "
-    "pool_depth judges known_depth pool_strategy reading table",
+    "repool_to judges known_depth pool_strategy reading table",
     own=_table("scenarios mixes"),
     short="Plan: which differences can be detected, and what helps",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -244,11 +244,14 @@ class Judge(ReadOnlyArrays):
         Label of each document; NaN for none.
     organization : ndarray of int32, shape (run,), optional
         Index of the submitter of each run, if that differs from the collection's organizations.
+    replicates : ndarray of float64, shape (replicate, pair), optional
+        Labels each time that the judge was asked, if it was asked several times; ``label`` is their mean.
     """
 
     name: str
     label: FloatArray
     organization: IntArray | None = None
+    replicates: FloatArray | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(
@@ -294,7 +297,7 @@ class Judge(ReadOnlyArrays):
         return digest.hexdigest()
 
 
-def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collection:
+def add_judges(collection: Collection, judges: Mapping[str, Labels | Sequence[Labels]]) -> Collection:
     """Add labels from second judges to a collection.
 
     No measure counts them. Models with predictors learn from judged documents how much a label is worth
@@ -303,8 +306,9 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     Parameters
     ----------
     collection : Collection
-    judges : mapping of str to Labels
-        Labels by name. Those of documents that no run retrieves and nobody judged are ignored.
+    judges : mapping of str to Labels or sequence of Labels
+        Labels by name; several of a judge that was asked several times, whose mean counts. Those of
+        documents that no run retrieves and nobody judged are ignored.
 
     Raises
     ------
@@ -327,36 +331,50 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     (<Judge llm: 2 labels, 2 grades>,)
     """
     added = list(collection.judges)
-    for name, labels in judges.items():
+    for name, given in judges.items():
+        several = [given] if isinstance(given, Labels) else list(given)
         if name in [judge.name for judge in added]:
-            raise InputError(f"two judges are called {name!r}", path=labels.path, hint="rename one")
-        pair = find_pairs(collection, labels.query_id, labels.doc_id)
-        if not (pair >= 0).any():
-            raise InputError(
-                f"none of the labels of judge {name!r} is of a document of the collection",
-                path=labels.path,
-                hint="are these labels of its topics?",
+            raise InputError(f"two judges are called {name!r}", path=several[0].path, hint="rename one")
+        replicates = np.array([_labels_of_pairs(collection, name, labels) for labels in several])
+        judge = Judge(name, replicates[0])
+        if len(several) > 1:
+            is_labeled = ~np.isnan(replicates)
+            n = is_labeled.sum(axis=0)
+            label = np.where(
+                n > 0, np.where(is_labeled, replicates, 0).sum(axis=0) / np.maximum(n, 1), np.nan
             )
-        label = np.full(len(collection.relevance), np.nan)
-        label[pair[pair >= 0]] = labels.label[pair >= 0]
-        if are_judgments(collection, label):
-            raise InputError(
-                f"the labels of judge {name!r} are the judgments: the same relevance on the same documents",
-                path=labels.path,
-                hint="give labels of another judge, such as a language model, and the qrels as qrels alone",
-            )
-        label = _without_failures(label, labels, name)
-        judge = Judge(name, label)
-        if evidence := find_copied_labels(collection, judge):
-            reason = f"the labels of judge {name!r} contain judgments: {evidence}"
-            raise InputError(reason, path=labels.path, hint=_WITHOUT_COPIES)
+            judge = Judge(name, label, replicates=replicates)
         if not judge.thresholds:
             warn_caller(
-                f"{labels.path or name}: all labels of judge {name!r} are the same and say nothing",
+                f"{several[0].path or name}: all labels of judge {name!r} are the same and say nothing",
                 InputWarning,
             )
         added.append(judge)
     return dataclasses.replace(collection, judges=tuple(added))
+
+
+def _labels_of_pairs(collection: Collection, name: str, labels: Labels) -> FloatArray:
+    """Return a judge's label of each document, shape (pair,); `InputError` for labels that are none."""
+    pair = find_pairs(collection, labels.query_id, labels.doc_id)
+    if not (pair >= 0).any():
+        raise InputError(
+            f"none of the labels of judge {name!r} is of a document of the collection",
+            path=labels.path,
+            hint="are these labels of its topics?",
+        )
+    label = np.full(len(collection.relevance), np.nan)
+    label[pair[pair >= 0]] = labels.label[pair >= 0]
+    if are_judgments(collection, label):
+        raise InputError(
+            f"the labels of judge {name!r} are the judgments: the same relevance on the same documents",
+            path=labels.path,
+            hint="give labels of another judge, such as a language model, and the qrels as qrels alone",
+        )
+    label = _without_failures(label, labels, name)
+    if evidence := find_copied_labels(collection, Judge(name, label)):
+        reason = f"the labels of judge {name!r} contain judgments: {evidence}"
+        raise InputError(reason, path=labels.path, hint=_WITHOUT_COPIES)
+    return label
 
 
 def _without_failures(label: FloatArray, labels: Labels, name: str) -> FloatArray:
@@ -369,10 +387,13 @@ def _without_failures(label: FloatArray, labels: Labels, name: str) -> FloatArra
     return np.where(failed, np.nan, label)
 
 
-def judge_where_labeled(collection: Collection, judge: Judge) -> Collection:
-    """Return the collection with a judge's labeled documents judged relevant and all others unjudged."""
-    relevance = np.where(judge.is_labeled, np.int16(1), np.int16(UNJUDGED))
-    return dataclasses.replace(collection, relevance=relevance)
+def judge_where_labeled(collection: Collection, judge: Judge, relevance: LevelArray | int = 1) -> Collection:
+    """Return the collection with a judge's labeled documents judged, and all others unjudged.
+
+    They are relevant, or of the relevance that their labels stand for, shape (pair,).
+    """
+    judged = np.where(judge.is_labeled, relevance, UNJUDGED).astype(np.int16)
+    return dataclasses.replace(collection, relevance=judged)
 
 
 def are_judgments(collection: Collection, label: FloatArray) -> bool:

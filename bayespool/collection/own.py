@@ -132,11 +132,18 @@ def leave_pool(collection: AnyCollection, leaving: BoolArray, depth: int | None 
     if depth is not None:
         deepest = int(pool.run_depths(before).max(initial=pool.depth))
         if not 1 <= depth <= deepest:
-            raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
+            raise InputError(
+                f"cannot re-pool to depth {depth}",
+                hint=f"the pool's is {deepest}; known_depth states another",
+            )
         pool = pool.truncate(depth)
     pooled = collection.pooled & ~leaving
     inside = pool.judged(collection, np.flatnonzero(pooled))
     gone = ~inside if depth is not None else ~inside & pool.judged(collection, before)
+    notes, n_gone = collection.scope_notes, int((gone & collection.judged).sum())
+    if depth is not None and n_gone:
+        removed = f"{n_gone:,} of {int(collection.judged.sum()):,} judgments removed"
+        notes = (*notes, f"re-pooled to depth {depth}: {removed}")
     whole = collection
     if (own := collection.own) is not None:
         unused = dataclasses.replace(own, is_active=np.zeros_like(own.is_active))
@@ -144,7 +151,8 @@ def leave_pool(collection: AnyCollection, leaving: BoolArray, depth: int | None 
     smaller, known = whole.without_judgments(gone), pool.known_relevance(whole)
     new = inside & smaller.may_be_relevant & (known != UNJUDGED)
     relevance = np.where(new, known, smaller.relevance)
-    return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled, pool=pool, relevance=relevance))
+    smaller = dataclasses.replace(smaller, pooled=pooled, pool=pool, relevance=relevance, scope_notes=notes)
+    return activate_own_judgments(smaller)
 
 
 def unpool_runs(
@@ -195,7 +203,7 @@ def find_targets(
     *,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     common_topics: Sequence[str] = (),
 ) -> tuple[AnyCollection, tuple[str, ...], dict[str, str]]:
     """Return the collection with the pool that runs are scored by, these runs, and the unpooled ones.
@@ -216,7 +224,7 @@ def find_targets(
         Judgments of one's own that are ignored (`check_own_judgments`).
     """
     names = listed("unpool", unpool, may_be_empty=True)
-    collection, unpooled = unpool_runs(collection, names, by=unpool_by, depth=pool_depth)
+    collection, unpooled = unpool_runs(collection, names, by=unpool_by, depth=repool_to)
     collection = check_own_judgments(collection)
     by_default = collection.given_run_ids if run_ids is None else run_ids
     named = (by_default,) if isinstance(by_default, str) else by_default

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
 import pyarrow as pa
@@ -193,8 +193,10 @@ Judgments = _Path | Qrels | _InMemory | Iterable[_Path | Qrels | Frame | RanxObj
 """Judgments: a path, an ``irds:`` name, a data frame, a dictionary, rows, a ranx object or `Qrels`, or a list
 of these to join.
 """
-Judges = _Path | Iterable[_Path] | Mapping[str, _Path | Labels | _InMemory]
-"""Labels from second judges: paths, or a mapping from judge name to path, frame, dictionary or rows."""
+Judges = _Path | Iterable[_Path] | Mapping[str, _Path | Labels | _InMemory | Sequence[_Path | Labels]]
+"""Labels from second judges: paths, or a mapping from judge name to path, frame, dictionary or rows, or to a
+list of these of a judge that was asked several times.
+"""
 Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Path | _Row]
 """Organization for each run: one or several paths, a mapping, or a data frame or rows with ``run_id`` and
 ``organization``.
@@ -267,8 +269,11 @@ def _is_source(item: object) -> bool:
     return is_whole or (isinstance(item, Mapping) and not is_row(item))
 
 
-def gather_judges(source: Judges | None, *, reading: Reading = Reading()) -> dict[str, Labels]:
-    """Read labels from second judges into a mapping by judge name (the file name if none is given)."""
+def gather_judges(source: Judges | None, *, reading: Reading = Reading()) -> dict[str, list[Labels]]:
+    """Read labels from second judges into a mapping by judge name (the file name if none is given).
+
+    A judge that was asked several times has several labels of a document.
+    """
     if source is None:
         return {}
     if not isinstance(source, Mapping):
@@ -280,7 +285,17 @@ def gather_judges(source: Judges | None, *, reading: Reading = Reading()) -> dic
         for again in (name for place, name in enumerate(names) if name in names[:place]):
             raise InputError(f"two judges are called {again!r}", hint="name them: --judge NAME=FILE")
         source = dict(zip(names, files, strict=True))
-    return {name: _gather_labels(labels, reading) for name, labels in source.items()}
+    return {
+        name: [_gather_labels(part, reading) for part in (labels if _are_sources(labels) else (labels,))]
+        for name, labels in source.items()
+    }
+
+
+def _are_sources(labels: Any) -> TypeGuard[Sequence[Any]]:
+    """Return whether labels are those of several times, each a source of its own."""
+    if not isinstance(labels, list | tuple) or not labels:
+        return False
+    return all(isinstance(part, Labels) or _is_source(part) for part in labels)
 
 
 def _gather_labels(source: Any, reading: Reading) -> Labels:

@@ -62,7 +62,7 @@ def compare(
     posterior: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     estimand: Estimand = "complete",
     ideal: Ideal = "shared",
     scopes: Scope | Iterable[Scope] = ("these-topics", "population"),
@@ -106,7 +106,7 @@ def compare(
         scored.
     unpool_by : {"organization", "run"}
         What leaves the pool with a run that is named: its organization, or nothing.
-    pool_depth : int, optional
+    repool_to : int, optional
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled). The
@@ -201,7 +201,7 @@ def compare(
         by_default = collection.given_run_ids or (() if leaving else collection.unpooled_run_ids)
         named = by_default if run_ids is None else listed("run_ids", run_ids)
         run_ids = tuple(dict.fromkeys((*named, *against)))
-    asked: dict[str, Any] = {"unpool": leaving, "unpool_by": unpool_by, "pool_depth": pool_depth}
+    asked: dict[str, Any] = {"unpool": leaving, "unpool_by": unpool_by, "repool_to": repool_to}
     asked["estimand"] = estimand
     comparing: dict[str, Any] = {"scopes": scoped, "tests": tested, "level": level, "control": control}
     comparing |= {"rope": rope, "baseline": against}
@@ -367,7 +367,7 @@ def gate(
     posterior: str | PosteriorEstimator = "posterior-combined",
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     estimand: Estimand = "complete",
     ideal: Ideal = "shared",
     random_seed: int = 1,
@@ -398,7 +398,7 @@ def gate(
         Runs of the campaign, or organizations, to score as if they were new: they leave the pool.
     unpool_by : {"organization", "run"}
         What leaves the pool with a run that is named: its organization, or nothing.
-    pool_depth : int, optional
+    repool_to : int, optional
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled).
@@ -445,7 +445,7 @@ def gate(
     if len(set(pair)) != 2 or len(pair) != 2:
         raise InputError(f"{counted(len(set(pair)), 'run')}", hint="name two: the one there is, the new one")
     asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
-    asked |= {"pool_depth": pool_depth, "estimand": estimand}
+    asked |= {"repool_to": repool_to, "estimand": estimand}
     deciding = {"margin": margin, "probability": probability, "random_seed": random_seed}
     targets = resolve_targets(
         collection,

@@ -38,7 +38,7 @@ from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
-from bayespool.scoring.score_tables import FAR_NOTE, collection_notes, far_runs, note_lines
+from bayespool.scoring.score_tables import FAR_NOTE, far_runs, notes_of
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, one_line
@@ -188,8 +188,7 @@ class Comparison(Result):
     def notes(self) -> tuple[str, ...]:
         """Return notes on the pool, the runs and measures that share no draws."""
         scores = self.scores
-        lines = collection_notes(scores.metadata)
-        lines += note_lines(scores.statements, scores.run_ids, scores.measures)
+        lines = notes_of(scores.metadata, scores.statements, scores.run_ids, scores.measures)
         for method in dict.fromkeys(method for _, method, _ in self.draws):
             estimates = [e for e in scores.estimates if e.method == method and is_compared_across(e.measure)]
             joint = {id(e) for group in groups_with_shared_draws(estimates) for e in group}

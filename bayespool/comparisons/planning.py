@@ -315,7 +315,7 @@ def plan_comparison(
     posterior: str | PosteriorEstimator = "posterior-combined",
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     estimand: Estimand = "complete",
     topics_at_hand: int | None = None,
     sd: float | None = None,
@@ -348,7 +348,7 @@ def plan_comparison(
         scored.
     unpool_by : {"organization", "run"}
         What leaves the pool with a run that is named: its organization, or nothing.
-    pool_depth : int, optional
+    repool_to : int, optional
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled). The
@@ -425,7 +425,7 @@ def plan_comparison(
     check_count("topics_at_hand", topics_at_hand, least=2)
     check_number("sd", sd, above=0)
     leaving: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True)}
-    leaving |= {"unpool_by": unpool_by, "pool_depth": pool_depth}
+    leaving |= {"unpool_by": unpool_by, "repool_to": repool_to}
     assumed: dict[str, Any] = {"judgments": counts, "more_topics": topics, "difference": difference}
     assumed |= {"power": power, "level": level, **prices}
     given = {"estimand": estimand, "topics_at_hand": topics_at_hand, "sd": sd}
@@ -472,7 +472,7 @@ def plan_comparison(
 
 
 _IDLE = (
-    *("posterior", "unpool", "unpool_by", "pool_depth", "estimand"),
+    *("posterior", "unpool", "unpool_by", "repool_to", "estimand"),
     *("judgments", "price_judgment", "price_label"),
 )
 """Settings that a plan without a collection does not use."""

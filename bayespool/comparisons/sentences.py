@@ -12,7 +12,7 @@ from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
 from bayespool.names import AS_JUDGED, Scope, SignificanceTest
-from bayespool.scoring.score_tables import pool_condition
+from bayespool.scoring.score_tables import conditions, far_runs
 from bayespool.tables.formatting import (
     counted,
     difference,
@@ -48,14 +48,18 @@ def comparison_sentences(comparison: Comparison) -> Iterator[str]:
         runs = comparison.runs().dropna(subset="value").sort_values("value", ascending=False, kind="stable")
         groups = dict(iter(runs.groupby(["measure", "method", "scope"])))
         for measure, method, scope in comparison.draws:
-            yield leaderboard_sentence(groups[str(measure), method, scope].to_dict("records"), n_topics)
+            by = _conditional(comparison, method, [measure], comparison.run_ids)
+            rows = groups[str(measure), method, scope].assign(method=by)
+            yield leaderboard_sentence(rows.to_dict("records"), n_topics)
     systems = comparison.variance().dropna(subset="value").query("scope != 'these-topics'")
     yield from map(system_sentence, systems.to_dict("records"))
     if comparison.n_pairs <= _MAX_PAIRS:
         across = comparison.across_measures().query("scope == 'these-topics'")
         for _, rows in across.groupby("measures", sort=False):
             for row in rows[rows["method"] == rows["method"].iloc[0]].to_dict("records"):
-                yield across_sentence(row, n_topics)
+                pair = row["run_a"], row["run_b"]
+                by = _conditional(comparison, row["method"], row["measures"].split(", "), pair)
+                yield across_sentence(row | {"method": by}, n_topics)
 
 
 def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str]:
@@ -69,6 +73,15 @@ def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str
     if len(pairs) <= _MAX_PAIRS and not says_nothing:
         for run_a, run_b in zip(pairs["run_a"], pairs["run_b"], strict=True):
             yield comparison_sentence(comparison, run_a, run_b, measure)
+
+
+def _conditional(
+    comparison: Comparison, method: str, measures: Sequence[object], run_ids: Sequence[str]
+) -> str:
+    """Return a method's name with the conditions of its posteriors of some runs."""
+    far = far_runs(comparison.scores.to_frame())
+    condition = conditions(comparison.scores.metadata, measures, [run for run in run_ids if run in far])
+    return f"{method}; {condition}" if condition else method
 
 
 def _p(p: float) -> str:
@@ -133,10 +146,12 @@ def _baseline_sentence(comparison: Comparison, measure: Measure, method: str, ba
     if (draws := comparison.draws.get((measure, method, "these-topics"))) is None:
         return text
     first = max(others, key=lambda i: float(draws.difference[i, place]))
+    by = _conditional(comparison, method, [measure], (comparison.run_ids[first], baseline))
     return (
         f"{text} The highest of them by {method} is {comparison.run_ids[first]}: difference "
         f"{difference(draws.difference[first, place], 3)} ({level(comparison.ci_prob)} interval "
-        f"{_ends(draws, first, place)}; chance above 0: {chance_text(draws.prob_greater[first, place])})."
+        f"{_ends(draws, first, place)}{by.removeprefix(method)}; chance above 0: "
+        f"{chance_text(draws.prob_greater[first, place])})."
     )
 
 
@@ -168,10 +183,10 @@ def _pair_sentence(
     elif is_certain:
         text += ": nothing of either is unjudged."
     else:
-        condition = pool_condition(comparison.scores.metadata)
         agreed = ", without width since that many draws agree," * bool(draws.lower[a, b] == draws.upper[a, b])
         text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} over what the unjudged "
-        text += f"documents may be, {method}{f'; {condition}' * bool(condition)}; chance that it is {way} "
+        by = _conditional(comparison, method, [measure], (run, other))
+        text += f"documents may be, {by}; chance that it is {way} "
         text += chance_text(draws.prob_greater[a, b])
         text += f", equal {chance_text(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
     for scope, sentence in _OTHER_SCOPES.items():

@@ -11,7 +11,7 @@ import pandas as pd
 from bayespool.comparisons.significance import ANNOUNCED_SHARE
 from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
-from bayespool.scoring.score_tables import pool_condition
+from bayespool.scoring.score_tables import conditions
 from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement
@@ -207,7 +207,11 @@ def _views(comparison: Comparison, frame: pd.DataFrame, view: View, *by: str) ->
         frame = frame[frame["scope"].isin(comparison.metadata["scopes"])]
     for values in frame[list(by)].drop_duplicates().itertuples(index=False):
         where = dict(zip(by, values, strict=True))
-        texts = where | {"about": _SCOPES[where.get("scope", "population")].format(n=n), "prob": prob}
+        about = _SCOPES[where.get("scope", "population")].format(n=n)
+        condition = conditions(
+            comparison.scores.metadata, str(where.get("measure", where.get("measures"))).split(", ")
+        )
+        texts = where | {"about": f"{about}; {condition}".removesuffix("; "), "prob": prob}
         title, note = (text.format(**texts) for text in (view.title, view.note))
         yield replace(view, title=title, note=note, where=where)
 
@@ -397,6 +401,6 @@ def _pairs_caption(
     of = f"to {some_of(comparison.baseline, 3)}" if comparison.baseline else f"of {which} of runs"
     texts = {"method": method, "test": test_text(comparison, comparison.tests[0])}
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
-    if condition := pool_condition(comparison.scores.metadata):
+    if condition := conditions(comparison.scores.metadata, [measure]):
         sentences.append(f"{condition[0].upper()}{condition[1:]}.")
     return " ".join([f"Differences in {measure} {of} on {topics}.", *sentences])

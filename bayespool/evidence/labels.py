@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray
+from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection, Judge
 from bayespool.collection.judges import MOST_GRADES
 from bayespool.collection.pools import sole_contributor
@@ -240,6 +240,12 @@ def submitters(collection: Collection, judge: Judge) -> IntArray:
     return collection.organization if judge.organization is None else judge.organization
 
 
+def top_documents(collection: Collection, judge: Judge, organization: int) -> OrderArray:
+    """Return the documents in the top 10 of an organization's runs, by index, shape (document,)."""
+    pair = np.unique(collection.document[submitters(collection, judge) == organization, :, :_LIFT_DEPTH])
+    return np.asarray(pair[pair >= 0])
+
+
 def _known_documents(document: IntArray, known: BoolArray) -> IntArray:
     """Return the distinct documents in rankings whose relevance and grade are known, (document,)."""
     pair = np.unique(document)
@@ -266,15 +272,26 @@ class LabelConfusion:
     judge : Judge
     levels : tuple of int
         Relevance at which each level but the lowest begins; the lowest begins at 0. Ascending.
-    hidden, other : ndarray of int64, shape (grade + 1, level + 1)
+    topic_hidden, topic_other : ndarray of int64, shape (topic, grade + 1, level + 1)
         Documents that one organization alone contributed, the evidence of the models; and others that some
-        run ranks in its top 30, which inform priors about a judge. The last row is of those without a label.
+        run ranks in its top 30, which inform priors about a judge. The last grade has documents without a
+        label.
     """
 
     judge: Judge
     levels: tuple[int, ...]
-    hidden: IndexArray
-    other: IndexArray
+    topic_hidden: IndexArray
+    topic_other: IndexArray
+
+    @property
+    def hidden(self) -> IndexArray:
+        """Hidden documents on all topics, shape (grade + 1, level + 1)."""
+        return np.asarray(self.topic_hidden.sum(axis=0))
+
+    @property
+    def other(self) -> IndexArray:
+        """Other documents on all topics, shape (grade + 1, level + 1)."""
+        return np.asarray(self.topic_other.sum(axis=0))
 
     @classmethod
     def of(
@@ -308,44 +325,45 @@ class LabelConfusion:
         pair = held_out_documents(collection, cutoff=cutoff)[3]
         level = np.searchsorted(np.array(levels), collection.relevance, side="right")
 
-        shape = len(judge.thresholds) + 2, len(levels) + 1
-        hidden, other = (  # −1, no label, is the last row
-            _cross_table(judge.grade[pairs], level[pairs], shape)
-            for pairs in (pair, np.flatnonzero(is_other(collection)))
-        )
+        shape = len(collection.query_ids), len(judge.thresholds) + 2, len(levels) + 1
+        hidden, other = (np.zeros(shape, dtype=np.int64) for _ in KINDS_OF_DOCUMENTS)
+        for table, pairs in ((hidden, pair), (other, np.flatnonzero(is_other(collection)))):
+            # −1, no label, is the last grade
+            np.add.at(table, (collection.pair_topic[pairs], judge.grade[pairs], level[pairs]), 1)
         return cls(judge, tuple(levels), hidden, other)
 
-    def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
+    def by_grade(self, documents: KindOfDocuments, rel: int, times: IndexArray | None = None) -> GradeCounts:
         """Return numbers of relevant and nonrelevant labeled documents by grade.
 
-        Documents of relevance ``rel`` or more, one of the levels, are relevant.
+        Documents of relevance ``rel`` or more, one of the levels, are relevant. ``times``, of shape
+        (sample, topic), is how often each topic counts; the numbers then have the shape (sample, grade).
         """
-        table: IndexArray = getattr(self, documents)[:-1]
+        table: IndexArray = getattr(self, f"topic_{documents}")[:, :-1]
         first = self.levels.index(rel) + 1
-        return GradeCounts(self.judge, table[:, first:].sum(axis=1), table[:, :first].sum(axis=1))
+        numbers = (table[..., first:].sum(axis=2), table[..., :first].sum(axis=2))
+        return GradeCounts(self.judge, *(n.sum(axis=0) if times is None else times @ n for n in numbers))
 
 
-def auc(counted: GradeCounts) -> float:
+def auc(counted: GradeCounts) -> FloatArray:
     """Return the probability that a relevant document has a higher grade than a nonrelevant one (AUC).
 
-    NaN without relevant or without nonrelevant documents.
+    NaN without relevant or without nonrelevant documents. Shape (...,), of counts (..., grade).
 
     Examples
     --------
     >>> judge = Judge("a", np.array([0.0, 1.0, 2.0]))
-    >>> auc(GradeCounts(judge, np.array([0, 1, 1]), np.array([2, 1, 1])))
+    >>> float(auc(GradeCounts(judge, np.array([0, 1, 1]), np.array([2, 1, 1]))))
     0.75
     """
     relevant, nonrelevant = counted.n_relevant, counted.n_nonrelevant
-    n_pairs = int(relevant.sum() * nonrelevant.sum())
-    if not n_pairs:
-        return float("nan")
-    below = np.cumsum(nonrelevant) - nonrelevant
-    return float((relevant * (2 * below + nonrelevant)).sum() / (2 * n_pairs))
+    n_pairs = relevant.sum(axis=-1) * nonrelevant.sum(axis=-1)
+    below = np.cumsum(nonrelevant, axis=-1) - nonrelevant
+    with np.errstate(invalid="ignore"):
+        return np.asarray((relevant * (2 * below + nonrelevant)).sum(axis=-1) / (2 * n_pairs))
 
 
 def kappas(counted: GradeCounts) -> FloatArray:
-    """Return Cohen's κ between relevance and exceeding each grade but the highest, shape (threshold,).
+    """Return Cohen's κ between relevance and exceeding each grade but the highest, shape (..., threshold).
 
     NaN where all documents are on one side of both.
 
@@ -356,11 +374,14 @@ def kappas(counted: GradeCounts) -> FloatArray:
     [0.615, 0.783]
     """
     relevant, nonrelevant = counted.n_relevant, counted.n_nonrelevant
-    n = int(relevant.sum() + nonrelevant.sum())
-    labeled_relevant = relevant.sum() - np.cumsum(relevant)[:-1]  # relevant ones above the threshold
-    labeled = n - np.cumsum(relevant + nonrelevant)[:-1]
-    agree = n - labeled - relevant.sum() + 2 * labeled_relevant
-    expected = labeled * relevant.sum() + (n - labeled) * nonrelevant.sum()
+    n_relevant, n_nonrelevant = (n.sum(axis=-1, keepdims=True) for n in (relevant, nonrelevant))
+    n = n_relevant + n_nonrelevant
+    labeled_relevant = (
+        n_relevant - np.cumsum(relevant, axis=-1)[..., :-1]
+    )  # relevant ones above the threshold
+    labeled = n - np.cumsum(relevant + nonrelevant, axis=-1)[..., :-1]
+    agree = n - labeled - n_relevant + 2 * labeled_relevant
+    expected = labeled * n_relevant + (n - labeled) * n_nonrelevant
     with np.errstate(invalid="ignore"):
         kappa: FloatArray = (n * agree - expected) / (n * n - expected)
     return kappa

@@ -187,7 +187,7 @@ class Budgets(WithReportedRuns):
         truth = "the whole depth pool" if s.truth == "full" else "the strategy's pool with the run in it"
         stop = "" if s.stop is None else f", topics end by {s.describe()['stop']}"
         sentences = [
-            f"depth pool to rank {s.pool_depth} of {len(self.run_ids)} runs: {self.n_documents} documents, "
+            f"depth pool to rank {s.repool_to} of {len(self.run_ids)} runs: {self.n_documents} documents, "
             f"{self.n_relevant} relevant, {counted(len(self.query_ids), 'topic')}; each {s.by} left "
             f"out in turn with the same budget{stop}; truth: scores on {truth}"
         ]

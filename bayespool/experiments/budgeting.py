@@ -124,7 +124,7 @@ class PoolsOfBudgets(Design):
         plan = PoolPlan(
             strategy=part.strategy,
             budget=budget,
-            run_depth=settings.pool_depth,
+            run_depth=settings.repool_to,
             shares=settings.shares,
             rel=settings.rel,
             random_seed=settings.random_seed,
@@ -152,7 +152,7 @@ class PoolsOfBudgets(Design):
         in_truth = trec_scores(collection, collection, index, settings.measures)
         contributor = part.run_ids if settings.by == "run" else organizations
         members = [
-            Membership.of(collection, index, names, settings.pool_depth)
+            Membership.of(collection, index, names, settings.repool_to)
             for names in (() if part.left_out else (part.run_ids, contributor))
         ]
         rows: Columns = {}
@@ -211,7 +211,7 @@ def compare_budgets(
     by: By = "organization",
     top: float = 75,
     truth: Literal["full", "pooled"] = "full",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     shares: Shares = "equal",
     rel: int = 1,
     test: PairTest = "paired-t",
@@ -248,7 +248,7 @@ def compare_budgets(
         What is true: a run's score on the whole depth pool, or on what is judged with the run in the pool.
         The first counts what a small budget leaves out for all runs alike, too; the second (pooled) only what
         it costs a run not to contribute.
-    pool_depth : int, optional
+    repool_to : int, optional
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go. By default
         the collection's own depth. Cutoffs may not be deeper: down to the pool depth a run's true score is
         known whatever else is in the pool.
@@ -320,11 +320,11 @@ def compare_budgets(
         take     600 0.068  81.0
     """
     settings = BudgetSettings.parse(locals())
-    whole = whole_pool(collection, "pooled", pool_depth)
+    whole = whole_pool(collection, "pooled", repool_to)
     whole = whole.without_judgments(~whole.in_pool())
     n_documents = int(whole.in_pool().sum())
     resolved = replace(
-        settings, pool_depth=whole.pool_depth, budgets=_fitting_budgets(settings.budgets, n_documents)
+        settings, repool_to=whole.pool_depth, budgets=_fitting_budgets(settings.budgets, n_documents)
     )
     if any(strategy.needs_scores for strategy in resolved.strategies) and whole.score is None:
         raise InputError(
@@ -373,7 +373,7 @@ def judged_by_budget(whole: Collection, part: BudgetPart, settings: BudgetSettin
     It chooses among the documents retrieved by the pool's runs down to the pool depth.
     """
     strategy, seed, run_index = part.strategy, settings.random_seed, whole.run_index(part.pool_run_ids)
-    topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
+    topics = list(retrieved_by(whole, run_index, depth=settings.repool_to, random_seed=seed))
     share = np.array([topic_shares(strategy, topics, n, settings.shares) for n in settings.budgets])
     judged = np.zeros((len(share), len(whole.relevance)), dtype=bool)
     for t, (topic, n) in enumerate(zip(topics, share.max(axis=0).tolist(), strict=True)):

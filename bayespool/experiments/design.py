@@ -486,7 +486,7 @@ def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
     seconds[stage] = seconds.get(stage, 0.0) + time.process_time() - start
 
 
-def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Collection:
+def whole_pool(collection: Collection, runs: Runs, repool_to: int | None) -> Collection:
     """Return the collection from which pools are drawn, keeping only judgments that its runs account for.
 
     With ``runs="all"`` every run takes part, as in Webber & Park: unjudged documents within the depth count
@@ -502,7 +502,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
     deepest = collection.pool_depth
     if runs == "pooled":
         deepest = int(collection.run_depths(np.flatnonzero(collection.pooled)).min())
-    depth = deepest if pool_depth is None else pool_depth
+    depth = deepest if repool_to is None else repool_to
     if not 1 <= depth <= deepest:
         raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
     if runs == "pooled":

@@ -236,6 +236,9 @@ def run_notes(frame: pd.DataFrame) -> list[str]:
     return [f"{estimator}, {n} run{'s' * (n > 1)}: {note}" for (estimator, note), n in notes.items()]
 
 
+_WHOM = " These were pooled, and left out because they are judged; runs unlike them may fare worse."
+
+
 def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left out of the pool") -> str:
     """Return sentences on the bias as judged and the best estimator for one measure.
 
@@ -250,7 +253,8 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
     ...     print(clause)
     P@10, over 20 runs left out of the pool: as judged a run is underestimated by 0.0300 on average
     ratio comes nearest to the truth (root mean square error 0.0100 against 0.0400 as judged)
-    The 95 % intervals of ratio contain the truth of 95.0 % of the pooled runs with anything unjudged.
+    The 95 % intervals of ratio contain the truth of 95.0 % of the pooled runs with anything unjudged
+    These were pooled, and left out because they are judged; runs unlike them may fare worse.
     """
     best = min(rows, key=lambda row: (math.isnan(row["rmse"]), row["rmse"]))
     plain = [row for row in rows if row["estimator"] == "as-judged"]
@@ -270,11 +274,13 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
         text += f" {best['estimator']} comes nearest to the truth ({error}{against})."
     covered = [row for row in rows if row["coverage_95"] == row["coverage_95"]]
     for row in covered[:1]:
-        runs = "the pooled runs" if where.endswith("of the pool") else "the runs"
+        are_pooled = where.endswith("of the pool")
+        runs = "the pooled runs" if are_pooled else "the runs"
         text += (
             f" The {level(0.95)} intervals of {row['estimator']} contain the truth of "
             f"{percent(row['coverage_95'])} of {runs} with anything unjudged."
         )
+        text += _WHOM * are_pooled
     return text
 
 

@@ -4,24 +4,35 @@ and narrower intervals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
 
 from bayespool.collection import Collection, Judge
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError
-from bayespool.evidence import GradeCounts, LabelConfusion, auc, kappas, label_lift
-from bayespool.evidence.bounds import unjudged_documents
-from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names
 from bayespool.experiments.design import contributors, run_organizations
 from bayespool.experiments.graded_runs import check_metadata, measure_view, ordered_table
+from bayespool.experiments.judge_agreement import (
+    Confusions,
+    Row,
+    agreement_rows,
+    calibration_rows,
+    confusion_rows,
+    coverage_rows,
+    draw_topics,
+    find_confusions,
+    find_verdict,
+    organization_rows,
+    ranking_rows,
+    relevant_from,
+    replicate_rows,
+)
+from bayespool.experiments.judge_disputes import disputed_documents, disputed_topics, find_disputes
 from bayespool.experiments.running import Columns, Stored, Task, add_rows
 from bayespool.experiments.settings import parsed_fields
 from bayespool.measures import Measure
@@ -29,8 +40,6 @@ from bayespool.names import By, Estimand
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.notes import judge_problems
-from bayespool.posterior.preparation import DEPTHS
-from bayespool.posterior.thresholds import find_thresholds
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.scoring import warn_of_unused_relevance
@@ -47,11 +56,6 @@ ALL_JUDGES = "all judges"
 """Name for all judges combined."""
 
 
-Row = dict[str, Any]
-Confusions = Mapping[tuple[Measure, str], LabelConfusion]
-"""Numbers of judged documents by label and relevance, for each measure and judge."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class JudgesSettings:
     """Settings of a check of judges, whose change invalidates stored intervals."""
@@ -60,7 +64,7 @@ class JudgesSettings:
     posterior: PosteriorEstimator
     unpool: tuple[str, ...] = ()
     unpool_by: By = "organization"
-    pool_depth: int | None = None
+    repool_to: int | None = None
     estimand: Estimand = "complete"
     intervals: bool = False
     ci_prob: float = 0.95
@@ -142,8 +146,42 @@ _AGREEMENT = _SHARED | {
     "n": Column("labeled", "count", "Labeled documents."),
     "promised": Column("promised", "count", "Relevant ones expected by the rates of the other documents."),
     "auc": Column("AUC", "chance", "Chance that a relevant document is labeled higher; ties half."),
+    "auc_lower": Column("AUC,\nfrom", "chance", "Lower end of its interval, over topics."),
+    "auc_upper": Column("AUC,\nto", "chance", "Upper end of that interval."),
     "kappa": Column("κ", "chance", "Cohen's κ of relevance and of a label of label_from or more."),
+    "kappa_lower": Column("κ,\nfrom", "chance", "Lower end of its interval, over topics."),
+    "kappa_upper": Column("κ,\nto", "chance", "Upper end of that interval."),
+    "weighted_kappa": Column("weighted\nκ", "chance", "κ of all levels, with quadratic weights."),
+    "weighted_kappa_lower": Column("weighted κ,\nfrom", "chance", "Lower end of its interval, over topics."),
+    "weighted_kappa_upper": Column("weighted κ,\nto", "chance", "Upper end of that interval."),
     "label_from": Column("label\nfrom", "threshold", "Where κ of other documents, if any, is greatest."),
+}
+_RANKING = _SHARED | {
+    "n_runs": Column("runs", "count", "Runs of the pool."),
+    "kendall_tau_b": Column("τ", "chance", "Kendall's τ_b of the runs by labels and by judgments."),
+    "kendall_tau_b_lower": Column("τ, from", "chance", "Lower end of its interval, over topics."),
+    "kendall_tau_b_upper": Column("τ, to", "chance", "Upper end of that interval."),
+    "tau_ap": Column("τ_AP", "chance", "τ_AP, in which the top of the ranking weighs more."),
+    "tau_ap_lower": Column("τ_AP, from", "chance", "Lower end of its interval, over topics."),
+    "tau_ap_upper": Column("τ_AP, to", "chance", "Upper end of that interval."),
+    "tau_of_best": Column("τ of the\nbest", "chance", "τ_b of the runs that are the ten best by judgments."),
+    "tau_of_best_lower": Column("τ of the best,\nfrom", "chance", "Lower end of its interval, over topics."),
+    "tau_of_best_upper": Column("τ of the best,\nto", "chance", "Upper end of that interval."),
+    "false": Column("false", "chance", "Significant differences by labels that judgments do not have."),
+    "false_lower": Column("false,\nfrom", "chance", "Lower end of its interval, over topics."),
+    "false_upper": Column("false,\nto", "chance", "Upper end of that interval."),
+    "missed": Column("missed", "chance", "Significant differences by judgments that labels do not have."),
+    "missed_lower": Column("missed,\nfrom", "chance", "Lower end of its interval, over topics."),
+    "missed_upper": Column("missed,\nto", "chance", "Upper end of that interval."),
+}
+_REPLICATES = _SHARED | {
+    "n_replicates": Column("times", "count", "How often the judge was asked."),
+    "same": Column("same\nlabel", "share", "Of two answers on a document, how often they are the same."),
+    "auc_one": Column("AUC of\none", "chance", "AUC of the labels of one time, in the mean."),
+    "auc": Column("AUC of\nmean", "chance", "AUC of the mean labels, which the models use."),
+    "gain": Column("gain", "difference", "Difference of the two."),
+    "gain_lower": Column("gain,\nfrom", "difference", "Lower end of its interval, over topics."),
+    "gain_upper": Column("gain,\nto", "difference", "Upper end of that interval."),
 }
 _COVERAGE = _SHARED | {
     "documents": Column("documents", "text", "Judged, hidden, or unjudged within the cutoff of the runs."),
@@ -153,9 +191,27 @@ _COVERAGE = _SHARED | {
 _ORGANIZATIONS = _SHARED | {
     "given": Column("given", "count", "Lowest relevance of the documents that are compared."),
     "n": Column("documents", "count", "Judged and labeled ones in the top 10 of its runs."),
+    "false_negative_rate": Column("missed", "share", "Relevant documents labeled below ``label_from``."),
+    "false_negative_rate_lower": Column("missed,\nfrom", "share", "Lower end of its interval, over topics."),
+    "false_negative_rate_upper": Column("missed,\nto", "share", "Upper end of that interval."),
+    "false_positive_rate": Column("false", "share", "Nonrelevant documents labeled ``label_from`` or more."),
+    "false_positive_rate_lower": Column("false,\nfrom", "share", "Lower end of its interval, over topics."),
+    "false_positive_rate_upper": Column("false,\nto", "share", "Upper end of that interval."),
     "lift": Column("lift", "difference", "Chance of a higher label than others as relevant, less ½."),
     "se": Column("±", "score", "Standard error of the lift."),
     "favored": Column("favored", "flag", "Whether the judge favors the organization."),
+}
+_DISPUTED = _SHARED | {
+    "query_id": Column("topic", "text", "Topics or documents that differ most come first."),
+    "n": Column("documents", "count", "Judged and labeled ones in the top 30 of a run."),
+    "difference": Column("levels\napart", "count", "Sum of the levels between label and judgment."),
+    "expected": Column("expected", "count", "That sum by the same labels on the other topics."),
+    "p_value": Column("p", "p-value", "Of so large a sum, adjusted (Benjamini and Hochberg)."),
+    "disputed": Column("disputed", "flag", "Whether that is under 0.05."),
+    "doc_id": Column("document", "text", "A judged document."),
+    "relevance": Column("judged", "count", "Its judgment."),
+    "label": Column("label", "threshold", "Its label."),
+    "chance": Column("chance", "chance", "Of a judgment as far from the label on other topics."),
 }
 _INTERVALS = {
     "judge": Column("labels of", "method", "Whose labels are used."),
@@ -172,16 +228,21 @@ _INTERVALS = {
 
 _TABLES = {
     "agreement": ("Agreement of labels with judgments", _AGREEMENT),
+    "ranking": ("Runs ranked and tested by labels alone", _RANKING),
+    "replicates": ("Judges that were asked several times", _REPLICATES),
     "confusion": ("Judged documents by label and relevance", _SHARED),
     "calibration": ("Share of relevant documents by label", _SHARED),
     "coverage": ("Documents with labels", _COVERAGE),
     "organizations": ("Whom judges favor", _ORGANIZATIONS),
+    "disputed_topics": ("Topics on which judge and assessors differ", _DISPUTED),
+    "disputed_documents": ("Documents on which judge and assessors differ most", _DISPUTED),
     "intervals": ("Mean width of intervals with labels and without", _INTERVALS),
     "runs": ("Intervals run by run", _INTERVALS),
 }
 """Captions and columns of the tables."""
 
 _MIN_NOTED_LIFT = 0.005
+_N_SHOWN = 5  # disputed topics and documents in the terminal
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -241,6 +302,10 @@ class JudgeCheck(Result):
             lines.append(message)
         return tuple(dict.fromkeys(lines))
 
+    def sentences(self) -> tuple[str, ...]:
+        """Return for each judge what its labels may be used for, under the first measure."""
+        return tuple(find_verdict(self._frames, str(self.measures[0]), judge.name) for judge in self.judges)
+
     def table(self, name: str | None = None) -> Table:
         """Return one of the tables, or raise `InputError` if it is unknown or needs intervals."""
         if name in _TABLES and name not in self._frames:
@@ -255,6 +320,8 @@ class JudgeCheck(Result):
         pairs = list(product(groups, self.judges))
         views: dict[str, Iterable[View]] = {
             "agreement": map(_agreement_view, groups),
+            "ranking": (_ranking_view(measure) for measure in self.measures if len(self._frames["ranking"])),
+            "replicates": (_replicate_view(group) for group in groups if len(self._frames["replicates"])),
             "confusion": (self._confusion_view(*pair) for pair in pairs),
             "calibration": (
                 _share_view(group, judge, rel)
@@ -262,6 +329,8 @@ class JudgeCheck(Result):
                 for rel in relevant_from(group[0], self.confusions[group[0], judge.name])
             ),
             "coverage": map(self._coverage_view, self.measures),
+            "disputed_topics": (_topics_view(*pair) for pair in pairs),
+            "disputed_documents": (_documents_view(*pair) for pair in pairs),
             "intervals": map(self._interval_view, self.measures if "runs" in self._frames else ()),
         }
         return tuple(
@@ -317,131 +386,42 @@ def _share_view(measures: list[Measure], judge: Judge, rel: int) -> View:
     return measure_view(measures[0], title, ("label",), columns, judge=judge.name, relevant_from=rel)
 
 
+def _replicate_view(measures: list[Measure]) -> View:
+    names = ("judge", "relevant_from", "documents")
+    columns = ("n_replicates", "same", "auc_one", "auc", *_with_interval("gain", signed=True))
+    title = f"{_others(measures)}: judges that were asked several times"
+    return measure_view(measures[0], title, names, columns)
+
+
+def _topics_view(measures: list[Measure], judge: Judge) -> View:
+    title = f"{_others(measures)}, judge {judge.name}: topics on which it differs from the assessors"
+    columns, where = ("n", "difference", "expected", "p_value"), {"judge": judge.name, "disputed": True}
+    view = measure_view(measures[0], title, ("query_id",), columns)
+    return replace(view, where={**view.where, **where}, top=_N_SHOWN)
+
+
+def _documents_view(measures: list[Measure], judge: Judge) -> View:
+    title = f"{_others(measures)}, judge {judge.name}: documents to look at again"
+    columns = ("relevance", "label", "chance")
+    view = measure_view(measures[0], title, ("query_id", "doc_id"), columns, judge=judge.name)
+    return replace(view, top=_N_SHOWN)
+
+
 def _agreement_view(measures: list[Measure]) -> View:
-    columns = (
-        "label_from",
-        Pivot(("auc",), "documents", label="AUC\n{}"),
-        Pivot(("kappa",), "documents", label="κ\n{}"),
-        Pivot(("n_relevant",), "documents", label="relevant,\n{}", values=("hidden",)),
-        Pivot(("promised",), "documents", label="promised,\n{}", values=("hidden",)),
-    )
-    title, names = f"{_others(measures)}: agreement of labels with judgments", ("judge", "relevant_from")
+    names = ("judge", "relevant_from", "label_from", "documents")
+    columns = (*_with_interval("auc"), *_with_interval("kappa"), "n_relevant", "promised")
+    title = f"{_others(measures)}: agreement of labels with judgments"
     return measure_view(measures[0], title, names, columns, keep_empty=True)
 
 
-def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Confusions:
-    """Count judged documents by label and relevance for each measure and judge.
-
-    Measures with the same levels and depth share one object.
-    """
-
-    @cache
-    def confusion(judge: Judge, levels: tuple[int, ...], depth: int) -> LabelConfusion:
-        return LabelConfusion.of(collection, judge, levels, cutoff=depth)
-
-    levels = {m: tuple(threshold.rel for threshold in find_thresholds(collection, m)) for m in measures}
-    return {
-        (measure, judge.name): confusion(judge, levels[measure], max(measure.cutoff, DEPTHS["documents"]))
-        for measure, judge in product(measures, collection.judges)
-    }
+def _ranking_view(measure: Measure) -> View:
+    names = "kendall_tau_b", "tau_ap", "false", "missed"
+    columns = tuple(part for name in names for part in _with_interval(name))
+    return measure_view(measure, ": runs ranked and tested by labels alone", ("judge",), columns)
 
 
-def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...]:
-    """Return the relevance thresholds used by a measure: its own, or every level if it is graded."""
-    return confusion.levels if measure.is_graded else confusion.levels[-1:]
-
-
-def confusion_rows(confusions: Confusions) -> Iterator[Row]:
-    """Yield rows of the table ``confusion`` in `bayespool.JudgeCheck`."""
-    for (measure, judge), confusion in confusions.items():
-        names, levels = (*grade_names(confusion.judge), "none"), (0, *confusion.levels)
-        for documents in KINDS_OF_DOCUMENTS:
-            yield {
-                "measure": str(measure),
-                "judge": judge,
-                "documents": documents,
-                "label": np.repeat(names, len(levels)),
-                "relevance_from": list(levels * len(names)),
-                "n": getattr(confusion, documents).ravel(),
-            }
-
-
-def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
-    """Yield rows of the table ``calibration``, with Wilson intervals."""
-    from statsmodels.stats.proportion import proportion_confint
-
-    for first, *both in _counted(confusions):
-        for documents, counted in zip(KINDS_OF_DOCUMENTS, both, strict=True):
-            n, n_relevant = counted.n.astype(int), counted.n_relevant.astype(int)
-            with np.errstate(invalid="ignore", divide="ignore"):  # NaN without documents
-                share = n_relevant / n
-                lower, upper = proportion_confint(n_relevant, n, alpha=1 - ci_prob, method="wilson")
-            columns = {"label": list(grade_names(counted.judge)), "n": n, "n_relevant": n_relevant}
-            columns |= {"share": share, "lower": lower, "upper": upper, "ci_prob": ci_prob}
-            yield first | {"documents": documents} | columns
-
-
-def agreement_rows(confusions: Confusions) -> Iterator[Row]:
-    """Yield rows of the table ``agreement``."""
-    for first, hidden, other in _counted(confusions):
-        reference = hidden if np.isnan(auc(other)) else other
-        has_cut = not np.isnan(auc(reference)) and len(kappas(reference)) > 0
-        cut = int(kappas(reference).argmax()) if has_cut else 0
-        for documents, counted in zip(KINDS_OF_DOCUMENTS, (hidden, other), strict=True):
-            yield first | {
-                "documents": documents,
-                "n": int(counted.n.sum()),
-                "n_relevant": int(counted.n_relevant.sum()),
-                "promised": float((counted.n * other.rate).sum()) if other.n.any() else np.nan,
-                "auc": auc(counted),
-                "kappa": float(kappas(counted)[cut]) if has_cut else np.nan,
-                "label_from": counted.judge.thresholds[cut] if has_cut else np.nan,
-            }
-
-
-def coverage_rows(
-    collection: Collection, run_ids: Sequence[str], confusions: Confusions, estimand: Estimand
-) -> Iterator[Row]:
-    """Yield rows of the table ``coverage``."""
-    for (measure, judge), confusion in confusions.items():
-        unjudged = np.zeros(0, dtype=np.int32)
-        if run_ids:
-            *_, pairs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
-            unjudged = np.unique(pairs)
-        is_labeled, judged = confusion.judge.is_labeled, collection.judged
-        n = np.array([judged.sum(), confusion.hidden.sum(), len(unjudged)], dtype=int)
-        n_labeled = [is_labeled[judged].sum(), confusion.hidden[:-1].sum(), is_labeled[unjudged].sum()]
-        with np.errstate(invalid="ignore"):  # NaN without documents
-            share = np.array(n_labeled, dtype=int) / n
-        first = {"measure": str(measure), "judge": judge, "documents": ["judged", "hidden", "unjudged"]}
-        yield first | {"n": n, "n_labeled": list(map(int, n_labeled)), "share": share}
-
-
-def organization_rows(collection: Collection, measures: Sequence[Measure]) -> Iterator[Row]:
-    """Yield rows of the table ``organizations``."""
-    for measure, judge in product(measures, collection.judges):
-        for threshold in find_thresholds(collection, measure):
-            lifts = label_lift(collection, judge, rel=threshold.rel, given=threshold.given)
-            o = np.flatnonzero(lifts.n)
-            yield {
-                "measure": str(measure),
-                "judge": judge.name,
-                "relevant_from": threshold.rel,
-                "given": threshold.given,
-                "organization": [collection.organizations[i] for i in o],
-                "n": lifts.n[o].astype(int),
-                "lift": lifts.lift[o],
-                "se": lifts.error[o],
-                "favored": lifts.is_favored[o],
-            }
-
-
-def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCounts]]:
-    """Yield the first cells of a row, with hidden and other documents counted by grade."""
-    for (measure, judge), confusion in confusions.items():
-        for rel in relevant_from(measure, confusion):
-            hidden, other = (confusion.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
-            yield {"measure": str(measure), "judge": judge, "relevant_from": rel}, hidden, other
+def _with_interval(name: str, *, signed: bool = False) -> tuple[str, IntervalColumn]:
+    return name, IntervalColumn(f"{name}_lower", f"{name}_upper", signed=signed)
 
 
 def check_judges(
@@ -451,7 +431,7 @@ def check_judges(
     posterior: str | PosteriorEstimator = "posterior-combined",
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     estimand: Estimand = "complete",
     intervals: bool = False,
     ci_prob: float | None = None,
@@ -476,7 +456,7 @@ def check_judges(
         its organization, and it alone is scored. Of an organization all runs are scored.
     unpool_by : {"organization", "run"}
         What leaves the pool with a run that is named: its organization, or nothing.
-    pool_depth : int, optional
+    repool_to : int, optional
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled). The two
@@ -543,7 +523,7 @@ def check_judges(
     import pandas as pd
 
     check_count("random_seed", random_seed, least=0)
-    check_count("pool_depth", pool_depth)
+    check_count("repool_to", repool_to)
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     settings = JudgesSettings(**parsed_fields(JudgesSettings, locals()) | {"posterior": estimator})
     parsed = settings.measures
@@ -553,14 +533,19 @@ def check_judges(
     collection, targets = _targets(collection, run_ids, settings)
     warn_of_unused_relevance(collection, parsed)
     names = [judge.name for judge in collection.judges]
-    confusions = find_confusions(collection, parsed)
-    frames = {}
+    confusions, prob = find_confusions(collection, parsed), settings.ci_prob
+    times, frames = draw_topics(len(collection.query_ids), random_seed), {}
+    disputes = find_disputes(collection, confusions)
     for table, rows in (
-        ("agreement", agreement_rows(confusions)),
+        ("agreement", agreement_rows(collection, confusions, times, prob)),
+        ("ranking", ranking_rows(collection, parsed, times, prob)),
+        ("replicates", replicate_rows(collection, confusions, times, prob)),
         ("confusion", confusion_rows(confusions)),
-        ("calibration", calibration_rows(confusions, settings.ci_prob)),
+        ("calibration", calibration_rows(confusions, prob)),
         ("coverage", coverage_rows(collection, targets, confusions, estimand)),
-        ("organizations", organization_rows(collection, parsed)),
+        ("organizations", organization_rows(collection, confusions, times, prob)),
+        ("disputed_topics", disputed_topics(disputes)),
+        ("disputed_documents", disputed_documents(disputes)),
     ):
         columns: Columns = {}
         for row in rows:
@@ -594,7 +579,7 @@ def _targets(
     run_ids = (run_ids,) if isinstance(run_ids, str) else None if run_ids is None else tuple(run_ids)
     candidates = collection.unpooled_run_ids if run_ids is None else run_ids
     if not candidates and not settings.unpool:
-        depth = settings.pool_depth
+        depth = settings.repool_to
         return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
-    unpool, by, depth = settings.unpool, settings.unpool_by, settings.pool_depth
-    return find_targets(collection, run_ids, unpool=unpool, unpool_by=by, pool_depth=depth)[:2]
+    unpool, by, depth = settings.unpool, settings.unpool_by, settings.repool_to
+    return find_targets(collection, run_ids, unpool=unpool, unpool_by=by, repool_to=depth)[:2]

@@ -220,14 +220,13 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         estimated = s.unseen == "estimated"
         unseen = "there, and estimated, as the papers do" if estimated else "in the estimates, too"
         in_doubt = any(note.startswith("the pool is in doubt") for note in self.pool_notes)
-        doubt = "the pool is in doubt: its runs are here because they are judged, and say nothing of others"
         parts = {
             f"Each {who} left out in turn, mean over {over}": True,
-            f"re-pooled to depth {s.pool_depth}": s.pool_depth is not None,
+            f"re-pooled to depth {s.repool_to}": s.repool_to is not None,
             f"pools of the best {s.top:g} % of the runs alone": s.top_pool == "kept",
             f"truth: {truth}": True,
             f"documents that the truth does not judge are nonrelevant {unseen}": True,
-            doubt: in_doubt,
+            "the pool is in doubt": in_doubt,
         }
         return "; ".join(text for text, applies in parts.items() if applies)
 

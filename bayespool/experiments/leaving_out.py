@@ -176,7 +176,7 @@ def leave_out(
     truth: Literal["repooled", "full"] = "repooled",
     unseen: Unseen = "nonrelevant",
     denominator: Literal["qrels", "run"] = "qrels",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     test: PairTest = "tukey-hsd",
     ci_prob: float | None = None,
     random_seed: int = 1,
@@ -232,7 +232,7 @@ def leave_out(
     denominator : {"qrels", "run"}, default "qrels"
         Scores are means over the topics of the qrels, or over those that the run has documents for. The
         second is what the published tool does.
-    pool_depth : int, optional
+    repool_to : int, optional
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
     test : {"tukey-hsd", "paired-t"}, default "tukey-hsd"
         Significance test of a pair. It says what is significant in SRE*.
@@ -275,7 +275,7 @@ def leave_out(
     Notes
     -----
     An estimator gets the collection without the judgments that only the left-out runs contributed, the names
-    of the runs, and the measures. Judgments that no pooled run explains stay, unless ``pool_depth`` is given.
+    of the runs, and the measures. Judgments that no pooled run explains stay, unless ``repool_to`` is given.
     Over an ideal ranking (R, AP, nDCG) the true scores of a fold also count the relevant documents that its
     runs have within reach.
 
@@ -351,10 +351,10 @@ def resolve_design(
         )
     pooled = collection
     if settings.by == "type" or settings.runs == "all":
-        pooled = whole_pool(collection, settings.runs, settings.pool_depth)
-        settings = replace(settings, pool_depth=pooled.pool_depth)
-    elif settings.pool_depth is not None:
-        pooled = collection.truncate_pool(settings.pool_depth)
+        pooled = whole_pool(collection, settings.runs, settings.repool_to)
+        settings = replace(settings, repool_to=pooled.pool_depth)
+    elif settings.repool_to is not None:
+        pooled = collection.truncate_pool(settings.repool_to)
     if settings.by == "type":
         settings = _with_types(pooled, settings)
     clusters = () if settings.n_clusters is None else cluster_runs(pooled, settings.n_clusters)
@@ -436,7 +436,7 @@ def leave_out_several(
     truth: Literal["repooled", "full"] = "repooled",
     unseen: Unseen = "nonrelevant",
     denominator: Literal["qrels", "run"] = "qrels",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     test: PairTest = "tukey-hsd",
     ci_prob: float | None = None,
     random_seed: int = 1,
@@ -454,7 +454,7 @@ def leave_out_several(
     collections : mapping of str to Collection
         By name, such as `bayespool.read_collections` gives them.
     measures, estimators, posterior, by, n_clusters, run_types, types, runs, top, top_pool, truth, unseen, \
-denominator, pool_depth, test, ci_prob, random_seed : optional
+denominator, repool_to, test, ci_prob, random_seed : optional
         As in `bayespool.leave_out`.
     folder : path, optional
         Finished folds are stored in its subfolders, one for each collection, and not worked out again by a

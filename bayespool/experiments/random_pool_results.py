@@ -122,7 +122,7 @@ class RandomPoolsResult(ExperimentResult):
         scored = "a run" if s.n_targets == 1 else f"up to {s.n_targets} runs"
         draws = f"{s.n_topic_samples} draws of common topics each; " if s.n_common else ""
         who = "" if s.runs == "pooled" else ", all runs taking part, unjudged documents in truth nonrelevant"
-        over = f"judged to depth {s.pool_depth}{who}; means over {counted(len(self.query_ids), 'topic')}"
+        over = f"judged to depth {s.repool_to}{who}; means over {counted(len(self.query_ids), 'topic')}"
         return (f"{pools}, {scored} outside each scored; {draws}{over}",)
 
     def figures(self) -> tuple[Figure, ...]:

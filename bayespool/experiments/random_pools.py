@@ -150,7 +150,7 @@ def pool_contributors(whole: Collection, settings: RandomPoolSettings) -> dict[s
 
 def _vary_pools(collection: Collection, settings: RandomPoolSettings, **execution: Any) -> RandomPoolsResult:
     """Draw the pools, score the runs outside them, and return the result with sorted rows."""
-    whole = whole_pool(collection, settings.runs, settings.pool_depth)
+    whole = whole_pool(collection, settings.runs, settings.repool_to)
     settings = _settings_for_collection(settings, whole)
     design = RandomPools()
     pools = design.parts(whole, settings)
@@ -181,7 +181,7 @@ def _settings_for_collection(requested: RandomPoolSettings, whole: Collection) -
             f"{n_units} {requested.by}s{which} are too few for {width}",
             hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
         )
-    return replace(requested, pool_depth=whole.pool_depth, run_types=types, widths=sizes)
+    return replace(requested, repool_to=whole.pool_depth, run_types=types, widths=sizes)
 
 
 def vary_pool_width(
@@ -194,7 +194,7 @@ def vary_pool_width(
     n_samples: int = 100,
     by: By = "run",
     runs: Runs = "pooled",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     run_types: Mapping[str, str] | None = None,
     pool_type: str | None = None,
     target_type: str | None = None,
@@ -217,7 +217,7 @@ def vary_pool_width(
         Runs outside each pool that are scored. In the paper one; more make the means steadier.
     ci_prob : float, optional
         Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
-    collection, measures, posterior, widths, n_samples, by, runs, pool_depth, run_types, pool_type, \
+    collection, measures, posterior, widths, n_samples, by, runs, repool_to, run_types, pool_type, \
 target_type, random_seed, folder, n_jobs, progress : optional
         As in `vary_common_topics`; the subfolder of finished pools is ``pool-width/``.
 
@@ -274,7 +274,7 @@ def vary_common_topics(
     n_samples: int = 100,
     by: By = "run",
     runs: Runs = "pooled",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     run_types: Mapping[str, str] | None = None,
     pool_type: str | None = None,
     target_type: str | None = None,
@@ -310,7 +310,7 @@ def vary_common_topics(
     runs : {"pooled", "all"}, default "pooled"
         The pooled runs take part, or all: what is unjudged in truth is then not relevant. The second is the
         rule of Webber & Park.
-    pool_depth : int, optional
+    repool_to : int, optional
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go. By default
         the collection's own depth. Cutoffs may not be deeper: down to the pool depth a run's true score is
         known whatever else is in the pool.

@@ -148,7 +148,7 @@ class LeaveOutSettings(ExperimentSettings):
     truth: Literal["repooled", "full"]
     unseen: Unseen
     denominator: Literal["qrels", "run"]
-    pool_depth: int | None
+    repool_to: int | None
     test: PairTest
     ci_prob: float
 
@@ -203,14 +203,14 @@ class RandomPoolSettings(ExperimentSettings):
     """Settings that `bayespool.experiments.vary_pool_width` or `bayespool.experiments.vary_common_topics` was
     called with; only of the second ``n_common`` has numbers.
 
-    Before the collection is known ``widths`` may be empty and ``pool_depth`` None.
+    Before the collection is known ``widths`` may be empty and ``repool_to`` None.
     """
 
     widths: tuple[int, ...]
     n_samples: int
     by: By
     runs: Runs
-    pool_depth: int | None
+    repool_to: int | None
     run_types: tuple[tuple[str, str], ...]
     pool_type: str | None
     target_type: str | None
@@ -224,7 +224,7 @@ class RandomPoolSettings(ExperimentSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_cutoffs_below_pool(self.measures, self.pool_depth)
+        refuse_cutoffs_below_pool(self.measures, self.repool_to)
         for std in self.plan:
             check_number("plan", std, above=0)
         kinds = sorted({kind for _, kind in self.run_types})
@@ -240,13 +240,13 @@ class RandomPoolSettings(ExperimentSettings):
         return {name: value for name, value in described.items() if name not in others}
 
 
-def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | None) -> None:
+def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], repool_to: int | None) -> None:
     """Raise `InputError` for a cutoff deeper than the pool depth, if the depth is known."""
     deepest = max(measures, key=lambda m: m.cutoff)
-    if pool_depth is not None and deepest.cutoff > pool_depth:
+    if repool_to is not None and deepest.cutoff > repool_to:
         raise InputError(
-            f"{deepest} looks deeper than the pools, which are judged to depth {pool_depth}",
-            hint=f"take {replace(deepest, cutoff=pool_depth)}, or a deeper pool",
+            f"{deepest} looks deeper than the pools, which are judged to depth {repool_to}",
+            hint=f"take {replace(deepest, cutoff=repool_to)}, or a deeper pool",
         )
 
 
@@ -254,7 +254,7 @@ def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], pool_depth: int | N
 class BudgetSettings(ExperimentSettings):
     """Settings that `bayespool.compare_budgets` was called with.
 
-    Before the collection is known ``budgets`` may be empty and ``pool_depth`` None.
+    Before the collection is known ``budgets`` may be empty and ``repool_to`` None.
     """
 
     strategies: tuple[Strategy, ...]
@@ -262,7 +262,7 @@ class BudgetSettings(ExperimentSettings):
     by: By
     top: float
     truth: Literal["full", "pooled"]
-    pool_depth: int | None
+    repool_to: int | None
     shares: Shares
     rel: int
     test: PairTest
@@ -274,7 +274,7 @@ class BudgetSettings(ExperimentSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number("top", self.top, above=0, most=100)
-        refuse_cutoffs_below_pool(self.measures, self.pool_depth)
+        refuse_cutoffs_below_pool(self.measures, self.repool_to)
         if self.stop is not None:
             for strategy in self.strategies:
                 PoolPlan(strategy=strategy, budget=1, stop=self.stop)

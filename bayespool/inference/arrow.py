@@ -61,14 +61,36 @@ class Arrow:
         Raises ``LinAlgError`` if the matrix is not positive definite.
         """
         at, outer = self.layout, self.outer
-        head = outer[: at.n_global, : at.n_global]
-        local = outer[at.n_global :].reshape(at.n_groups, at.width, at.n_global + at.width)
-        inverse = _inverse_roots(local[:, :, at.n_global :])
+        head, inverse = outer[: at.n_global, : at.n_global], self._inverse_roots()
         across = _block_products(inverse, outer[at.n_global :, : at.n_global])
         small, info = dpotrf(head - across.T @ across, lower=1, clean=1)
         if info:
             raise LinAlgError("the matrix is not positive definite")
         return Factor(at, small, inverse, across, tuple(sums))
+
+    def step_within(self, sums: FloatArray, right: FloatArray) -> tuple[FloatArray, float]:
+        """Return the step that `Factor.solve` would return, and the log determinant, given zero sums.
+
+        ``sums`` are of shape (parameter, sum). Raises ``LinAlgError`` if the matrix is not positive definite
+        where they are zero; elsewhere it need not be.
+        """
+        n, n_sums, inverse = self.layout.n_global, sums.shape[1], self._inverse_roots()
+        across = _block_products(inverse, np.hstack([self.outer[n:, :n], sums[n:]]))
+        border = np.block([[self.outer[:n, :n], sums[:n]], [sums[:n].T, np.zeros((n_sums, n_sums))]])
+        values, vectors = np.linalg.eigh(border - across.T @ across)
+        if (values < 0).sum() != n_sums:
+            raise LinAlgError("the matrix is not positive definite where the sums are zero")
+        local = _block_products(inverse, right[n:])
+        head = np.append(right[:n], np.zeros(n_sums)) - across.T @ local
+        head = vectors @ (vectors.T @ head / values)
+        tail = _block_products(inverse.transpose(0, 2, 1), local - across @ head)
+        own = np.log(np.diagonal(inverse, axis1=1, axis2=2)).sum()
+        return np.append(head[:n], tail), float(np.log(np.abs(values)).sum() - 2 * own)
+
+    def _inverse_roots(self) -> FloatArray:
+        at = self.layout
+        local = self.outer[at.n_global :].reshape(at.n_groups, at.width, at.n_global + at.width)
+        return _inverse_roots(local[:, :, at.n_global :])
 
 
 def _inverse_roots(blocks: FloatArray) -> FloatArray:
@@ -98,7 +120,7 @@ class Factor:
     lower: FloatArray  # Cholesky factor of the precision without groups, shape (global, global)
     inverse: FloatArray  # inverse Cholesky factors of the groups' blocks, shape (group, width, width)
     across: FloatArray  # those times the blocks of locals and globals, shape (local, global)
-    sums: tuple[slice, ...]
+    sums: tuple[slice | FloatArray, ...]  # parameters that are summed, or multipliers of all of them
 
     @cached_property
     def log_determinant(self) -> float:
@@ -108,22 +130,25 @@ class Factor:
         return 2 * float(np.log(np.diag(self.lower)).sum() - np.log(own).sum() + of_sums)
 
     @cached_property
-    def _ones(self) -> FloatArray:
-        """Return the matrix that sums parameters, shape (parameter, sum)."""
-        ones = np.zeros((self.layout.size, len(self.sums)))
-        for i, where in enumerate(self.sums):
-            ones[where, i] = 1
-        return ones
+    def multipliers(self) -> FloatArray:
+        """Multipliers of the parameters in each sum, shape (parameter, sum)."""
+        multipliers = np.zeros((self.layout.size, len(self.sums)))
+        for i, of in enumerate(self.sums):
+            if isinstance(of, slice):
+                multipliers[of, i] = 1
+            else:
+                multipliers[:, i] = of
+        return multipliers
 
     @cached_property
     def _covariance_with_sums(self) -> FloatArray:
         """Unconditional covariance between parameters and their sums, shape (parameter, sum)."""
-        return self._solve(self._ones)
+        return self._solve(self.multipliers)
 
     @cached_property
     def _covariance_of_sums(self) -> FloatArray:
         """Covariance between the sums before conditioning, shape (sum, sum)."""
-        return self._ones.T @ self._covariance_with_sums
+        return self.multipliers.T @ self._covariance_with_sums
 
     @cached_property
     def _regression_on_sums(self) -> tuple[FloatArray, FloatArray]:
@@ -139,7 +164,7 @@ class Factor:
 
     def conditioned(self, x: FloatArray) -> FloatArray:
         """Return x conditioned on zero sums, shape (parameter, ...)."""
-        return x - self._regression_on_sums[1].T @ (self._ones.T @ x) if self.sums else x
+        return x - self._regression_on_sums[1].T @ (self.multipliers.T @ x) if self.sums else x
 
     def _solve(self, right: FloatArray) -> FloatArray:
         at = self.layout

@@ -170,15 +170,17 @@ def find_center(
     # The best by Kullback–Leibler divergence. The log marginal, mean log density plus entropy, is a lower
     # bound, nearer to the truth than Laplace's where the density is skewed or flat, as of topics without a
     # relevant document. Without a step it is NaN, and there is no curvature.
-    curvature, log_marginal = None, float("nan")
-    for _ in range(n_steps):
+    curvature, log_marginal, gain = None, float("nan"), 0.0
+    for k in range(n_steps + _N_MORE_CENTER_STEPS):
+        if k >= n_steps and (density.is_concave or gain < _LONG_STEP):
+            break
         value, gradient, there = density.mean_derivatives(x, theta, gaussian)
         try:
             gaussian = there.factor(density.sums)
         except LinAlgError:
             break
-        step = gaussian.solve(gradient)
-        log_marginal = value + 0.5 * float(gradient @ step) - 0.5 * gaussian.log_determinant
+        gain = float(gradient @ (step := gaussian.solve(gradient)))
+        log_marginal = value + 0.5 * gain - 0.5 * gaussian.log_determinant
         x, curvature = x + step, there
     return x, gaussian, curvature, log_marginal
 
@@ -212,6 +214,7 @@ _N_SCALE_POINTS = 4096  # points that scales are drawn from
 _N_NODES_PER_SCALE = 8  # modes computed
 _N_CENTERED_PER_SCALE = 3  # means computed at nodes
 _N_CENTER_STEPS = 2  # from mode to mean at the first node, one at the others
+_N_MORE_CENTER_STEPS, _LONG_STEP = 4, 5.0  # where modes may jump, after a step of twice this gain
 _NODE_RANGE = (-3.2, 2.5)  # of nodes, in standard deviations
 _MAX_CURVATURES = 2**20  # numbers that are interpolated at a time
 _RIDGE_TOLERANCE = 0.01  # of twice the gain in log density of a step
@@ -424,7 +427,7 @@ class Approximation:
 
     def interval_error(self) -> float:
         """Return the largest error in a total's 95 % interval, relative to its width; NaN if unknown."""
-        # the density of a total: height of its ridge over the curvature across it (Tierney & Kadane 1986)
+        # a total's density: height of its ridge over the curvature across it (Tierney & Kadane 1986)
         density, best = self.density, int(np.argmax(self.weight))
         theta = self.theta[best]
         mean, gaussian = find_center(density, theta, self.mean[best], self.gaussian_at(best), 1)[:2]
@@ -434,10 +437,9 @@ class Approximation:
             spread = np.sqrt(float(direction @ toward))
             if not spread > 0:
                 continue
-            log_height = [
-                _profile_log_density(density, theta, mean + s * toward / spread, direction)
-                for s in _TOTAL_GRID
-            ]
+            ridge = dataclasses.replace(gaussian, sums=(*gaussian.sums, direction))
+            along = [mean + s * toward / spread for s in _TOTAL_GRID]
+            log_height = [_profile_log_density(density, theta, x, direction, ridge) for x in along]
             worst = float(np.maximum(worst, _quantile_error(np.array(log_height))))
         return worst
 
@@ -561,16 +563,26 @@ def _means(
     return mean, curvature, log_marginal
 
 
-def _profile_log_density(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
+def _profile_log_density(
+    density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray, ridge: Factor
+) -> float:
     """Return the log density of direction·x, up to a constant, or NaN if the curvature is not positive."""
-    for _ in range(8):
-        value, gradient, curvature = density.expand(x, theta)
-        _, gaussian, exact = factorize(density, theta, x, curvature)
-        toward, step = gaussian.solve(direction), gaussian.solve(gradient)
-        across = float(direction @ toward)
-        step = step - toward * (float(direction @ step) / across)
+    # where modes may jump, curvature at a point says little: means over the Gaussian across ``direction``
+    for _ in range(16):
+        if density.is_concave:
+            value, gradient, curvature = density.expand(x, theta)
+            gaussian = factorize(density, theta, x, curvature)[1]
+            toward, step = gaussian.solve(direction), gaussian.solve(gradient)
+            across = float(direction @ toward)
+            step = step - toward * (float(direction @ step) / across)
+            log_determinant = gaussian.log_determinant + float(np.log(across))
+        else:
+            value, gradient, curvature = density.mean_derivatives(x, theta, ridge)
+            step, log_determinant = ridge.solve(gradient), float("nan")
+            with suppress(LinAlgError):
+                step, log_determinant = curvature.step_within(ridge.multipliers, gradient)
         if float(gradient @ step) < _RIDGE_TOLERANCE:
-            return value - 0.5 * (gaussian.log_determinant + float(np.log(across))) if exact else float("nan")
+            return value - 0.5 * log_determinant
         x = x + step * min(1.0, 1.0 / float(np.abs(step).max()))
     return float("nan")
 

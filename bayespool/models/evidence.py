@@ -192,39 +192,18 @@ class LinearEvidence:
 
 @dataclass(frozen=True, eq=False)
 class UnjudgedDocuments:
-    """Unjudged documents of runs to score, for a PyMC graph, and what a relevant one adds to each score.
+    """Unjudged documents of runs to score, for a PyMC graph, and what a relevant one adds to each score."""
 
-    Attributes
-    ----------
-    score : str
-        Name of the variable of the runs' scores.
-    run_ids : tuple of str
-    organizations : tuple of str
-        New ones, which are numbered after the evidence's.
-    labels : tuple of str
-        Of the documents.
-    rows : mapping of str to ndarray, shape (row, ...)
-        What the formula of hidden documents asks for, as the evidence has it.
-    document : ndarray of int, shape (row,)
-        Document of each row; one of several rows has the mean of their log odds.
-    judged : ndarray of float, shape (run,)
-        Scores with no unjudged document relevant.
-    gains : ndarray of float, shape (run, document)
-    below_pool : ndarray of float, shape (document,), or None
-        Log of rank over pool depth, 0 in the pool.
-    slope_within : tuple of float, or None
-        Mean and standard deviation of the slope on it that goes on from the pool, where no predictor has it.
-    """
-
-    score: str
+    score: str  # name of the variable of the runs' scores
     run_ids: tuple[str, ...]
-    organizations: tuple[str, ...]
-    labels: tuple[str, ...]
-    rows: Mapping[str, AnyArray]
-    document: IndexArray
-    judged: FloatArray
-    gains: FloatArray
-    below_pool: FloatArray | None = None
+    organizations: tuple[str, ...]  # new ones, numbered after the evidence's
+    labels: tuple[str, ...]  # of the documents
+    rows: Mapping[str, AnyArray]  # what the formula of hidden documents asks for, shape (row, ...)
+    document: IndexArray  # of each row; log odds are means over the rows of a document
+    judged: FloatArray  # scores with no unjudged document relevant, shape (run,)
+    gains: FloatArray  # shape (run, document)
+    below_pool: FloatArray | None = None  # log of rank over pool depth, 0 in the pool, shape (document,)
+    # mean and standard deviation of the slope on it that goes on from the pool, where no predictor has it
     slope_within: tuple[float, float] | None = None
 
 

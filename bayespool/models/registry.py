@@ -42,7 +42,7 @@ RATIO: ModelSpec = ModelSpec(
     hidden=Linear("mu", "beta", ("topic", "organization", "interaction", "slope")),
     predictors={"precision": (0.7, 0.3), "run_precision": (1.3, 0.7)},
 )
-r"""Hierarchical form of Webber & Park's (2009) adjustments, based on the run's judged precision.
+r"""Hierarchical ratio estimator: a run gains a share of its unjudged documents, by its judged precision.
 
 .. math::
 
@@ -52,8 +52,8 @@ r"""Hierarchical form of Webber & Park's (2009) adjustments, based on the run's 
     + (\beta_2 + \mathrm{slope}_{o(r)2}) \mathrm{precision}_{r}
 
 The unjudged count is the auxiliary variable of a ratio estimator: the correction of a topic is ρ times the
-unjudged documents. Without a judged document of the run to score it is the Bayesian form of the systems
-adjustment.
+unjudged documents. Webber & Park (2009) correct by differences of scores, of which
+`bayespool.posterior.PosteriorDifference` is the Bayesian form.
 
 ``mu`` is the mean logit over these topics and organizations at average predictors, with the prior
 `LOG_ODDS`; ``beta`` the difference of slopes from the expected ones, in standard

@@ -157,6 +157,7 @@ LOOKS: Mapping[str, Look] = {
     "posterior-rankings": Look(POSTERIOR, "s"),
     "posterior-evidence": Look(POSTERIOR, "^"),
     "posterior-odds-ratio": Look(POSTERIOR, "v"),
+    "posterior-ratio": Look(POSTERIOR, "D"),
 }
 """Look for each method, consistent across figures. The posterior of a correction's hierarchical form has the
 correction's, hollow.

@@ -235,7 +235,8 @@ def discover_pool(
     Raises
     ------
     InputError
-        Unknown run or rule, negative depth or holes, pooled runs whose depth cannot be discovered.
+        Unknown run or rule, negative depth or holes, pooled runs whose depth cannot be discovered, a depth
+        that explains less than half of the judgments that another one does.
 
     Warns
     -----
@@ -273,6 +274,8 @@ def discover_pool(
         pool_depth, runs = 0, index[:0]
         is_asked = depth is not None or max_holes is not None  # then the user answers for the pool
         believed = pools if is_asked else _plausible_pools(pools, collection, index)
+        if depth is not None and max_holes is None:
+            _refuse_far_depth(collection, index, depth, pools)
         if believed:
             pool_depth, runs, share = believed[0].depth, np.array(believed[0].runs), believed[0].share
             alternative = find_alternative(believed)
@@ -291,6 +294,21 @@ def discover_pool(
         reason = f"these runs are not the pool of these judgments ({why})" if why else "no run looks pooled"
         warn_caller(f"{reason}; name pooled runs and a depth if you know them", NoPoolWarning)
     return discovered
+
+
+def _refuse_far_depth(
+    collection: Collection, index: OrderArray, depth: int, pools: list[CandidatePool]
+) -> None:
+    """Raise `InputError` if another depth explains more than twice as many judgments as the stated one."""
+    shown = _plausible_pools(candidate_pools(collection, index), collection, index)
+    n_stated = pools[0].n_explained if pools else 0
+    if shown and shown[0].n_explained > 2 * n_stated:
+        stated, other = (percent(n / collection.judged.sum()) for n in (n_stated, shown[0].n_explained))
+        reason = f"runs pooled to depth {depth} explain {stated} of the judgments, to depth {shown[0].depth} "
+        raise InputError(
+            reason + other,
+            hint="leave out the known depth, or name the pooled runs, too (pooled_run_ids)",
+        )
 
 
 def _plausible_pools(

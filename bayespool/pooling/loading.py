@@ -123,7 +123,7 @@ def read_collection(
     judges : path, sequence of paths, or mapping of str to labels, optional
         Labels of second judges, such as language models, in the form of qrels with any numbers as labels
         (`bayespool.collection.add_judges`). A judge is named by its file, or by the mapping, whose values may
-        be in memory.
+        be in memory, or lists of the labels of a judge that was asked several times: their mean counts.
     order : {"score", "single-precision", "rank"}
         By score as trec_eval 10 orders, in single precision as trec_eval 9 and pytrec_eval do, or by the run
         files' ranks (`bayespool.collection.build_collection`).
@@ -226,7 +226,7 @@ def read_collection(
     if not pool_ids:
         return collection if own_qrels is None else collection.attach_judgments(own_qrels)
     for judge in collection.judges:
-        _refuse_swapped(collection, judge, pool_ids, labels[judge.name].path or judge.name)
+        _refuse_swapped(collection, judge, pool_ids, labels[judge.name][0].path or judge.name)
     if plan is None:
         collection = discover_pool(
             collection,

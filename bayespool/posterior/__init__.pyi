@@ -1,5 +1,6 @@
 from .completion import Completion as Completion
 from .containers import fit as fit
+from .difference import PosteriorDifference as PosteriorDifference
 from .distance import (
     PoolDistance as PoolDistance,
     distance_from_pool as distance_from_pool,

@@ -15,6 +15,7 @@ from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError, OutputError
 from bayespool.models import MODELS
 from bayespool.names import COMBINED_MODELS
+from bayespool.report.notes import brief_notes, severity
 from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
 from bayespool.report.saving import check_output
@@ -88,7 +89,8 @@ def page_html(result: Result) -> str:
     return str(
         environment.get_template("page.html").render(
             result=result,
-            notes=tuple(dict.fromkeys(result.notes())),
+            notes=brief_notes(notes := result.notes()),
+            bookkeeping=[note for note in dict.fromkeys(notes) if severity(note) > 1],
             tables=_tables(result),
             pool=_pool(result.metadata),
             methods=_methods(result),

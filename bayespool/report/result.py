@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayespool import plots
 from bayespool.errors import InputError, known_names, renamed_attributes
+from bayespool.report.notes import severity
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import PathLike
 from bayespool.tables.markup import (
@@ -242,7 +243,7 @@ class Result(ABC):
 
         if suffix not in PAPER_FORMATS:
             raise InputError(f"no text of tables for {suffix!r}", hint=f"use {', '.join(PAPER_FORMATS)}")
-        tables, notes = self._shown("paper", arrangement), self.notes()
+        tables, notes = self._shown("paper", arrangement), sorted(self.notes(), key=severity)
         quoted = [f"{name} {self.metadata[key]}" for name, key in _QUOTED.items() if self.metadata.get(key)]
         comments = [", ".join(quoted)] if quoted else []
         if suffix == ".tex":

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from bayespool.report.notes import brief_notes
 from bayespool.tables.formatting import printable
 from bayespool.tables.markup import Arrangement, TextColumn, TextTable, broken_heading
 
@@ -55,7 +56,8 @@ def _print_parts(
             print_note(console, f"too narrow for {', '.join(missing)}; the result's files have them")
     n_rows = max((len(text.rows) for text in tables), default=0)
     room = available_columns(console)
-    for note in _first_notes(notes, room) if room is not None and n_rows > _MANY_ROWS else notes:
+    brief = brief_notes(notes)
+    for note in _first_notes(brief, room) if room is not None and n_rows > _MANY_ROWS else brief:
         print_note(console, note)
     for sentence in sentences:
         print_words(console, sentence)

@@ -20,7 +20,7 @@ from bayespool.measures import Estimator
 from bayespool.models import MODELS, ModelSpec
 from bayespool.models.registry import add_model
 from bayespool.names import AS_JUDGED, COMBINED_MODELS, HIERARCHICAL_FORMS, leading_name, split_list
-from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior import PosteriorDifference, PosteriorEstimator
 from bayespool.posterior.preparation import estimator_prior_names
 from bayespool.tables.formatting import counted
 
@@ -45,6 +45,13 @@ def _posterior(
 _posterior("combined", [key for model in COMBINED_MODELS for key in MODELS[model].citations], source="")
 for _spec in MODELS.values():
     _posterior(_spec.name, _spec.citations, _spec.description, source=_spec.source or None)
+register_estimator(
+    "posterior-difference",
+    label="posterior\ndifference",
+    source="after Webber & Park 2009",
+    citations=("webber-park-2009",),
+    kind="posterior",
+)(PosteriorDifference)
 
 
 def register_model(spec: ModelSpec) -> ModelSpec:
@@ -312,7 +319,9 @@ def refuse_too_many_draws(
     (`bayespool.collection.files.check_memory`); another assessor has draws of as many.
     """
     n_measures, (n_runs, n_topics) = len(bounds) * (1 + by_another), bounds[0].low.amount.shape
-    n_draws = sum(e.draws * e.chains for e in estimators if isinstance(e, PosteriorEstimator))
+    n_draws = sum(
+        e.draws * e.chains for e in estimators if isinstance(e, PosteriorEstimator | PosteriorDifference)
+    )
     n_draws += sum(e.n_draws for e in estimators if isinstance(e, PredictionPowered | TopicsAdjustment))
     check_memory(
         8 * n_draws * n_measures * n_runs * n_topics,

@@ -211,7 +211,7 @@ def impute(
     posterior: str | PosteriorEstimator = "posterior-combined",
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     estimand: Estimand = "complete",
     draws: int = 20,
     random_seed: int = 1,
@@ -236,8 +236,8 @@ def impute(
         leaves with all runs of its organization, and it alone is completed.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
-    pool_depth : int, optional
-        Re-pool to this depth first. Judgments of documents that no pooled run has down to it go.
+    repool_to : int, optional
+        Re-pool to this depth, which removes the judgments of documents that no pooled run has down to it.
     estimand : {"complete", "pooled"}, default "complete"
         Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
         The two coincide down to the pool depth.
@@ -306,7 +306,7 @@ def impute(
         estimand=estimator.estimand,
         unpool=unpool,
         unpool_by=unpool_by,
-        pool_depth=pool_depth,
+        repool_to=repool_to,
     )
     if report is not None:
         report(f"completing: {estimator.name}")

@@ -281,7 +281,7 @@ def judge_next(
     posterior: str | PosteriorEstimator = "posterior-combined",
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     estimand: Estimand = "complete",
     goal: Goal = "interval",
     budget: int = 50,
@@ -308,8 +308,8 @@ def judge_next(
         leaves with all runs of its organization, and it alone is scored.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
-    pool_depth : int, optional
-        Re-pool to this depth first. Judgments of documents that no pooled run has down to it go.
+    repool_to : int, optional
+        Re-pool to this depth, which removes the judgments of documents that no pooled run has down to it.
     estimand : {"complete", "pooled"}, default "complete"
         Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
         The two coincide down to the pool depth.
@@ -377,7 +377,7 @@ def judge_next(
         estimand=estimator.estimand,
         unpool=unpool,
         unpool_by=unpool_by,
-        pool_depth=pool_depth,
+        repool_to=repool_to,
     )
     check_goal(goal, len(targets.run_ids))
     is_own = targets.collection.is_own

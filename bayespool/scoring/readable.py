@@ -16,10 +16,10 @@ from bayespool.measures import Estimates, Measure, Normalized
 from bayespool.report.result import Figure, Result
 from bayespool.scoring.score_tables import (
     FAR_NOTE,
+    conditions,
     far_runs,
     main_estimator,
     paper_columns,
-    pool_condition,
     readable,
 )
 from bayespool.tables.files import variable_name
@@ -36,17 +36,21 @@ Row = Mapping[str, Any]
 
 
 def score_sentences(
-    frame: pd.DataFrame, measures: Sequence[Measure], n_topics: int, condition: str = ""
+    frame: pd.DataFrame, measures: Sequence[Measure], n_topics: int, metadata: Mapping[str, Any]
 ) -> list[str]:
     """Return sentences that describe the runs under each measure, given a data frame of scores."""
-    over, sentences = f" over {counted(n_topics, 'topic')}", []
+    over, far, sentences = f" over {counted(n_topics, 'topic')}", far_runs(frame), []
+
+    def condition(row: Row) -> str:
+        return conditions(metadata, [measure], {str(row["run_id"])} & far)
+
     for measure in measures:
         rows = frame[frame["measure"] == str(measure)]
         best_first: list[Row] = main_rows(rows).to_dict("records")  # type: ignore[assignment]
         if len(best_first) == 1 or len(best_first) * len(measures) <= _MAX_SENTENCES:
             for row in best_first:
                 clause = _other_posteriors_clause(rows, row)
-                sentences.append(_sentence(row, measure, over, clause, condition))
+                sentences.append(_sentence(row, measure, over, clause, condition(row)))
             continue
         first, last = best_first[0], best_first[-1]
         shares = [row["unjudged"] for row in best_first]
@@ -54,8 +58,9 @@ def score_sentences(
         sentences.append(
             f"{len(best_first)} runs were scored under {measure}{over}. Between {percent(min(shares))} and "
             f"{percent(max(shares))} of a run's top {measure.cutoff} is unjudged. The highest {kind} is that "
-            f"of {first['run_id']}: {_corrected(first, condition)}. The lowest is that of {last['run_id']}: "
-            f"{_corrected(last, condition)}." + _in_wider_scope(first, f" of {first['run_id']}")
+            f"of {first['run_id']}: {_corrected(first, condition(first))}. The lowest is that of "
+            f"{last['run_id']}: {_corrected(last, condition(last))}."
+            + _in_wider_scope(first, f" of {first['run_id']}")
         )
     return sentences
 
@@ -324,7 +329,7 @@ def _forests(scores: ReadableScores, measure: Measure, rows: pd.DataFrame) -> li
         bar = f"; the bar is the {level(best['ci_prob'].iloc[0])} interval"
         bar += "".join(f", the light one that of {words}" for words in extra_interval_scopes(rows).values())
     parts = np.array_split(np.array(best["run_id"], dtype=object), -(-len(best) // _MAX_RUNS_PER_FOREST))
-    sentences = score_sentences(rows, [measure], len(scores.query_ids), pool_condition(scores.metadata))
+    sentences = score_sentences(rows, [measure], len(scores.query_ids), scores.metadata)
     figures = []
     for i, part in enumerate(parts):
         which = f", part {i + 1} of {len(parts)}" if len(parts) > 1 else ""

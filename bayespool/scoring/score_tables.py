@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +13,7 @@ from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.measures.parsing import is_trec_eval_measure
 from bayespool.names import HIERARCHICAL_FORMS
+from bayespool.report.notes import ranged, severity, without_numbers
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import COLUMNS, Column, IntervalColumn, Part, Pivot, Table, View
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_MAX_ALIKE = 2  # notes that differ in numbers alone, each in full
 BOUNDS: dict[str, str] = {
     "as-judged": "as_judged",
     "bound-lower": "bound_lower",
@@ -104,21 +106,29 @@ def paper_columns(
     return [*names, *(["estimates"] if not all(has_interval) else [])]
 
 
-def pool_condition(metadata: Mapping[str, Any]) -> str:
-    """Return a caveat on posteriors if no organization can be held out or the pool is in doubt."""
-    pool = metadata.get("pool", {})
+def conditions(metadata: Mapping[str, Any], measures: Iterable[object], far: Iterable[str] = ()) -> str:
+    """Return the conditions of posteriors for all outputs: pool, its depth, runs unlike it; mostly empty."""
+    pool, texts = metadata.get("pool", {}), []
     if pool.get("n_organizations", 2) < 2:
         which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
-        return f"{which}, posteriors on {pool.get('evidence') or 'priors alone'}"
-    return "the pool is in doubt" if pool.get("doubts") else ""
+        texts.append(f"{which}, posteriors on {pool.get('evidence') or 'priors alone'}")
+    elif pool.get("doubts"):
+        texts.append("the pool is in doubt")
+    depth = 0 if pool.get("strategy") else pool.get("depth", 0)
+    cutoffs = [text for measure in measures if (text := str(measure).rpartition("@")[2]).isdigit()]
+    if max(map(int, cutoffs), default=0) > depth > 0 and metadata.get("estimand", "complete") == "complete":
+        texts.append(f"extrapolated below the pool depth of {depth}")
+    if names := tuple(far):
+        texts.append(f"{some_of(names, 3)} unlike the pool")
+    return "; ".join(texts)
 
 
-def scope_of(metadata: Mapping[str, Any], *, per_topic: bool = False) -> str:
-    """Return heading text on the topics and the estimand."""
+def scope_of(metadata: Mapping[str, Any], measures: Iterable[object], *, per_topic: bool = False) -> str:
+    """Return heading text on the topics and the estimand, with conditions."""
     n = len(metadata.get("query_ids", ()))
     deep = metadata.get("estimand", "complete") == "complete"
     extra = "" if deep else ", unjudged documents below the pool depth nonrelevant"
-    condition = f"; {condition}" if (condition := pool_condition(metadata)) else ""
+    condition = f"; {condition}" if (condition := conditions(metadata, measures)) else ""
     return f"{'on each of' if per_topic else 'mean over'} {counted(n, 'topic')}{extra}{condition}"
 
 
@@ -150,7 +160,7 @@ def readable(
     parts = _parts_for(arrangement, table.frame, as_judged=as_judged)
     drawn = [name for name, has_interval in estimators.items() if has_interval and best_first]
     view = View(
-        title=f"{' and '.join(rows_of)}, {scope_of(metadata, per_topic=len(keys) > 1)}{some}",
+        title=f"{' and '.join(rows_of)}, {scope_of(metadata, rows_of, per_topic=len(keys) > 1)}{some}",
         names=(*keys, *["measure"] * (len(rows_of) > 1)),
         columns=parts,
         where={} if len(rows_of) > 1 else {"measure": next(iter(rows_of))},
@@ -230,7 +240,9 @@ def _parts(frame: pd.DataFrame, names: Sequence[str], *, as_judged: bool) -> tup
     for name in names:
         if name == "all":
             bounds = [bound for bound in BOUNDS if as_judged or bound != "as-judged"]
-            names_in_order = (*bounds[:-1], *drawn, bounds[-1], *estimators)  # the answer first
+            beside = {HIERARCHICAL_FORMS.get(name) for name in points}
+            answers = (name for name in drawn if name not in beside)
+            names_in_order = (*bounds[:-1], *answers, bounds[-1], *estimators)
             parts += _parts(frame, list(dict.fromkeys(names_in_order)), as_judged=as_judged)
         elif name in BOUNDS:
             parts.append(BOUNDS[name])
@@ -368,6 +380,18 @@ def _shows_as_judged(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> bool:
     return not _has_pool(metadata) or bool((frame["as_judged"] - frame["bound_lower"] > 1e-9).any())
 
 
+def notes_of(
+    metadata: Mapping[str, Any],
+    statements: Mapping[tuple[str, Any], Sequence[str]],
+    run_ids: Sequence[str],
+    measures: Sequence[object],
+) -> list[str]:
+    """Return notes on a collection, then those on runs that these do not say already."""
+    of_pool = conditions(metadata, ())
+    others = {key: [text for text in texts if text != of_pool] for key, texts in statements.items()}
+    return [*collection_notes(metadata), *note_lines(others, run_ids, measures)]
+
+
 def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
     """Return notes on the pool and on the documents used for ideal rankings."""
     lines = list(metadata.get("pool_notes", ()))
@@ -387,17 +411,27 @@ def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
 def note_lines(
     statements: Mapping[tuple[str, Any], Sequence[str]], run_ids: Sequence[str], measures: Sequence[object]
 ) -> list[str]:
-    """Return notes on runs, each once with its runs and measures, those on most runs first."""
+    """Return notes on runs, each once with its runs and measures, the gravest first, then those on most
+    runs. Notes of more than two runs that differ in numbers alone are one, with the range of the numbers.
+    """
     import pandas as pd
 
-    names = ["run", "measure", "text"]
-    rows = [(run, str(measure), text) for (run, measure), texts in statements.items() for text in texts]
+    names = ["run", "measure", "severity", "text"]
+    rows = [
+        (run, str(measure), severity(text), text)
+        for (run, measure), texts in statements.items()
+        for text in texts
+    ]
     notes = pd.DataFrame(rows, columns=names).drop_duplicates()
-    for name in names:  # together: runs of a note, then measures of these, then notes of both
+    template = notes["text"].map(without_numbers)
+    for _, alike in notes.groupby([notes["measure"], template], sort=False):
+        if len(alike) > _MAX_ALIKE:
+            notes.loc[alike.index, "text"] = ranged(list(alike["text"]))
+    for name in ("run", "measure", "text"):  # together: runs of a note, measures of these, notes of both
         others = [other for other in names if other != name]
         notes = notes.groupby(others, sort=False)[name].agg(tuple).reset_index()
     lines = []
-    for note in sorted(notes.to_dict("records"), key=lambda note: -len(note["run"])):
+    for note in sorted(notes.to_dict("records"), key=lambda note: (note["severity"], -len(note["run"]))):
         who = "all runs" if 1 < len(note["run"]) == len(run_ids) else some_of(note["run"])
         where = "" if len(note["measure"]) == len(measures) else f" ({', '.join(note['measure'])})"
         lines.append(f"{who}: {'; '.join(note['text'])}{where}")

@@ -27,11 +27,10 @@ from bayespool.scoring.readable import (
 )
 from bayespool.scoring.score_tables import (
     BOUNDS,
-    collection_notes,
+    conditions,
     distance_views,
     judged_twice_table,
-    note_lines,
-    pool_condition,
+    notes_of,
     readable,
 )
 from bayespool.tables import container_bytes
@@ -238,11 +237,12 @@ class Scores(ReadableScores):
     def _statements_of_runs(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
         """Notes on runs, apart from those made by estimators."""
         statements = {}
-        pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
+            condition = conditions(self.metadata, [measure])
             missing = (bounds.n_missing == measure.cutoff).sum(axis=1)
             for r, run in enumerate(self.run_ids):
-                texts = [] if pool["n_pooled_runs"] else ["no pooled runs"]
+                is_open = bounds.has_unjudged[r]
+                texts = condition.split("; ") if condition and is_open else []
                 if run in (users := self.metadata["runs_of_the_user"]) and len(users) > 1:
                     texts.append(
                         f"{len(users)} runs without a listed organization count as one organization, yours"
@@ -252,16 +252,11 @@ class Scores(ReadableScores):
                 texts += [
                     f"judgments of your own passed over: {p}" for p in self.metadata.get("passed_over", ())
                 ]
-                if pool["n_organizations"] == 1:
-                    texts.append("a pool of one organization: how organizations differ is not known from it")
-                below = measure.cutoff > pool["depth"] > 0 and not pool["strategy"]
-                if deep and bounds.has_unjudged[r] and below:
-                    texts.append(f"ranks below the pool depth of {pool['depth']} are extrapolated")
                 if missing[r]:
                     texts.append(
                         f"{missing[r]} of {counted(len(self.query_ids), 'topic')} missing from the run"
                     )
-                if not bounds.has_unjudged[r]:
+                if not is_open:
                     texts.append("nothing unjudged")
                 elif not bounds.n_judged[r].any():
                     texts.append("nothing of it is judged: are these the collection's document ids?")
@@ -302,8 +297,7 @@ class Scores(ReadableScores):
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the pool, the ideal rankings and the runs."""
-        lines = note_lines(self.statements, self.run_ids, self.measures)
-        return (*collection_notes(self.metadata), *lines)
+        return tuple(notes_of(self.metadata, self.statements, self.run_ids, self.measures))
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -314,9 +308,8 @@ class Scores(ReadableScores):
 
     def sentences(self) -> tuple[str, ...]:
         """Return a sentence per run if runs are few, and the true scores if simulated."""
-        sentences = score_sentences(
-            self._scores.frame, self.measures, len(self.query_ids), pool_condition(self.metadata)
-        )
+        n_topics = len(self.query_ids)
+        sentences = score_sentences(self._scores.frame, self.measures, n_topics, self.metadata)
         for measure, values in self.metadata.get("truth", {}).items():
             true_values = ", ".join(f"{run} {number(value)}" for run, value in values.items())
             sentences.append(f"truth of the simulation, {measure} if all were judged: {true_values}")

@@ -111,7 +111,7 @@ def resolve_targets(
     estimand: Estimand,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     by_another: bool | None = None,
     confusion: str | None = None,
 ) -> Targets:
@@ -120,7 +120,7 @@ def resolve_targets(
     Parameters are as in `score`. ``by_another`` says whether scores by another assessor are wanted, too; None
     leaves judgments of second assessors as they are.
     """
-    check_count("pool_depth", pool_depth)
+    check_count("repool_to", repool_to)
     expect_collection(collection)
     adjustments = [e for e in estimators if isinstance(e, TopicsAdjustment)]
     given = collection
@@ -131,7 +131,7 @@ def resolve_targets(
         run_ids,
         unpool=unpool,
         unpool_by=unpool_by,
-        pool_depth=pool_depth,
+        repool_to=repool_to,
         common_topics=[q for e in adjustments for q in e.common_query_ids],
     )
     asked = Targets(scored, given, targets, unpooled, tuple(measures), tuple(estimators), estimand)
@@ -153,7 +153,8 @@ def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
     collection, given, measures = targets.collection, targets.given, targets.measures
     pool = describe_pool(collection)
     of_given = pool if given is collection else describe_pool(given)
-    notes = [lack] * bool(lack) + [*of_given.notes]
+    repooled = [note for note in pool.scope if note not in of_given.scope]
+    notes = [lack] * bool(lack) + [*of_given.notes, *repooled]
     notes += tie_notes(given, targets.run_ids, (m.cutoff for m in measures))
     notes += clipping_notes(given, measures)
     sparse = [str(measure) for measure in measures if given.is_sparse_at(measure.rel)]
@@ -177,7 +178,7 @@ def score(
     posterior: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
-    pool_depth: int | None = None,
+    repool_to: int | None = None,
     estimand: Estimand = "complete",
     ideal: Ideal = "own",
     scope: Scope = "these-topics",
@@ -211,8 +212,8 @@ def score(
         scored.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
-    pool_depth : int, optional
-        Re-pool to this depth first. Judgments of documents that no pooled run has down to it go.
+    repool_to : int, optional
+        Re-pool to this depth, which removes the judgments of documents that no pooled run has down to it.
     estimand : {"complete", "pooled"}, default "complete"
         Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
         The two coincide down to the pool depth.
@@ -289,7 +290,7 @@ def score(
     requested = with_common_topics(estimators, topics, **defaults)
     methods = parse_estimators(requested, shared_settings(posterior), by_settings=True, **defaults)
     asked: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True), "unpool_by": unpool_by}
-    asked |= {"pool_depth": pool_depth, "estimand": estimand}
+    asked |= {"repool_to": repool_to, "estimand": estimand}
     targets = resolve_targets(
         collection,
         run_ids,

@@ -1,47 +1,75 @@
-"""Intervals of the topics adjustment: how many hold the truth, by pool width and number of common topics.
+"""Intervals from common topics: how many hold the truth, by pool width and number of common topics.
 
     python research/decisions/common_topics.py [--pools 100]
     python research/decisions/common_topics.py --posteriors
 
 Pools of runs are drawn from the pooled ones of TREC-8 and TREC-2, to depth 10, and a run outside each. Of its
 own documents only those on common topics, drawn at random, are judged; the truth is its P@10 with all of
-them. --posteriors scores manual runs of TREC-8 on a pool of the automatic ones by posterior-combined, without
-and with 10 common topics.
+them. Beside each share is the number of pools with an interval. --posteriors scores manual runs of TREC-8 on
+a pool of the automatic ones by posterior-combined, without and with 10 common topics.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from shared import place, read
 
 from bayespool import Collection, parse_measure, score
-from bayespool.collection import read_run_types
+from bayespool.collection import build_collection, qrels_from_frame, read_run_types, run_from_frame
 from bayespool.corrections import TopicsAdjustment
 from bayespool.evidence import score_bounds
+from bayespool.posterior import PosteriorDifference
 
 MANUAL = ("READWARE", "CL99SDopt1", "orcl99man", "iit99ma1", "8manexT3D1N0", "GE8MTD2")
 MODEL, MEASURE = "posterior-combined", parse_measure("P@10")
+BESIDE = ("topics-adjustment", "posterior-difference")
 
 
-def inside(collection: Collection, width: int, n_common: int, rng: np.random.Generator) -> bool:
-    """Whether the 95 % interval of a run outside a pool, both drawn, holds its truth."""
+def top_of(collection: Collection) -> Collection:
+    """Return the collection down to rank 10, with nonrelevant what its pool left unjudged there."""
+    top, ids = collection.document[:, :, :10], collection.query_ids
+
+    def of_topic(documents: np.ndarray, of: Callable[[int, int], int]) -> dict[str, int]:
+        return {collection.doc_id(d): of(i, d) for i, d in enumerate(documents.tolist()) if d >= 0}
+
+    runs = [
+        run_from_frame({q: of_topic(top[r, t], lambda i, d: -i) for t, q in enumerate(ids)}, name)
+        for r, name in enumerate(collection.run_ids)
+    ]
+    qrels = {
+        q: of_topic(np.unique(top[:, t]), lambda i, d: max(int(collection.relevance[d]), 0))
+        for t, q in enumerate(ids)
+    }
+    names = [collection.organizations[o] for o in collection.organization]
+    return build_collection(
+        runs,
+        qrels_from_frame(qrels),
+        organizations=dict(zip(collection.run_ids, names, strict=True)),
+        pooled_run_ids=collection.pooled_run_ids,
+        pool_depth=10,
+    )
+
+
+def inside(collection: Collection, width: int, n_common: int, rng: np.random.Generator) -> list[float]:
+    """Whether 95 % intervals of a run outside a pool, both drawn, hold its truth; NaN without an interval."""
     drawn = rng.permutation(np.flatnonzero(collection.pooled))[: width + 1]
     run, pool = drawn[0], drawn[1:]
     common = rng.permutation(len(collection.query_ids))[:n_common]
     known = collection.in_pool(pool)
-    known |= collection.in_pool(drawn[:1]) & np.isin(collection.pair_topic, common)
+    own = collection.in_pool(drawn[:1]) & np.isin(collection.pair_topic, common) & collection.judged & ~known
     pooled = np.isin(np.arange(len(collection.run_ids)), pool)
     reduced = collection.without_judgments(~known).with_pool(pooled, collection.pool)
+    reduced = reduced.with_own_judgments(np.flatnonzero(own), collection.relevance[own])
+    name = collection.run_ids[run]
+    truth = score_bounds(collection, [name], MEASURE).lower.mean()
     topics = tuple(collection.query_ids[t] for t in common)
-    adjustment = TopicsAdjustment(common_query_ids=topics, n_draws=1000)
-    (e,) = adjustment.estimate(reduced, collection.run_ids[run], MEASURE)
-    truth = score_bounds(collection, [collection.run_ids[run]], MEASURE).lower.mean()
-    low, high = e.interval(0.95)
-    return bool(low[0] - 1e-9 <= truth <= high[0] + 1e-9)
+    beside = TopicsAdjustment(common_query_ids=topics, n_draws=1000), PosteriorDifference(draws=250)
+    ends = [e.estimate(reduced, name, MEASURE)[0].interval(0.95) for e in beside]
+    return [np.nan if np.isnan(low[0]) else low[0] - 1e-9 <= truth <= high[0] + 1e-9 for low, high in ends]
 
 
 def of_manual_runs() -> Iterator[tuple[float, ...]]:
@@ -86,12 +114,16 @@ def main() -> None:
             print(f"{name:<22} MAE {error:.4f}, {share:.0%} inside, width {width:.3f}")
         return
     for name in ("trec8-adhoc", "trec2-adhoc"):
-        collection = read(name, 10)
+        collection = top_of(read(name, 10))
         for width in (4, 20):
             for n_common in (3, 5, 10, 20, 30):
                 rng = np.random.default_rng(1)
-                share = np.mean([inside(collection, width, n_common, rng) for _ in range(asked.pools)])
-                print(f"{name:<12} pool of {width:>2}, {n_common:>2} common topics: {share:.0%} inside")
+                hits = np.array([inside(collection, width, n_common, rng) for _ in range(asked.pools)])
+                shares = ", ".join(
+                    f"{label} {np.nanmean(hit):.0%} of {np.isfinite(hit).sum()}"
+                    for label, hit in zip(BESIDE, hits.T, strict=True)
+                )
+                print(f"{name:<12} pool of {width:>2}, {n_common:>2} common topics: {shares}", flush=True)
 
 
 if __name__ == "__main__":

@@ -41,13 +41,13 @@ TABLE_2 = {
 EXPERIMENTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "Medical 2011, 41 runs": ("trec2011-medical", {}, {}),
     "TREC-2, 36 runs": ("trec2-adhoc", {}, {}),
-    "TREC-8 to depth 10, 72 runs": ("trec8-adhoc", {"max_holes": 0}, {"pool_depth": 10, "truth": "full"}),
+    "TREC-8 to depth 10, 72 runs": ("trec8-adhoc", {"max_holes": 0}, {"repool_to": 10, "truth": "full"}),
     "TREC-8, depth 100, 72 runs": ("trec8-adhoc", {"max_holes": 0}, {}),
     **{
         f"table 2: {title}": (
             name,
             {"pool_rule": "skipping", "max_holes": holes},
-            {**TABLE_2, "pool_depth": depth},
+            {**TABLE_2, "repool_to": depth},
         )
         for title, name, holes, depth in (
             ("Medical 2011, 56 runs", "trec2011-medical", 2, 10),
@@ -93,7 +93,7 @@ def main() -> None:
     for title in asked.experiments:
         name, reading, settings = EXPERIMENTS[title]
         keeping, collection = Keeping(), read(name, **reading)
-        depth = settings.get("pool_depth", collection.pool_depth)
+        depth = settings.get("repool_to", collection.pool_depth)
         measures = [f"P@{n}" for n in CUTOFFS if n <= depth]
         estimators = [keeping, AS_JUDGED, *CORRECTIONS]
         result = leave_out(collection, measures, estimators=estimators, top=75, **settings)

@@ -172,7 +172,7 @@ def run(
     arguments: dict[str, Any] = {
         "by": experiment.by,
         "top": experiment.top,
-        "pool_depth": collection.pool_depth,
+        "repool_to": collection.pool_depth,
         **experiment.settings,
         **changes,
     }

@@ -271,7 +271,7 @@ def options(collections: Path, paper: Sequence[Experiment], printed: Printed) ->
     changes: dict[str, dict[str, Any]] = {
         "none": {},
         '`top_pool="all"`': {"top_pool": "all"},
-        "`pool_depth=None`": {"pool_depth": None},
+        "`repool_to=None`": {"repool_to": None},
         '`denominator="qrels"`': {"denominator": "qrels"},
         '`unseen="nonrelevant"`': {"unseen": "nonrelevant"},
         '`truth="repooled"`': {"truth": "repooled"},

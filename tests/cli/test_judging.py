@@ -144,11 +144,11 @@ def test_where_judging_may_stop(
 
     small_simulation().write(tmp_path)
     (tmp_path / "qrels.txt").write_text("".join(f"{q} 0 {d} {r}\n" for (q, d), r in truth().items()))
-    done = run(*next_call(tmp_path, "--known-depth", 10), "-o", tmp_path / "list.csv")
+    done = run(*next_call(tmp_path, "--known-depth", 40), "-o", tmp_path / "list.csv")
     assert done.status == 0, done.err
     assert done.out.splitlines()[1] == "nothing to judge: no unjudged document is expected to tell anything"
     assert (tmp_path / "list.csv").read_text() == "query_id,doc_id,rank,runs,chance,expected\n"
-    done = run(*next_call(tmp_path, "--known-depth", 10, "--until", 0.1))
+    done = run(*next_call(tmp_path, "--known-depth", 40, "--until", 0.1))
     assert done.out.splitlines()[1:] == ["stop: widest interval of at most 0.1 is reached (0.0000)"]
 
 

@@ -229,7 +229,7 @@ def test_a_value_in_two_places_or_out_of_bounds_is_refused_before_files_are_read
     files = ("--qrels", "nowhere.txt", "--pool", "nowhere")
     for asked, message in [
         (("score", "x.run", "--seed", -1), "--seed cannot be -1; at least 0"),
-        (("score", "x.run", "--pool-depth", 0), "--pool-depth cannot be 0; at least 1"),
+        (("score", "x.run", "--repool-to", 0), "--repool-to cannot be 0; at least 1"),
         (("compare", "x.run", "y.run", "--rope", -1), "--rope cannot be -1.0; at least 0"),
         (
             ("gate", "x.run", "y.run", "--probability", 0.4),
@@ -270,7 +270,7 @@ def test_tables_of_pages_are_those_of_the_commands(tmp_path: Path) -> None:
 
 
 def test_two_judges_of_one_name_are_refused() -> None:
-    for given in [["x=a.txt", "x=b.txt"], ["a.txt", "more/a.txt"], ["x=a.txt", "x"]]:
+    for given in [["x.txt", "x=b.txt"], ["a.txt", "more/a.txt"], ["x=a.txt", "x"]]:
         with pytest.raises(InputError, match=r"two judges are called '[ax]'; --judge NAME=FILE"):
             named_files(tuple(given))
 
@@ -278,8 +278,9 @@ def test_two_judges_of_one_name_are_refused() -> None:
 def test_a_judge_is_named_by_its_file_or_before_it(tmp_path: Path) -> None:
     there = tmp_path / "x=y.txt"
     there.write_text("")
-    assert named_files(("a=b.txt", "more/c.txt")) == {"a": Path("b.txt"), "c": Path("more/c.txt")}
-    assert named_files((str(there),)).popitem()[1] == there  # a file whose name has an equals sign
+    assert named_files(("a=b.txt", "more/c.txt")) == {"a": [Path("b.txt")], "c": [Path("more/c.txt")]}
+    assert named_files(("a=b.txt", "a=c.txt")) == {"a": [Path("b.txt"), Path("c.txt")]}  # asked twice
+    assert named_files((str(there),)).popitem()[1] == [there]  # a file whose name has an equals sign
 
 
 # --- what the shell offers ----------------------------------------------------------------------------------

@@ -137,7 +137,7 @@ def test_budgets_writes_what_the_library_finds(
     for name in ("bias.png",):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
     told = json.loads((tmp_path / "settings.json").read_text())["settings"]
-    expected = {"strategies": ["take", "depth(k=5)"], "budgets": [60, 200, 5_000_000], "pool_depth": 10}
+    expected = {"strategies": ["take", "depth(k=5)"], "budgets": [60, 200, 5_000_000], "repool_to": 10}
     assert told.items() >= expected.items()
     assert "truth: scores on the strategy's pool with the run in it" in done.out
     again = run(*files, *asked, "--truth", "pooled", "--output", tmp_path)

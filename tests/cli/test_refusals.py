@@ -267,7 +267,7 @@ BOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
     "score": (
         ("--ci-prob", "7"),
         ("--ci-prob", "nan"),
-        ("--pool-depth", "0"),
+        ("--repool-to", "0"),
         ("--known-depth", "0"),
         ("--seed", "-1"),
     ),

@@ -52,7 +52,7 @@ def test_truncated_pool_of_several_depths() -> None:
     # the common depth is 1 here, and the deepest 3
     many = uneven_toy().with_pool(uneven_toy().pooled, DepthPool(1, (1, 1, 3, 1, 1)))
     assert many.truncate_pool(3).run_depths(np.arange(5)).tolist() == [1, 1, 3, 1, 1]
-    with pytest.raises(InputError, match="pool depth 4 is not between 1 and 3"):
+    with pytest.raises(InputError, match="cannot re-pool to depth 4; the pool's is 3"):
         many.truncate_pool(4)
 
 

@@ -10,15 +10,24 @@ import numpy as np
 import pandas as pd
 import pytest
 from compared import printed
-from labeled import labeled_toy, right_labels, with_judge
+from labeled import favoring_labels, labeled_toy, right_labels, with_judge
+from scipy import stats
+from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import proportion_confint
 from toys import no_pool
 
 from bayespool import check_judges
-from bayespool.collection import Collection
+from bayespool.collection import Collection, Labels, add_judges, labels_from_frame
+from bayespool.comparisons.significance import adjust_p_values, paired_t
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.evidence.labels import grade_names
 from bayespool.experiments import JudgeCheck, load_example
+from bayespool.experiments.judge_agreement import (
+    _Intervals,
+    _significant_orders,
+    draw_topics,
+    weighted_kappa,
+)
 from bayespool.experiments.judge_checks import ALL_JUDGES
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report.terminal import print_result
@@ -134,10 +143,24 @@ def text_of(check: JudgeCheck) -> str:
 TOY = """\
 P(rel=2)@3, P(rel=2)@1: agreement of labels with judgments
 
-        relevant  label     AUC    AUC       κ      κ  relevant,  promised,
- judge  from       from  hidden  other  hidden  other     hidden     hidden
- ──────────────────────────────────────────────────────────────────────────
- llm    2             2   0.833      –   0.389  0.000          2          0
+        relevant  label                           95 %                 95 %
+ judge  from      from   documents    AUC     interval      κ      interval  relevant  promised
+ ──────────────────────────────────────────────────────────────────────────────────────────────
+ llm    2         2      hidden     0.833  0.000–1.000  0.389  -1.000–1.000         2         0
+ llm    2         2      other          –            –  0.000             –         0         0
+
+P(rel=2)@3: runs ranked and tested by labels alone
+
+                       95 %                 95 %
+ judge      τ      interval   τ_AP      interval
+ ───────────────────────────────────────────────
+ llm    0.913  -1.000–1.000  0.889  -0.733–0.999
+
+P(rel=2)@1: runs ranked and tested by labels alone
+
+ judge   τ_AP
+ ────────────
+ llm    0.000
 
 P(rel=2)@3, P(rel=2)@1, judge llm: judged documents by label and relevance
 
@@ -176,7 +199,14 @@ P(rel=2)@1: documents with labels
  llm    unjudged        1        1  100.0 %
 
 Unjudged documents are those within rank 1 of the runs to score.
+P(rel=2)@3, P(rel=2)@1, judge llm: documents to look at again
+
+ topic  document  judged  label  chance
+ ──────────────────────────────────────
+ 2      r              2      1   0.033
+
 note: judge llm is not used: too few judged documents have its labels to know it by (1 relevant, 3 not)
+P(rel=2)@3: do without the labels of llm, which have an AUC of 0.83 [0.00, 1.00] on hidden documents.
 """
 
 
@@ -199,4 +229,106 @@ def test_labels_of_many_values_and_of_one() -> None:
     assert len(rows) == 12
     shown = text_of(check_judges(with_judge(load_example(), 0 * right_labels())))
     row = next(line for line in shown.splitlines() if line.startswith(" llm  "))
-    assert row.split()[:5] == ["llm", "1", "–", "0.500", "0.500"]
+    assert row.split()[:5] == ["llm", "1", "–", "hidden", "0.500"]
+
+
+# --- certificates -------------------------------------------------------------------------------------------
+
+
+def test_weighted_kappa_is_that_of_other_software() -> None:
+    table = np.random.default_rng(4).integers(0, 30, (3, 3))
+    expected = cohens_kappa(table, wt="quadratic").kappa
+    assert weighted_kappa(table, np.arange(3)) == pytest.approx(expected)
+    two_to_one = weighted_kappa(np.vstack([table, table[2]]), np.array([0, 1, 2, 2]))
+    assert two_to_one == pytest.approx(cohens_kappa(table + np.diag([0, 0, 1]) @ table, wt="quadratic").kappa)
+
+
+def test_significant_orders_are_those_of_the_tests_of_compare() -> None:
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=(6, 30)) + np.arange(6)[:, None] / 3
+    times = draw_topics(30, 1)[:5]
+    first, second = np.triu_indices(6, 1)
+    for orders, n in zip(_significant_orders(scores, times), times, strict=True):
+        sample = np.repeat(scores, n, axis=1)
+        p = adjust_p_values(paired_t(sample), "holm")[first, second]
+        better = np.sign(sample.mean(axis=1)[first] - sample.mean(axis=1)[second])
+        assert orders.tolist() == np.where(p < 0.05, better, 0).tolist()
+        assert 0 < (orders != 0).sum() < len(orders)
+
+
+def test_intervals_of_correlations() -> None:
+    """Of Fisher's scale, with the t distribution, and no more than what a scale ends at."""
+    sampled = np.tanh(np.random.default_rng(6).normal(1.0, 0.1, 4001))
+    sampled[0] = np.tanh(1.0)
+    row = _Intervals(50, 0.9).columns("tau", sampled)
+    half = stats.t.ppf(0.95, 49) * 0.1 * np.sqrt(50 / 49)
+    assert np.arctanh([row["tau_lower"], row["tau_upper"]]) == pytest.approx([1 - half, 1 + half], rel=0.02)
+    assert row["tau"] == np.tanh(1.0)
+    chance = _Intervals(50, 0.9).columns("auc", (1 + sampled) / 2, is_chance=True)
+    assert chance["auc_upper"] == pytest.approx((1 + row["tau_upper"]) / 2)
+    same = _Intervals(50, 0.9).columns("tau", np.ones(1001))
+    assert same["tau"] == 1
+    assert np.isnan(same["tau_lower"])  # nothing says how sure that is
+
+
+def labels_of(collection: Collection, label: Any) -> Labels:
+    """Labels of all documents, as a user gives them."""
+    topics = [collection.query_ids[topic] for topic in collection.pair_topic]
+    columns = {"query_id": topics, "doc_id": collection.doc_ids.to_pylist(), "label": label}
+    return labels_from_frame(pd.DataFrame(columns))
+
+
+def verdict_of(*labels: tuple[str, Any]) -> list[str]:
+    collection = load_example()
+    for name, label in labels:
+        collection = with_judge(collection, label, name)
+    return list(check_judges(collection, "P@10").sentences())
+
+
+def test_verdicts() -> None:
+    coin = np.random.default_rng(1).integers(0, 2, len(right_labels())).astype(float)
+    good, useless, biased = verdict_of(
+        ("good", right_labels()), ("coin", coin), ("biased", favoring_labels("north"))
+    )
+    assert good.startswith("P@10: use the labels of good as evidence, or in place of judgments. ")
+    assert "They have an AUC of 1.00 on hidden documents. Runs ranked by them alone have τ 1.00;" in good
+    assert useless.startswith("P@10: do without the labels of coin, which have an AUC of 0.")
+    assert biased.startswith(
+        "P@10: use the labels of biased as evidence, but not on runs of north, which it "
+    )
+    assert "not in place of judgments" in biased
+
+
+def test_a_topic_on_which_a_judge_errs_is_disputed() -> None:
+    example, rng = load_example(), np.random.default_rng(3)
+    label = np.where(rng.random(len(right_labels())) < 0.1, 1 - right_labels(), right_labels())
+    wrong = example.pair_topic == 4
+    label[wrong] = 1 - label[wrong]
+    check = check_judges(with_judge(example, label), "P@10")
+    topics = check.to_frame("disputed_topics")
+    assert topics.loc[topics["disputed"], "query_id"].tolist() == [example.query_ids[4]]
+    row = topics.iloc[0]
+    assert row["difference"] > 2 * row["expected"]
+    documents = check.to_frame("disputed_documents")
+    assert (documents["label"] != documents["relevance"]).all()
+    assert documents["chance"].is_monotonic_increasing
+
+
+def test_averages_of_a_noisy_judge_pay() -> None:
+    """Three answers with independent errors of one in four agree on .75² + .25² of the documents."""
+    rng, n = np.random.default_rng(2), len(right_labels())
+    answers = [np.where(rng.random(n) < 0.25, 1 - right_labels(), right_labels()) for _ in range(3)]
+    labels = [labels_of(load_example(), answer) for answer in answers]
+    collection = add_judges(load_example(), {"noisy": labels})
+    (judge,) = collection.judges
+    assert judge.label.tolist() == np.mean(answers, axis=0).tolist()
+    frame = check_judges(collection, "P@10").to_frame("replicates").set_index("documents")
+    assert frame["n_replicates"].tolist() == [3, 3]
+    assert frame["same"].iloc[0] == pytest.approx(0.75**2 + 0.25**2, abs=0.01)
+    assert frame["auc_one"].to_numpy() == pytest.approx(0.75, abs=0.04)
+    # at least two of three are right on .84; a tie of ranks counts half
+    grade = [stats.binom.pmf(range(4), 3, p) for p in (0.75, 0.25)]
+    expected = sum(grade[0][k] * (grade[1][:k].sum() + grade[1][k] / 2) for k in range(4))
+    assert frame["auc"].to_numpy() == pytest.approx(expected, abs=0.04)
+    assert (frame["gain_lower"] > 0).all()
+    assert len(check_judges(with_judge(load_example(), answers[0]), "P@10").to_frame("replicates")) == 0

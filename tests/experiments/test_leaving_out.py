@@ -100,12 +100,12 @@ def test_means_over_the_topics_of_a_run() -> None:
 
 def test_a_pool_made_shallower_first() -> None:
     """At depth 1 the north alone has b and p on topics 1 and 2; judgments below rank 1 are gone."""
-    found = leave_out(toy_collection(), "P@1", estimators="as-judged", pool_depth=1)
+    found = leave_out(toy_collection(), "P@1", estimators="as-judged", repool_to=1)
     assert column(found, "truth") == {"n1": 1 / 3, "n2": 1 / 3, "s1": 1 / 3, "s2": 1 / 3}
     # a stays judged through n1 when the south goes, and through s1 when the north goes
     assert column(found, "bound_lower") == {"n1": 1 / 3, "n2": 0, "s1": 1 / 3, "s2": 0}
-    with pytest.raises(InputError, match="pool depth 4"):
-        leave_out(toy_collection(), "P@1", pool_depth=4)
+    with pytest.raises(InputError, match="cannot re-pool to depth 4"):
+        leave_out(toy_collection(), "P@1", repool_to=4)
 
 
 def four_runs() -> Collection:
@@ -176,7 +176,7 @@ def test_the_published_tool_is_reproduced(collections: Path, name: str, by: Any,
     asked: dict[str, Any] = {
         "top_pool": "kept", "unseen": "estimated", "denominator": "run", "test": "paired-t",
     }  # fmt: skip
-    asked |= {"by": by, "top": top, "pool_depth": collection.pool_depth}
+    asked |= {"by": by, "top": top, "repool_to": collection.pool_depth}
     estimators = {"reduced": "as-judged", "adjusted": adjusted}
     found = leave_out(collection, ["P@10", "P@100"], estimators=estimators, **asked)
     summary = found.to_frame("summary").set_index(["measure", "estimator"])

@@ -188,7 +188,7 @@ def test_what_cannot_be_is_refused() -> None:
         ({"denominator": "pool"}, "denominator cannot be"), ({"test": "sign"}, "test cannot be"),
         ({"unseen": "all"}, "unseen cannot be"), ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
         ({"random_seed": -1}, "random_seed cannot be -1"), ({"estimators": []}, "no estimator given"),
-        ({"pool_depth": 0}, "pool_depth cannot be 0"), ({"n_clusters": 3}, "organizations are left out"),
+        ({"repool_to": 0}, "repool_to cannot be 0"), ({"n_clusters": 3}, "organizations are left out"),
         ({"by": "cluster", "n_clusters": 1}, "n_clusters cannot be 1"),
         ({"by": "run", "n_clusters": 3}, "runs are left out"), ({"by": "type"}, "which type is each run of"),
         ({"by": "cluster", "top_pool": "kept"}, "top_pool 'kept'"), ({"measures": "MAP"}, "needs a cutoff"),
@@ -209,9 +209,9 @@ FEW: dict[str, Any] = {"estimators": "as-judged", "widths": [2], "n_samples": 1}
 
 
 def test_a_measure_may_look_as_deep_as_the_pools_and_no_deeper() -> None:
-    assert vary_pool_width(load_example(), pool_depth=10, **FEW).settings.pool_depth == 10
+    assert vary_pool_width(load_example(), repool_to=10, **FEW).settings.repool_to == 10
     with pytest.raises(InputError, match=r"P@10 looks deeper than the pools, .* depth 9; take P@9"):
-        vary_pool_width(load_example(), ["P@5", "P@10"], pool_depth=9, **FEW)
+        vary_pool_width(load_example(), ["P@5", "P@10"], repool_to=9, **FEW)
 
 
 def test_five_clusters_where_nothing_is_said() -> None:

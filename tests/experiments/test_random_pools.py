@@ -87,7 +87,7 @@ TRUTH = {"a": 0.75, "b": 0.5, "c": 0.75}
 def test_nothing_but_the_drawn_pool_is_judged(seed: int, width: int, by: str) -> None:
     seen: list[Collection] = []
     example = load_example()
-    asked: dict[str, Any] = {"by": by, "pool_depth": 10, "random_seed": seed, "n_samples": 2, "n_targets": 3}
+    asked: dict[str, Any] = {"by": by, "repool_to": 10, "random_seed": seed, "n_samples": 2, "n_targets": 3}
     result = vary_pool_width(example, estimators={"spy": Spy(seen)}, widths=[width], **asked)
     for pool, given_ in zip(RandomPools().parts(example, result.settings), seen, strict=True):
         inside = example.in_pool(example.run_index(pool.pool_run_ids))
@@ -116,7 +116,7 @@ def test_pools_of_trec_8_are_as_biased_as_the_paper_says(collections: Path) -> N
     """§2.2: assumed irrelevance has more bias than condensed lists for narrow pools, less for wide ones."""
     result = vary_pool_width(
         read_real(collections / "trec8-adhoc"), estimators=["as-judged", "condensed-list"], runs="all",
-        pool_depth=10, n_samples=30, n_targets=5,
+        repool_to=10, n_samples=30, n_targets=5,
     )  # fmt: skip
     bias = result.to_frame("summary").pivot(index="pool_width", columns="estimator", values="bias")
     assert bias.index.tolist() == [2, 4, 10, 20, 40]
@@ -293,7 +293,7 @@ def test_manual_runs_of_trec_8_are_what_the_paper_says(collections: Path) -> Non
     assert round(float((relevant & manual & ~automatic).sum() / relevant.sum()), 2) == 0.24
     assert round(float((relevant & automatic & ~manual).sum() / relevant.sum()), 2) == 0.17
     result = leave_out(
-        collection, by="type", run_types=kinds, types=["manual"], runs="all", pool_depth=10,
+        collection, by="type", run_types=kinds, types=["manual"], runs="all", repool_to=10,
         estimators=["as-judged", "systems-adjustment", "condensed-list"],
     )  # fmt: skip
     whole = whole_pool(collection, "all", 10)
@@ -321,8 +321,8 @@ def test_what_cannot_be_drawn_is_refused(example: Collection) -> None:
         (vary_pool_width, {"widths": [0]}, "widths cannot be 0"),
         (vary_pool_width, {"widths": []}, "widths cannot be empty"),
         (vary_pool_width, {"measures": "P@11"}, "P@11 looks deeper"),
-        (vary_pool_width, {"pool_depth": 5}, "P@10 looks deeper .* depth 5"),
-        (vary_pool_width, {"pool_depth": 11}, "pool depth 11"),
+        (vary_pool_width, {"repool_to": 5}, "P@10 looks deeper .* depth 5"),
+        (vary_pool_width, {"repool_to": 11}, "pool depth 11"),
         (vary_pool_width, {"n_samples": 0}, "n_samples cannot be 0"),
         (vary_pool_width, {"n_targets": 0}, "n_targets cannot be 0"),
         (vary_pool_width, {"by": "team"}, "by cannot be 'team'"),
@@ -392,7 +392,7 @@ def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"strategies": "best"}, "no strategy 'best'"), ({"strategies": []}, "strategies cannot be empty"),
         ({"budgets": []}, "budgets cannot be empty"), ({"budgets": [0]}, "budgets cannot be 0"),
-        ({"measures": "P@11"}, "P@11 looks deeper"), ({"measures": "P@5", "pool_depth": 11}, "pool depth 11"),
+        ({"measures": "P@11"}, "P@11 looks deeper"), ({"measures": "P@5", "repool_to": 11}, "pool depth 11"),
         ({"truth": "some"}, "truth cannot be 'some'"), ({"measures": "Judged@10"}, "Judged@10"),
         ({"strategies": "combmnz"}, "reads the scores"),
         ({"strategies": "rbp-c", "shares": "global"}, "across topics"), ({"top": 1}, "no run at all"),
@@ -425,7 +425,7 @@ def test_an_estimator_sees_what_the_budget_bought_and_nothing_else(
 ) -> None:
     expected = restrict_judgments(example, strategy, 300, "west")
     west = tuple(r for r in example.pooled_run_ids if r.startswith("west"))
-    asked = {"strategies": strategy, "budgets": [300], "pool_depth": 10}
+    asked = {"strategies": strategy, "budgets": [300], "repool_to": 10}
     settings = compare_budgets(example, "P@10", **asked).settings
     labeled = labeled_estimators("as-judged", random_seed=1)
     settings = dataclasses.replace(settings, estimators=labeled)

@@ -25,7 +25,7 @@ COMMANDS = {
 }
 # Options of several commands; one that a command lacks has to be refused like any other slip of the pen.
 NAMES = [
-    "--measures", "-m", "--estimators", "--known-depth", "--reading", "--pool-strategy", "--pool-depth",
+    "--measures", "-m", "--estimators", "--known-depth", "--reading", "--pool-strategy", "--repool-to",
     "--top", "--seed", "--random-seed", "--ci-prob", "--columns", "--output", "-o", "--posterior",
     "--organizations", "--unpool", "--judge", "--own-judgments", "--figure", "--by", "--truth",
     "--strategies", "--budget", "--budgets", "--type", "--test", "--jobs", "--draws", "--lenient",

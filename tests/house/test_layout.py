@@ -43,6 +43,8 @@ TESTED_IN = {
     "experiments/design": "experiments/test_leaving_out experiments/test_random_pools",
     "experiments/graded_runs": "experiments/test_leaving_out experiments/test_random_pools",
     "experiments/hidden": "experiments/test_checks",
+    "experiments/judge_agreement": "experiments/test_judge_checks",
+    "experiments/judge_disputes": "experiments/test_judge_checks",
     "experiments/leave_out_results": "experiments/test_leaving_out experiments/test_several",
     "experiments/preparing": "scoring/test_prepared",
     "experiments/predictions": "experiments/test_checks",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from each import cases
@@ -188,3 +190,25 @@ def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
     add_curvature(design, weight, total, 9)
     both = [a.T @ (weight[m, k][:, None] * b) for m, a in enumerate(dense) for k, b in enumerate(dense)]
     assert full_of(total) == pytest.approx(sum(both))
+
+
+@cases("layout", LAYOUTS)
+def test_a_step_within_sums_needs_a_positive_matrix_there_alone(layout: Layout) -> None:
+    """One direction in which the matrix is negative is a sum that is held at zero."""
+    arrow, right = some_arrow(layout), np.random.default_rng(1).normal(size=layout.size)
+    factor = arrow.factor(sums_of(layout))
+    step, log_determinant = arrow.step_within(factor.multipliers, right)
+    np.testing.assert_allclose(step, factor.solve(right), atol=1e-12)
+    assert log_determinant == pytest.approx(factor.log_determinant)
+    arrow.outer[0, 0] = -40.0
+    along = np.eye(layout.size)[0]
+    with pytest.raises(np.linalg.LinAlgError):
+        arrow.factor([])
+    with pytest.raises(np.linalg.LinAlgError, match="where the sums are zero"):
+        arrow.step_within(factor.multipliers, right)
+    step, log_determinant = arrow.step_within(along[:, None], right)
+    rest = dense_matrix(arrow)[1:, 1:]
+    np.testing.assert_allclose(step, np.append(0.0, np.linalg.solve(rest, right[1:])), atol=1e-12)
+    assert log_determinant == pytest.approx(np.linalg.slogdet(rest)[1])
+    both = dataclasses.replace(factor, sums=(*factor.sums, along))
+    np.testing.assert_array_equal(both.multipliers, np.column_stack([factor.multipliers, along]))

@@ -53,6 +53,20 @@ def test_means_lie_where_the_mean_gradient_vanishes() -> None:
     assert same is mode.x
 
 
+@cases(("model", "n_taken"), [("background", 1), ("smoothed", 4)])
+def test_a_long_step_to_the_mean_is_followed_by_others_where_modes_may_jump(model, n_taken) -> None:
+    of, taken = density(model), []
+    x, theta = of.start()
+    mode = find_mode(of, theta, x)
+    derivatives = of.mean_derivatives
+    of.mean_derivatives = lambda *at: taken.append(at) or derivatives(*at)
+    find_center(of, theta, mode.x + 0.5, mode.gaussian, 1)
+    assert len(taken) == n_taken
+    taken.clear()
+    find_center(of, theta, mode.x, mode.gaussian, 1)
+    assert len(taken) == 1
+
+
 def small_density(n_hidden: list[int], n_relevant: list[int], n_topics: int) -> Density:
     """Background model of organizations that have as many hidden documents on each topic, topic by topic."""
     n_organizations = len(n_hidden) // n_topics

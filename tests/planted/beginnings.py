@@ -210,8 +210,8 @@ FAULTS = (
     Fault(
         "judgments of one's own leave with a run",
         "collection/own.py",
-        "return activate_own_judgments(dataclasses.replace(smaller, pooled=pooled",
-        "return (dataclasses.replace(smaller, pooled=pooled",
+        "return activate_own_judgments(smaller)",
+        "return smaller",
         "whole/test_own_judgments.py",
         "what the user judged is forgotten where a run is scored as new",
     ),
@@ -386,8 +386,8 @@ FAULTS = (
     Fault(
         "ties of labels count nothing",
         "evidence/labels.py",
-        "(relevant * (2 * below + nonrelevant)).sum()",
-        "(relevant * (2 * below)).sum()",
+        "(relevant * (2 * below + nonrelevant)).sum(axis=-1)",
+        "(relevant * (2 * below)).sum(axis=-1)",
         "evidence/test_labels.py",
         "the AUC of a judge of few grades is too low",
     ),

@@ -217,7 +217,7 @@ FAULTS = (
     ),
     Fault(
         "promises that are kept",
-        "experiments/judge_checks.py",
+        "experiments/judge_agreement.py",
         "(counted.n * other.rate).sum()",
         "(counted.n * counted.rate).sum()",
         "experiments/test_judge_checks.py",

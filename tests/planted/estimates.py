@@ -64,6 +64,14 @@ FAULTS = (
         "posterior-ratio(draws=500) gets the draws of the command",
     ),
     Fault(
+        "common topics tell a run nothing",
+        "posterior/difference.py",
+        "is_known = was_open & (bounds.n_unjudged == 0)",
+        "is_known = was_open & is_open",
+        "posterior/test_difference.py",
+        "the run's own differences inform its effect",
+    ),
+    Fault(
         "a run adjusts itself",
         "corrections/webber_park.py",
         "            others = pooled != run\n",

@@ -162,8 +162,8 @@ FAULTS = (
     Fault(
         "cutoff as deep as the pool",
         "experiments/settings.py",
-        "if pool_depth is not None and deepest.cutoff > pool_depth:",
-        "if pool_depth is not None and deepest.cutoff >= pool_depth:",
+        "if repool_to is not None and deepest.cutoff > repool_to:",
+        "if repool_to is not None and deepest.cutoff >= repool_to:",
         "experiments/test_own_estimators.py",
         "P@10 is refused on pools of depth 10",
     ),

@@ -6,7 +6,7 @@ import dataclasses
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +22,6 @@ from bayespool.errors import InputError, NoPoolWarning, PoolWarning
 from bayespool.experiments import SimulationSettings, load_example, simulate
 from bayespool.pooling import describe_pool, discover_pool
 from bayespool.pooling.candidates import PoolPlausibility
-from bayespool.pooling.discovery import PoolRule
 
 
 def bare_toy() -> Collection:
@@ -296,9 +295,19 @@ def test_the_depth_is_the_commonest_of_all_topics() -> None:
 
 def test_depth_beyond_every_run_makes_no_run_pooled() -> None:
     """A twentieth of a depth of 5,000 were holes enough for any run of 100 documents."""
-    for rule in get_args(PoolRule):
-        with pytest.warns(NoPoolWarning):
-            assert discover_pool(load_example(), depth=5000, rule=rule).pooled_run_ids == (), rule
+    with pytest.warns(NoPoolWarning):
+        assert discover_pool(load_example(), depth=5000, rule="skipping").pooled_run_ids == ()
+
+
+@pytest.mark.parametrize(("depth", "share"), [(3, "37"), (5000, "0.0")])
+def test_a_depth_far_from_what_the_judgments_show_is_refused(depth: int, share: str) -> None:
+    said = rf"to depth {depth} explain {share}.* % of the judgments, to depth 10 100.0 %; leave out"
+    with pytest.raises(InputError, match=said):
+        discover_pool(load_example(), depth=depth)
+    pooled = load_example().pooled_run_ids  # who names the runs answers for the depth
+    with pytest.warns(PoolWarning, match="explains less than half"):
+        assert discover_pool(load_example(), depth=3, pooled_run_ids=pooled).pool_depth == 3
+    assert discover_pool(load_example(), depth=7).pool_depth == 7
 
 
 @cache

@@ -301,8 +301,8 @@ def test_several_runs_and_judges_may_be_named(toml: Callable[..., Path], example
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
 def test_options_hold_for_files_that_say_nothing(toml: Callable[..., Path]) -> None:
     plain, other = toml(), toml("known_depth = 7", name="other.toml")
-    read = read_collections([plain, other], reading={"known_depth": 4})
-    assert [collection.pool_depth for collection in read.values()] == [4, 7]
+    read = read_collections([plain, other], reading={"known_depth": 6})
+    assert [collection.pool_depth for collection in read.values()] == [6, 7]
 
 
 def test_what_a_file_cannot_say_is_told_with_its_line(toml: Callable[..., Path]) -> None:

@@ -38,7 +38,7 @@ from bayespool.scoring.estimators import with_common_topics
 BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered", "precise", "conformal-risk-control")
 POSTERIORS = (
     "combined", "background", "interpolated", "smoothed", "odds-ratio", "ratio", "anti-precision", "evidence",
-    "rankings",
+    "rankings", "difference",
 )  # fmt: skip
 
 
@@ -166,7 +166,7 @@ def test_the_help_of_commands_lists_what_is_registered(run) -> None:
 def test_pairs_are_each_correction_and_its_posterior() -> None:
     assert named_estimators("pairs") == (
         *("background", "posterior-background", "interpolated", "posterior-interpolated"),
-        *("smoothed", "posterior-smoothed", "systems-adjustment", "posterior-ratio"),
+        *("smoothed", "posterior-smoothed", "systems-adjustment", "posterior-difference"),
         *("anti-precision", "posterior-anti-precision"),
     )
     papers = [ESTIMATORS[name].citations for name in PAIRED_ESTIMATORS]

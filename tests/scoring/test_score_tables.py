@@ -27,7 +27,7 @@ from bayespool.plots import draw_forest
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.report.terminal import print_result
 from bayespool.scoring import Scores, score
-from bayespool.scoring.score_tables import note_lines, pool_condition
+from bayespool.scoring.score_tables import conditions, note_lines
 from bayespool.tables.markup import Arrangement, TextTable, broken_heading
 
 pytestmark = [
@@ -193,8 +193,7 @@ LEGEND = (
     "nonrelevant. Unjudged: share of the ranks that the measure looks at."
 )
 LAMBDA = "λ: the indicator of pool bias, above 0 where anti-precision corrects."
-TIES = "note: ranks of equal scores, which document ids order, descending: top 3: u 2 of 8"
-NOTE = "note: s2: 1 of 3 topics missing from the run; nothing unjudged"
+NOTE = "note: s2: 1 of 3 topics missing from the run note: 2 of bookkeeping: notes() and files have them"
 
 
 def below(table: str, text: str) -> str:
@@ -228,17 +227,17 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
 def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipe is as wide as it has to be, or as the variable says; a terminal as wide as it is."""
     scores = toy_scores()
-    assert below(WIDE, printed(scores)) == f"{LEGEND} {LAMBDA} {TIES} {NOTE} {' '.join(scores.sentences())}"
+    assert below(WIDE, printed(scores)) == f"{LEGEND} {LAMBDA} {NOTE} {' '.join(scores.sentences())}"
     assert NOTE in below(WIDE, printed(scores, width=120, terminal=True))
     missing = "note: too narrow for residual, upper bound, λ; the result's files have them"
-    narrow = f"{LEGEND} {LAMBDA} {missing} {TIES} {NOTE}"
+    narrow = f"{LEGEND} {LAMBDA} {missing} {NOTE}"
     assert below(NARROW, printed(scores, width=80, terminal=True)).startswith(narrow)
     monkeypatch.setenv("COLUMNS", "80")
     assert NOTE in below(NARROW, printed(scores))
     assert NOTE in below(WIDE, printed(scores, width=120))
 
 
-def test_many_runs_fit_148_lines_of_80_columns() -> None:
+def test_many_runs_fit_150_lines_of_80_columns() -> None:
     """129 runs, each with a note of its own: the longest lists of runs and of notes are shortened."""
     one = score(toy_collection(), ["u"], ["P@3"], estimators=POINT)
     ids = tuple(f"run-with-a-name-{i}" for i in range(129))
@@ -255,7 +254,7 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
         **{name: often(getattr(found, name)) for name in names},
         **{name: np.repeat(getattr(found, name), 129, axis=0) for name in counts},
     )
-    noted = tuple(f"this run is number {i} of a campaign with many runs and more to say" for i in range(129))
+    noted = tuple(f"this run is {name} of a campaign with many runs and more to say" for name in ids)
     many: dict[str, Any] = {"run_ids": ids, "notes": noted, "std": None, "indicators": {}}
     estimates = tuple(
         dataclasses.replace(
@@ -270,7 +269,7 @@ def test_many_runs_fit_148_lines_of_80_columns() -> None:
     *points, posterior = scores.estimates  # notes of points have no column here
     scores = dataclasses.replace(scores, estimates=(*points, dataclasses.replace(posterior, notes=noted)))
     lines = printed(scores, terminal=True).splitlines()
-    assert len(lines) <= 148
+    assert len(lines) <= 150
     assert max(map(len, lines)) <= 80
     (counted,) = [line for line in lines if "more to note" in line]
     assert counted.endswith("and the result's notes()")
@@ -294,7 +293,7 @@ def test_no_number_is_cut_short_however_narrow_the_terminal(per_topic: bool) -> 
         text = printed(scores, width=width, terminal=True, **shown)
         assert "…" not in text, width
         if width >= 40:
-            assert max(map(len, text.splitlines())) <= width
+            assert max(map(len, text.splitlines()[1:])) <= width
         assert sorted(numbers_in(text.partition("Lower ")[0])) == expected, width
 
 
@@ -377,12 +376,16 @@ def test_distance_and_checks_have_tables_and_figures_where_they_are_known() -> N
 
 
 def condition(collection: Collection) -> str:
-    return pool_condition({"pool": dataclasses.asdict(describe_pool(collection))})
+    return conditions({"pool": dataclasses.asdict(describe_pool(collection))}, ["P@1"])
 
 
 def test_conditions_say_what_posteriors_rest_on(tmp_path: Path) -> None:
     toy = toy_collection()
     assert condition(toy) == ""
+    pool = {"pool": dataclasses.asdict(describe_pool(toy))}
+    below = f"extrapolated below the pool depth of {toy.pool_depth}; a, b unlike the pool"
+    assert conditions(pool, ["P@1", "nDCG@1000"], ["a", "b"]) == below
+    assert conditions(pool | {"estimand": "pooled"}, ["nDCG@1000"]) == ""
     alone = dataclasses.replace(toy, pooled=np.zeros_like(toy.pooled))
     assert condition(alone) == "no pool, posteriors on priors alone"
     judged = with_judge(alone, np.where(alone.judged, 1.0, np.nan))

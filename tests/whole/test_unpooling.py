@@ -81,12 +81,12 @@ def test_a_run_with_the_name_of_another_organization(example: Collection) -> Non
 
 
 def test_pool_depth_re_pools(example: Collection) -> None:
-    found = score(example, "new-a", pool_depth=5, estimators="as-judged")
+    found = score(example, "new-a", repool_to=5, estimators="as-judged")
     shallow = judgment_counts(example.truncate_pool(5), "new-a", cutoffs=10)
     assert wide(found)["residual"][0] == pytest.approx(shallow.residual.mean())
     assert wide(found)["residual"][0] > wide(score(example, "new-a", estimators="as-judged"))["residual"][0]
-    with pytest.raises(InputError, match="pool depth 11"):
-        score(example, "new-a", pool_depth=11)
+    with pytest.raises(InputError, match="cannot re-pool to depth 11"):
+        score(example, "new-a", repool_to=11)
 
 
 def test_command_says_what_is_wrong(run: Callable[..., Outcome], tmp_path: Path) -> None:
