@@ -400,8 +400,8 @@ class Comparison(Result):
             One row per measure, method, test and pair: ``measure``, ``method``, ``scope`` (``population``),
             ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``effect_size`` (as
             `bayespool.comparisons.effect_sizes`), ``p_value``, ``control``, ``p_adjusted``, ``level``,
-            ``significant`` (missing without a p-value, for means of draws that vary, and where the order of
-            the two is in doubt: `is_order_in_doubt`); for methods with
+            ``significant`` (of draws whose tests are repeated, what `announced_order` announces; else missing
+            without a p-value, for means of draws that vary, and where it `is_in_doubt`); for methods with
             draws and repeated tests also ``prob_significant``, ``prob_significant_greater`` and ``…_less`` (a
             significantly greater, less than b), and ``reversal_risk`` of pairs significant as judged: the
             chance that completed judgments do not confirm it in that direction.
@@ -414,12 +414,13 @@ class Comparison(Result):
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
             varies = (np.zeros(len(p)) if e.draws is None else e.draws.std()) > 0
             is_undefined = np.isnan(adjusted) | np.logical_or.outer(varies, varies)
-            is_undefined |= (adjusted <= self.level) & self.is_order_in_doubt(measure, method)
+            is_undefined |= (adjusted <= self.level) & self.is_in_doubt(measure, method, test)
             significant = np.where(is_undefined, np.nan, adjusted <= self.level)
             matrices |= {"p_adjusted": adjusted, "significant": significant}
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
                 matrices |= {
+                    "significant": s.order != 0,
                     "prob_significant": s.prob_significant,
                     "prob_significant_greater": s.n_greater / s.n_draws,
                     "prob_significant_less": s.n_greater.T / s.n_draws,
@@ -434,16 +435,18 @@ class Comparison(Result):
         frame = pd.concat(frames, ignore_index=True).reindex(columns=columns)
         return frame.astype({"significant": "boolean"})
 
-    def is_order_in_doubt(self, measure: Measure, method: str) -> npt.NDArray[np.bool_]:
-        """Return whether unjudged documents may well turn a method's order of two runs, shape (run, run).
+    def is_in_doubt(self, measure: Measure, method: str, test: SignificanceTest) -> npt.NDArray[np.bool_]:
+        """Return whether unjudged documents may well take a significant difference back, shape (run, run).
 
-        They are where the first method with draws gives that order a chance under 1 − ``level``/2. Where none
-        has draws, scores as judged are not in doubt, and corrected ones are where the bounds of the two runs
-        overlap.
+        They are where the first method with draws announces no such order, or, for a test that is not
+        repeated in draws, gives the order a chance under 1 − ``level``/2. Where none has draws, scores as
+        judged are not in doubt, and corrected ones are where the bounds of the two runs overlap.
         """
         value, shown = self.scores[method, measure].value, self.shown_method(measure)
         ahead = np.subtract.outer(value, value) > 0
-        if shown != AS_JUDGED:
+        if (drawn := self.significant.get((measure, shown, test))) is not None:
+            is_sure = drawn.order > 0
+        elif shown != AS_JUDGED:
             chance = self.draws[measure, shown, "these-topics"].prob_greater
             is_sure = chance >= 1 - self.level / 2  # two-sided, as the tests are
         elif method == AS_JUDGED:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
-from bayespool.comparisons.significance import Pairs, dunnett_critical, tukey_critical
+from bayespool.comparisons.significance import Pairs, announced_order, dunnett_critical, tukey_critical
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
@@ -413,6 +413,11 @@ class SignificantDraws:
     def prob_significant(self) -> FloatArray:
         """Share of draws in which two runs differ significantly in either direction, shape (run, run)."""
         return (self.n_greater + self.n_greater.T) / self.n_draws
+
+    @property
+    def order(self) -> IndexArray:
+        """Order of two runs that is announced by `announced_order`, 1 for the row's, shape (run, run)."""
+        return announced_order(self.n_greater / self.n_draws, self.n_greater.T / self.n_draws)
 
     def reversal_risk(self, better: BoolArray) -> FloatArray:
         """Return the probability that completed judgments do not confirm currently significant differences.

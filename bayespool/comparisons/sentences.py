@@ -302,7 +302,7 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     size = effect_sizes(comparison.scores[AS_JUDGED, measure].per_topic[[a, b]], test)[0, 1]
     letter = "r" if test == "wilcoxon" else "d"
     verb, condition = "is" if significant else "is not", ""
-    if significant and comparison.is_order_in_doubt(measure, AS_JUDGED)[a, b]:
+    if significant and comparison.is_in_doubt(measure, AS_JUDGED, test)[a, b]:
         verb, condition = "would be", " if all that is unjudged were nonrelevant"
     text = (
         f" On the existing judgments the difference of {_amount(value[a] - value[b])} {verb} significant at "
@@ -313,7 +313,8 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
         return text + "."
     if not significant:
         chance = chance_text(float(draws.prob_significant[a, b]))
-        return f"{text}; with all documents judged it would be with a chance of {chance}."
+        enough = ", enough to announce it" * bool(draws.order[a, b])
+        return f"{text}; with all documents judged it would be with a chance of {chance}{enough}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
     return text + f"; the chance that judging the unjudged documents takes it back is {chance_text(risk)}."
 

@@ -14,12 +14,14 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, FloatArray, OrderArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.names import PairControl, SignificanceTest as SignificanceTest
 from bayespool.validation import check_choice, check_share
 
 SIGNIFICANCE_LEVEL = 0.05
+ANNOUNCED_SHARE = 0.8
+"""Share of completed judgments in which a difference has to be significant to be announced."""
 _DECIMALS = 12
 _MAX_EXACT_WILCOXON = 50  # as SciPy's limit
 _MAX_CELLS_HELD = 1 << 24  # numbers
@@ -306,6 +308,32 @@ def tukey_critical(level: float, n_runs: int, degrees: int) -> float:
 
     check_share("level", level)
     return float(studentized_range.isf(level, n_runs, degrees))
+
+
+def announced_order(
+    prob_greater: FloatArray, prob_less: FloatArray, share: float = ANNOUNCED_SHARE
+) -> IndexArray:
+    """Return the significant order of pairs that completed judgments allow to announce, else 0.
+
+    Parameters
+    ----------
+    prob_greater, prob_less : ndarray of float
+        Shares of completed judgments in which the first run is significantly better, and the second one.
+    share : float, default 0.8
+        Least such share that is announced, over one half.
+
+    Returns
+    -------
+    ndarray of int64
+        1 where the first run is better, −1 where the second one is.
+
+    Examples
+    --------
+    >>> announced_order(np.array([0.9, 0.7, 0.0]), np.array([0.0, 0.2, 1.0])).tolist()
+    [1, 0, -1]
+    """
+    order = np.sign(prob_greater - prob_less)
+    return np.where(np.maximum(prob_greater, prob_less) >= share, order, 0).astype(np.int64)
 
 
 def adjust_p_values(p: FloatArray, control: PairControl = "holm", pairs: Pairs | None = None) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from bayespool.comparisons.significance import ANNOUNCED_SHARE
 from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.score_tables import conditions
@@ -111,7 +112,7 @@ COMPARISON_COLUMNS = PAIR | {
     "control": Column("control", "text", "Adjustment of the p-values for all pairs."),
     "p_adjusted": Column("adjusted\np", "p-value", "P-value adjusted for all pairs."),
     "level": Column("level", "chance", "Level of significance."),
-    "significant": Column("significant", "flag", "Whether adjusted p is at most the level; none in doubt."),
+    "significant": Column("significant", "flag", "Whether it is announced: none in doubt."),
     "prob_significant": Column("chance, all\njudged", "chance", "Chance of significance if all is judged."),
     "prob_significant_greater": Column("chance,\na higher", "chance", "Chance of a significant lead of a."),
     "prob_significant_less": Column("chance,\na lower", "chance", "Chance of a significant lead of b."),
@@ -299,22 +300,28 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
 
 
 def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
-    """Return a note on the tests of one measure with a small p-value that are not shown as significant."""
+    """Return a note on what is shown as significant in the tests of one measure, and what is not."""
     silent = rows[(rows["p_adjusted"] <= comparison.level) & rows["significant"].isna()]
-    if silent.empty:
-        return ""
-    name = str(silent["measure"].iloc[0])
-    shown = next(comparison.shown_method(m) for m in comparison.measures if str(m) == name)
+    repeated = rows.loc[rows["prob_significant"].notna(), "method"].unique()
+    name = str(rows["measure"].iloc[0])
     drawn = {method for measure, method, _ in comparison.draws if str(measure) == name}
-    sentences = []
-    if of_means := [method for method in silent["method"].unique() if method in drawn]:
+    sentences, share = [], level(ANNOUNCED_SHARE)
+    if len(repeated):
+        sentences.append(
+            f"By {', '.join(repeated)} a difference is significant that is so in {share} of the completed "
+            "judgments or more; p is that of means over them."
+        )
+    elif of_means := [method for method in silent["method"].unique() if method in drawn]:
         sentences.append(
             f"p of {', '.join(of_means)} is no verdict: a test takes means over draws as known, and they "
             "vary less over topics than judgments will."
         )
     if not drawn.issuperset(silent["method"]):
+        shown = next(comparison.shown_method(m) for m in comparison.measures if str(m) == name)
         why = "bounds of the two overlap, so that judgments may turn the order"
-        if shown != AS_JUDGED:
+        if shown in repeated:
+            why = f"{shown} does not announce it"
+        elif shown != AS_JUDGED:
             why = f"{shown} gives that order of the two a chance under {1 - comparison.level / 2:g}"
         sentences.append(f"No verdict in spite of p where {why}.")
     return " ".join(sentences)

@@ -32,8 +32,10 @@ from bayespool.measures.errors import (
     kendall_tau_b,
     mean_absolute_error,
     mean_error,
+    rank_biased_overlap,
     root_mean_squared_error,
     system_rank_error,
+    tau_ap,
 )
 from bayespool.measures.estimates import estimate_checked, note_line
 from bayespool.names import By, Runs
@@ -54,6 +56,8 @@ ERRORS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
     "bias": mean_error,
     "sre": system_rank_error,
     "kendall_tau_b": kendall_tau_b,
+    "tau_ap": tau_ap,
+    "rbo": rank_biased_overlap,
 }
 """Error measures by column name."""
 

@@ -154,14 +154,14 @@ def named_figure(name: str, caption: str, draw: Callable[[], Any], of: Sequence[
 
 
 def panel_figure(
-    name: str, caption: str, plots: Sequence[Callable[..., Any]], *, of: Sequence[object] = (), **size: float
+    name: str, caption: str, plots: Sequence[Callable[..., Any]], *, of: Sequence[object] = (), **size: Any
 ) -> Figure:
     """Return a `named_figure` with one panel per plot."""
 
     def draw() -> Any:
         from bayespool.plots.style import draw_panels
 
-        return draw_panels(plots, **size)  # type: ignore[arg-type]
+        return draw_panels(plots, **size)
 
     return named_figure(name, caption, draw, of)
 
@@ -307,6 +307,7 @@ class DesignResult(ExperimentResult):
     _rows: pd.DataFrame
 
     _where: ClassVar[str] = ""
+    _summary_columns: ClassVar[Mapping[str, Column]] = {}
     _errors: ClassVar[tuple[str, ...]] = ("mae", "rmse", "bias", "topic_rmse", "sre", "kendall_tau_b", "crps")
 
     @property
@@ -321,7 +322,8 @@ class DesignResult(ExperimentResult):
             "fold": Column("left out", "text", "The organization, run or cluster that was left out."),
         }
         label = f"width of\n{level(self.settings.ci_prob)}"
-        width, views = {"width": replace(COLUMNS["width"], label=label)}, tuple(self._summary_views())
+        width = {"width": replace(COLUMNS["width"], label=label), **self._summary_columns}
+        views = tuple(self._summary_views())
         return (
             Table("runs", "Run by run", self._rows.copy(), run_columns),
             Table("summary", "Summary", self._summary.copy(), width, views),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property, partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,22 +17,37 @@ from bayespool.comparisons.reliability import Reliability, reliability
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL, significant_pairs
 from bayespool.errors import InputError, known_names, some
 from bayespool.evidence.composition import RunCluster
+from bayespool.experiments.decisions import (
+    DECISIONS,
+    LEVELS,
+    PAIRS,
+    TopicScores,
+    decision_clause,
+    grade_decisions,
+    graded_decisions,
+)
 from bayespool.experiments.design import error_columns
 from bayespool.experiments.graded_runs import (
     DesignResult,
+    RowOrder,
     WithReportedRuns,
     best_runs_text,
     in_order,
     measure_view,
+    panel_figure,
     sre_star_note,
+    stacked,
     summarize_groups,
 )
+from bayespool.experiments.running import Columns, add_rows
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure
 from bayespool.measures.errors import system_rank_error
 from bayespool.report.result import Figure, Result
+from bayespool.tables.files import records
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.table import Column, IntervalColumn, Table, View
+from bayespool.validation import check_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +72,11 @@ _RELIABILITY = {
     "dependability_lower": Column("from", "coefficient", "Lower end of the interval of Φ."),
     "dependability_upper": Column("to", "coefficient", "Upper end of the interval of Φ."),
 }
+_DECIDED = (
+    "Significant differences from pooled runs: announced ones that are false, true ones that are missed"
+)
+_BESIDE = {"place": "outside right center", "fontsize": "small"}
+_DECISIONS = ("false", "reversed", "missed", "kendall_tau_b", "tau_ap", "rbo")
 _REFERENCE = "as-judged"
 _ROUNDING = 1e-12
 _COLLECTION_COLUMNS = {
@@ -70,6 +91,7 @@ _OVERALL = {
     "n_averaged": Column("averaged", "count", "Number of these collections."),
 }
 _ERRORS = ("mae", "mae_change", "rmse", "bias", "sre", "sre_star", "kendall_tau_b", "coverage_95", "width")
+_COLUMNS = (_ERRORS, _DECISIONS)
 _RELIABILITY_VIEW = View(
     title="reliability of the true scores",
     names=("measure",),
@@ -85,7 +107,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     """Result from `leave_out`.
 
     Its tables are ``runs``, a row per measure, estimator and run; ``summary``, a row per measure and
-    estimator over the reported runs; ``reliability`` of the true scores by measure; where clusters of runs
+    estimator over the reported runs; ``decisions`` on pairs of runs, graded at several levels and shares of
+    draws; ``reliability`` of the true scores by measure; where clusters of runs
     are left out, ``clusters``, a row per pooled run; and where types are, ``types``, a row per type, measure
     and estimator, whose SRE ranks the runs of the type among all others.
 
@@ -100,6 +123,8 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         By measure and pooled run, the score with all judgments of the pool.
     clusters : tuple of RunCluster
         Of all pooled runs, the largest first, also those that stay in the pool; else empty.
+    topic_scores : mapping of str to TopicScores
+        By measure, what `decisions` tests.
     """
 
     title = "Organizations left out of the pool"
@@ -108,15 +133,21 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
     scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
     scores_in_pool: Mapping[str, Mapping[str, float]]
     clusters: tuple[RunCluster, ...]
+    topic_scores: Mapping[str, TopicScores]
     design: str = "leave-out"
 
     _where = " left out of the pool"
+    _summary_columns = DECISIONS
     _errors = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b", "crps")
 
     def tables(self) -> tuple[Table, ...]:
-        """Return ``runs``, ``summary``, ``reliability`` and, if left out, ``clusters`` or ``types``."""
+        """Return ``runs``, ``summary``, ``decisions``, ``reliability``, and ``clusters`` or ``types``."""
         reliability = self._reliability_frame(), _RELIABILITY, (_RELIABILITY_VIEW,)
-        tables = (*super().tables(), Table("reliability", "Reliability of the scores", *reliability))
+        tables = (
+            *super().tables(),
+            Table("decisions", "Decisions on pairs of runs", self._decision_frame(), DECISIONS),
+            Table("reliability", "Reliability of the scores", *reliability),
+        )
         if self.settings.by == "type":
             names, measures = ("type", "estimator"), self.settings.measures
             type_views = tuple(measure_view(m, ", by type", names, _TYPE_COLUMNS) for m in measures)
@@ -138,21 +169,37 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
             if min(len(self.true_scores(measure)), self.n_shared_topics(measure)) < 2:
                 missing = "– (it needs two runs and two topics that all of them have)"
                 sentences.append(f"{measure}: reliability of the true scores: {missing}")
-            sentences.append(sentence)
+            rows = records(self._summary[self._summary["measure"] == measure])
+            sentences.append(sentence + decision_clause(rows))
         return tuple(sentences)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return figures ``mae`` and ``sre``; for each measure ``truth`` and, for posterior estimators,
-        ``pit``.
+        """Return figures ``mae``, ``sre`` and ``decisions``; for each measure ``truth`` and, for posterior
+        estimators, ``pit``.
         """
-        from bayespool.plots.experiments import draw_mae
+        from bayespool.plots.experiments import draw_mae, plot_decisions
 
         kinds: dict[Literal["mae", "sre"], str] = {"mae": "Mean absolute error", "sre": "System rank error"}
         figures = []
         for error, name in kinds.items():
             draw = partial(draw_mae, self, error=error)
             figures.append(Figure(error, f"{name} of every estimator", draw))
-        return (*figures, *super().figures())
+        panels = [partial(plot_decisions, self, m) for m in self._decisions["measure"].unique()]
+        decided: tuple[Figure, ...] = ()
+        if panels:
+            decided = (panel_figure("decisions", _DECIDED, panels, width=4.5, legend=_BESIDE),)
+        return (*figures, *super().figures(), *decided)
+
+    def _summary_views(self) -> Iterator[View]:
+        """Yield the views of errors and intervals, and for each measure one of decisions."""
+        yield from super()._summary_views()
+        for measure in map(str, self.settings.measures):
+            graded = self._grades[measure, self.settings.labels[0]]
+            title = (
+                f", decisions at {SIGNIFICANCE_LEVEL:g} on {graded['n_pairs']:,} pairs with pooled runs, of "
+                f"which {graded['n_true']:,} differ in truth, and the ranking"
+            )
+            yield measure_view(measure, title, ("estimator",), _DECISIONS)
 
     def _measure_notes(self, measure: Measure) -> tuple[str, ...]:
         n_shared, n_topics = self.n_shared_topics(measure), len(self.query_ids)
@@ -253,6 +300,68 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         with np.errstate(invalid="ignore"):
             return np.asarray(p < SIGNIFICANCE_LEVEL)
 
+    def decisions(self, level: float = SIGNIFICANCE_LEVEL) -> pd.DataFrame:
+        """Return the significant differences of pairs of reported runs, by the estimates and in truth.
+
+        Parameters
+        ----------
+        level : float, default 0.05
+            Largest significant p-value of the estimates; in truth it is 0.05.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, estimator, family and pair: ``measure``, ``estimator``, ``against``
+            (``pool``: the other run stays in the pool, and its score is that of all judgments; ``left out``:
+            it is left out, too), ``run_id``, ``other``, ``truth`` (1 where the run is significantly better in
+            truth, −1 where the other is, else 0), ``prob_greater`` and ``prob_less`` (shares of draws in
+            which the run, or the other, is significantly better; 0 or 1 without draws).
+
+        Notes
+        -----
+        Paired t tests on all topics of the qrels, with Holm's control over the pairs of a run with the pool,
+        as `bayespool.compare` with the run as its baseline, and over all pairs of runs left out. Up to 100
+        draws are tested; those of runs of different parts are independent.
+
+        Examples
+        --------
+        >>> from bayespool import leave_out, load_example
+        >>> pairs = leave_out(load_example(), "P@10", estimators="as-judged").decisions()
+        >>> pairs.query("against == 'pool'")["truth"].value_counts().to_dict()
+        {0: 249, -1: 66, 1: 63}
+        """
+        check_share("level", level)
+        return self._decide(level, self.settings.labels)
+
+    def _decide(self, level: float, labels: Sequence[str]) -> pd.DataFrame:
+        columns: Columns = {name: [] for name in PAIRS}
+        for measure, scores in self.topic_scores.items():
+            runs = self._reported.query("measure == @measure")["run_id"].drop_duplicates().tolist()
+            if rows := scores.decide(level, labels, runs):
+                add_rows(columns, {"measure": measure, **rows})
+        return stacked([columns])
+
+    @cached_property
+    def _decisions(self) -> pd.DataFrame:
+        return self.decisions()
+
+    @cached_property
+    def _grades(self) -> Mapping[Any, Mapping[str, float]]:
+        """Decisions on pairs with the pool, by measure and estimator."""
+        pairs = self._decisions.query("against == 'pool'")
+        groups = {key: rows for key, rows in pairs.groupby(["measure", "estimator"])}
+        keys = product(map(str, self.settings.measures), self.settings.labels)
+        return {key: grade_decisions(groups.get(key, pairs[:0])) for key in keys}
+
+    def _decision_frame(self) -> pd.DataFrame:
+        """Return graded decisions: with draws at several shares of them, else at several levels."""
+        drawn = set(self._rows.loc[self._rows["ci_prob"].notna(), "estimator"])
+        others = [label for label in self.settings.labels if label not in drawn]
+        sampled = self._decisions[self._decisions["estimator"].isin(drawn)]
+        graded = graded_decisions(sampled, {level: self._decide(level, others) for level in LEVELS})
+        order: RowOrder = {"measure": list(self.topic_scores), "estimator": self.settings.labels}
+        return in_order(graded, {**order, "against": ("pool", "left out"), "level": None, "share": None})
+
     def n_shared_topics(self, measure: object) -> int:
         """Return the number of topics shared by all reported runs, used in Tukey's test and `reliability`."""
         return int(_complete_topics(self.true_scores(measure)).shape[1])
@@ -334,7 +443,10 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
         significant = self._significant[rows["measure"].iloc[0]]
         star = np.nan if significant is None else system_rank_error(truth, value, significant)
-        return {**error_columns(rows, "sre"), "sre_star": star, **error_columns(rows, "kendall_tau_b")}
+        graded = self._grades[*rows[["measure", "estimator"]].iloc[0]]
+        decided = {name: graded[name] for name in ("false", "reversed", "missed")}
+        ranks = error_columns(rows, "kendall_tau_b", "tau_ap", "rbo")
+        return {**error_columns(rows, "sre"), "sre_star": star, **ranks, **decided}
 
 
 def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -444,11 +556,11 @@ class LeaveOutSeveralResult(Result):
         return pd.concat(columns, names=["measure", "estimator"]).reset_index()
 
     def _views(self, table: str) -> tuple[View, ...]:
-        shown: tuple[Any, ...] = ", by collection", ("collection", "estimator"), _ERRORS
+        shown: list[Any] = [(", by collection", ("collection", "estimator"), columns) for columns in _COLUMNS]
         if table == "overall":
             title = ", number of collections where an estimator is best and worst by MAE"
-            shown = title, ("estimator",), ("n_best", "n_worst", "geometric_mean")
-        return tuple(measure_view(measure, *shown) for measure in self.settings.measures)
+            shown = [(title, ("estimator",), ("n_best", "n_worst", "geometric_mean"))]
+        return tuple(measure_view(measure, *view) for measure in self.settings.measures for view in shown)
 
     def _sentence(self, measure: str) -> str:
         """Return a sentence on the estimator that most often has the smallest MAE under a measure."""

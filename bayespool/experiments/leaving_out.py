@@ -20,6 +20,7 @@ from bayespool.errors import InputError, NoCollectionError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.composition import RunCluster, cluster_runs
 from bayespool.evidence.ideals import ideal_reach
+from bayespool.experiments.decisions import TopicScores, on_grid, pack_topic_scores
 from bayespool.experiments.design import (
     Design,
     Graded,
@@ -149,6 +150,7 @@ class RunsLeftOut(Design):
     def grade(self, graded: Graded, settings: LeaveOutSettings) -> Mapping[str, Any]:
         """Return result columns, with means over the run's own topics for ``denominator="run"``."""
         rows = graded.rows()
+        rows["topic_scores"] = pack_topic_scores(graded.estimates, graded.bounds.low.scores())
         if settings.denominator == "run":
             # from the mean of B, so that an estimate without a correction is the float of an equal truth
             added = np.where(graded.counted, graded.estimates.per_topic - graded.bounds.lower, 0)
@@ -302,21 +304,39 @@ def leave_out_resolved(
     pooled, settings, design, folds = resolve_design(collection, settings)
     results = design.run(pooled, folds, settings, **execution, given=collection)
     runs = pooled.pooled_run_ids
-    in_pool = {str(m): score_bounds(pooled, runs, m).low.means() for m in settings.measures}
+    in_pool = {str(m): score_bounds(pooled, runs, m).low for m in settings.measures}
     rows, is_chosen = run_table(pooled, settings, results), settings.top_pool == "kept"  # before the folds
+    packed: dict[str, dict[str, dict[str, str]]] = {m: {e: {} for e in settings.labels} for m in in_pool}
+    keys = zip(rows["measure"], rows["estimator"], rows["run_id"], rows.pop("topic_scores"), strict=True)
+    for measure, label, run, text in keys:
+        packed[measure][label][run] = text
+    true_scores = {
+        (measure, run): run_scores
+        for result in results
+        for measure, scores in result.rest["true_scores"].items()
+        for run, run_scores in zip(result.part.run_ids, np.array(scores), strict=True)
+    }
+    pools: dict[str, dict[str, tuple[str, ...]]] = {measure: {} for measure in in_pool}
+    for part in folds:
+        for measure in map(str, part.measures):
+            pools[measure] |= dict.fromkeys(part.run_ids, part.pool_run_ids)
     return LeaveOutResult(
         **result_fields(collection, pooled, settings, results),
         n_pooled_runs={str(m): len(runs) for m in settings.measures},
-        scores_in_truth={
-            (measure, run): run_scores
-            for result in results
-            for measure, scores in result.rest["true_scores"].items()
-            for run, run_scores in zip(result.part.run_ids, np.array(scores), strict=True)
-        },
+        scores_in_truth=true_scores,
         seconds=total_seconds(results),
         clusters=design.clusters,
         _rows=with_reported(rows, ["measure", "estimator"], "truth", settings.top, every=is_chosen),
-        scores_in_pool={m: dict(zip(runs, scores.tolist(), strict=True)) for m, scores in in_pool.items()},
+        scores_in_pool={m: dict(zip(runs, v.means().tolist(), strict=True)) for m, v in in_pool.items()},
+        topic_scores={
+            measure: TopicScores(
+                packed[measure],
+                {run: on_grid(scores) for (of, run), scores in true_scores.items() if of == measure},
+                dict(zip(runs, on_grid(values.scores()), strict=True)),
+                pools[measure],
+            )
+            for measure, values in in_pool.items()
+        },
     )
 
 

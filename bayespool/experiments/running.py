@@ -95,7 +95,7 @@ def add_rows(columns: Columns, row: Mapping[str, Any]) -> None:
         columns.setdefault(name, []).extend(value if isinstance(value, list) else [value] * n_rows)
 
 
-_FORMAT = 9  # of the files and of the engines' results in them
+_FORMAT = 10  # of the files and of the engines' results in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 

@@ -13,8 +13,10 @@ from .errors import (
     mean_absolute_error as mean_absolute_error,
     mean_error as mean_error,
     overtaken_runs as overtaken_runs,
+    rank_biased_overlap as rank_biased_overlap,
     root_mean_squared_error as root_mean_squared_error,
     system_rank_error as system_rank_error,
+    tau_ap as tau_ap,
 )
 from .estimates import (
     Diagnostics as Diagnostics,

@@ -16,6 +16,7 @@ from .experiments import (
     plot_audit as plot_audit,
     plot_budgets as plot_budgets,
     plot_common_topics as plot_common_topics,
+    plot_decisions as plot_decisions,
     plot_elpd as plot_elpd,
     plot_held_out_pit as plot_held_out_pit,
     plot_labels as plot_labels,

@@ -143,6 +143,38 @@ def draw_mae(result: Any, *, error: Literal["mae", "sre"] = "mae") -> Figure:
     return style.draw_panels(plots, width=8 if len(families) == 1 else 4.4, height=height, legend=legend)
 
 
+def plot_decisions(
+    result: Any, measure: object = None, *, share: float = 0.8, ax: Axes | None = None
+) -> Axes:
+    """Plot which significant differences from pooled runs are missed, against those announced that are false.
+
+    A line per estimator: over the share of draws that announces a difference, from 50 to 95 %, or without
+    draws over the level of the test.
+
+    Parameters
+    ----------
+    result : LeaveOutResult
+    measure : measure, optional
+    share : float, default 0.8
+        Share of draws at the large mark; without draws the mark is at the level 0.05.
+    ax : matplotlib.axes.Axes, optional
+    """
+    frame = result.to_frame("decisions")
+    rows = style.measure_rows(frame[frame["against"] == "pool"], measure)
+    axes = style.axes_or_new(ax)
+    labels = result.settings.labels
+    for label in labels:
+        of, look = rows[rows["estimator"] == label], style.method_look(label, labels)
+        is_marked = of["share"].eq(share) | (of["share"].isna() & of["level"].eq(0.05))
+        x, y = 100 * of["missed"], 100 * of["false"]
+        axes.plot(x, y, color=look.color, lw=1.6 if of["share"].notna().any() else 0.6)
+        axes.plot(x[is_marked], y[is_marked], ls="", ms=7, label=literal(label), **look.marker)
+    axes.set(xlim=(0, None), ylim=(0, None))
+    style.grid_behind(axes)
+    name = rows["measure"].iloc[0]
+    return style.label_axes(axes, "missed, % of the true ones", "false, % of those announced", name)
+
+
 def _rows(result: Any, measure: object, estimator: str) -> pd.DataFrame:
     return style.rows_with(
         style.measure_rows(_reported(result), measure), "estimator", estimator, "estimator"

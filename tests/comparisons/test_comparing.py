@@ -16,6 +16,7 @@ from toys import from_rankings
 from bayespool.arrays import FloatArray
 from bayespool.comparisons import Comparison, adjust_p_values, compare, dunnett, paired_t
 from bayespool.comparisons.comparing import compare_scores
+from bayespool.comparisons.significance import ANNOUNCED_SHARE
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.names import AS_JUDGED, Control
@@ -66,9 +67,14 @@ def test_tests_are_done_on_every_methods_scores_and_adjusted_over_pairs() -> Non
         assert row["p_value"] == pytest.approx(stats.ttest_rel(e.per_topic[1], e.per_topic[2]).pvalue)
         assert row["p_adjusted"] == pytest.approx(p[1, 2])
         if e.draws is None:
-            assert row["significant"] == (p[1, 2] <= 0.05)
+            chance = frame.loc[(str(e.measure), "posterior-ratio", *row.name[2:]), "prob_significant"]
+            is_in_doubt = p[1, 2] <= 0.05 and chance < ANNOUNCED_SHARE
+            expected = pd.NA if is_in_doubt else p[1, 2] <= 0.05
+            assert row["significant"] is expected or row["significant"] == expected
         else:  # a test of means takes unjudged documents for known
-            assert row["significant"] is pd.NA
+            assert row["significant"] == (row["prob_significant"] >= ANNOUNCED_SHARE)
+            wilcoxon = frame.loc[(str(e.measure), e.method, "wilcoxon", "new-b", "north-2")]
+            assert wilcoxon["significant"] is pd.NA
         tukey = frame.loc[(str(e.measure), e.method, "tukey-hsd", "new-b", "north-2")]
         assert tukey["control"] == "tukey-hsd"
         assert tukey["p_adjusted"] == tukey["p_value"]
@@ -83,13 +89,13 @@ def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
     assert len(drawn) == 2 * 2 * 6
     for key, row in drawn.iterrows():
         expected = np.nan
-        if now.loc[key, "significant"]:
+        if now.loc[key, "p_adjusted"] <= 0.05:
             way = "greater" if now.loc[key, "difference"] > 0 else "less"
             expected = 1 - row[f"prob_significant_{way}"]
         assert row["reversal_risk"] == pytest.approx(expected, nan_ok=True)
         both = row["prob_significant_greater"] + row["prob_significant_less"]
         assert row["prob_significant"] == pytest.approx(both)
-    assert now["significant"].sum() >= 4
+    assert (now["p_adjusted"] <= 0.05).sum() >= 4
     assert frame[frame["test"] == "wilcoxon"]["prob_significant"].isna().all()
 
 
@@ -111,22 +117,34 @@ def test_no_order_that_judging_may_turn_is_called_significant() -> None:
     found = compare_scores(with_posterior(doubtful("background(e=0.1)"), 0.95))
     tests = rows_of_tests(found)
     assert all(tests[method]["p_adjusted"] < 0.001 for method in (AS_JUDGED, "background"))
-    assert all(row["significant"] is pd.NA for row in tests.values())
+    assert all(tests[method]["significant"] is pd.NA for method in (AS_JUDGED, "background"))
+    assert not tests["posterior-known"]["significant"]
     assert found.draws[found.measures[0], "posterior-known", "these-topics"].prob_greater[0, 1] == 0.5
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
-    assert "No verdict in spite of p where posterior-known gives that order of the two a chance under" in text
+    assert "No verdict in spite of p where posterior-known does not announce it" in text
     assert "would be significant at 0.05 if all that is unjudged were nonrelevant (paired t test" in text
     assert " yes " not in text
 
 
-def test_means_over_draws_have_a_line_that_they_are_no_verdict() -> None:
+@pytest.mark.parametrize(
+    ("test", "is_significant", "line"),
+    [
+        (
+            "paired-t",
+            True,
+            "By posterior-known a difference is significant that is so in 80 % of the completed",
+        ),
+        ("wilcoxon", pd.NA, "p of posterior-known is no verdict: a test takes means over draws as known"),
+    ],
+)
+def test_a_line_says_what_is_significant_by_draws(test: Any, is_significant: Any, line: str) -> None:
     scores = score(load_example(), NEW, "P@10", estimators=["as-judged", "condensed-list"])
-    found = compare_scores(with_posterior(scores))
+    found = compare_scores(with_posterior(scores), tests=(test,))
     tests = rows_of_tests(found)
     assert [tests[method]["significant"] for method in (AS_JUDGED, "condensed-list")] == [True, True]
-    assert tests["posterior-known"]["significant"] is pd.NA
+    assert tests["posterior-known"]["significant"] is is_significant
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
-    assert "p of posterior-known is no verdict: a test takes means over draws as known" in text
+    assert line in text
     assert "in spite of p" not in text
 
 

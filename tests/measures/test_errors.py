@@ -12,8 +12,10 @@ from bayespool.measures import (
     mean_absolute_error,
     mean_error,
     overtaken_runs,
+    rank_biased_overlap,
     root_mean_squared_error,
     system_rank_error,
+    tau_ap,
 )
 
 TRUTH = [0.5, 0.4, 0.4, 0.3, 0.1]
@@ -66,3 +68,26 @@ def test_kendall_tau_b() -> None:
     assert kendall_tau_b(TRUTH, VALUE) == pytest.approx(0)  # 4 and 4
     assert kendall_tau_b(TRUTH, TRUTH) == pytest.approx(1)
     assert np.isnan(kendall_tau_b(TRUTH, [0.2] * 5))
+
+
+def test_tau_ap_is_its_definition() -> None:
+    """In bagcdfe, of the runs above a, g, c, d, f and e 0, 2, 2, 3, 4 and 4 belong there."""
+    truth, value = [7, 6, 5, 4, 3, 2, 1], [6, 7, 4, 3, 1, 2, 5]
+    shares = [0, 2 / 2, 2 / 3, 3 / 4, 4 / 5, 4 / 6]
+    assert tau_ap(truth, value) == pytest.approx(2 * np.mean(shares) - 1)
+    assert tau_ap(truth, truth) == 1
+    assert tau_ap(truth, truth[::-1]) == -1
+    assert tau_ap([2, 1, 1], [3, 2, 1]) == pytest.approx(2 * np.mean([1, 3 / 4]) - 1)
+    assert tau_ap([3, 2, 1], [2, 2, 1]) == pytest.approx(2 * np.mean([1, 0, 1]) - 1)
+    assert np.isnan(tau_ap(truth, [1] * 7))
+
+
+def test_rank_biased_overlap_is_that_of_another_program() -> None:
+    """Values of rbo_ext of the package rbo 0.1.3, of abcdefg and bagcdfe."""
+    truth, value = [7, 6, 5, 4, 3, 2, 1], [6, 7, 4, 3, 1, 2, 5]
+    assert rank_biased_overlap(truth, value) == pytest.approx(0.8318115)
+    assert rank_biased_overlap(truth, value, persistence=0.5) == pytest.approx(0.43385416666666665)
+    assert rank_biased_overlap(truth, truth) == pytest.approx(1)
+    assert rank_biased_overlap([2, 1], [1, 1], persistence=0.5) == pytest.approx((2 / 3) / 2 + 1 / 4 + 1 / 4)
+    with pytest.raises(InputError, match="persistence"):
+        rank_biased_overlap(truth, value, persistence=1)

@@ -80,8 +80,12 @@ def test_written_files(tmp_path: Path) -> None:
     shown = OF_ALL["leave-out"]()
     for folder in (tmp_path / "one", tmp_path / "two"):
         shown.save(folder)
-    names = [f"{table}.{end}" for table in ("reliability", "runs", "summary") for end in ("csv", "parquet")]
-    names += ["settings.json", "mae.png", "pit-P_10.png", "sre.png", "truth-P_10.png"]
+    names = [
+        f"{table}.{end}"
+        for table in ("decisions", "reliability", "runs", "summary")
+        for end in ("csv", "parquet")
+    ]
+    names += ["settings.json", "decisions.png", "mae.png", "pit-P_10.png", "sre.png", "truth-P_10.png"]
     assert {path.name for path in (tmp_path / "one").iterdir()} == set(names)
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
@@ -96,7 +100,7 @@ def test_a_folder_keeps_what_is_not_of_the_result(tmp_path: Path) -> None:
     less = leave_out(small(), "P@5", estimators="as-judged")
     less.save(folder, figures="png")
     left = {path.name for path in folder.iterdir() if path.suffix in (".svg", ".png")}
-    assert left == {"mine.svg", "mae.png", "sre.png", "truth-P_5.png"}
+    assert left == {"mine.svg", "decisions.png", "mae.png", "sre.png", "truth-P_5.png"}
     before = {path: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(OutputError, match="holds the results of leave-out"):
         OF_ALL["random-pools"]().save(folder)
