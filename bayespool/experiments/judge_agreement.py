@@ -1,12 +1,4 @@
-"""Agreement of a judge's labels with the judgments: numbers, shares, and intervals over topics.
-
-References
-----------
-A. C. Davison & D. V. Hinkley (1997). Bootstrap Methods and their Application, §3.8: of data in groups, groups
-are resampled whole.
-E. Yilmaz, J. A. Aslam & S. Robertson (2008). A new rank correlation coefficient for information retrieval.
-SIGIR.
-"""
+"""Agreement of a judge's labels with the judgments: numbers, shares, and intervals over topics."""
 
 from __future__ import annotations
 
