@@ -91,6 +91,8 @@ from .scoring import (
     PreparedCollection as PreparedCollection,
     Scores as Scores,
     StoredScores as StoredScores,
+    collect_labels as collect_labels,
+    documents_to_label as documents_to_label,
     impute as impute,
     judge_next as judge_next,
     pyterrier_measure as pyterrier_measure,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bayespool import experiments
+from bayespool import experiments, scoring
 from bayespool.cli.commands import command
 from bayespool.cli.files import (
     RUNS,
@@ -17,6 +17,7 @@ from bayespool.cli.files import (
     report_interruption,
     stage_progress,
 )
+from bayespool.cli.messages import echo
 from bayespool.cli.parameters import own_option
 from bayespool.cli.results import OUTPUT_OPTIONS, Outputs
 from bayespool.errors import InputError
@@ -27,6 +28,16 @@ JOBS = {
         "--jobs",
         type=int,
         help="Processes, at most one per part of the work; default: one per core.",
+    ),
+}
+_TASKS = {
+    **JOBS,
+    "tasks": own_option(
+        "--tasks",
+        type=Path,
+        metavar="<path>",
+        help="Do nothing but write the documents that a judge should label, as JSON lines: the unjudged ones "
+        "of the runs to score, and judged ones that show what its labels are worth.",
     ),
 }
 _CLUSTER = {
@@ -162,16 +173,21 @@ def budgets(files: Files, keywords: dict[str, Any], outputs: Outputs, **executio
     argument=RUNS,
     first="qrels pool organizations judges measures intervals unpool collections folder figure jobs "
     "random_seed",
-    more="posterior repool_to own_judgments known_depth pool_strategy reading",
-    own=JOBS,
+    more="tasks posterior repool_to own_judgments known_depth pool_strategy reading",
+    own=_TASKS,
     short="Evaluate the labels of second judges",
 )
-def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1) -> None:
+def judges(
+    files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1, tasks: Path | None = None
+) -> None:
     """Evaluate the labels of second judges: how they agree with the judgments on hidden documents, which
     organizations they favor, how many documents they label, and (--intervals) how much they narrow intervals.
 
-    Give labels with --judge. Runs to score are optional.
+    Give labels with --judge. Runs to score are optional. --tasks says which documents to have labeled.
     """
+    if tasks is not None:
+        _write_tasks(files, keywords, tasks)
+        return
     named = files.keywords()
     if not named.get("judges"):
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
@@ -180,6 +196,18 @@ def judges(files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int =
     label = "scores with and without labels"
     work = experiments.check_judges
     _run(work, files, keywords, outputs, parts="judges", label=label, n_lines=None, of_runs=True, jobs=jobs)
+
+
+def _write_tasks(files: Files, keywords: dict[str, Any], path: Path) -> None:
+    """Write the documents that a judge should label, a line of JSON each."""
+    from bayespool.tables.files import atomic_write
+
+    with stage_progress() as say:
+        collection, targets = files.read(say, keywords)
+    given = {name: keywords[name] for name in ("measures", "unpool", "random_seed") if name in keywords}
+    listed = scoring.documents_to_label(collection, targets, **given)
+    atomic_write(path, listed.to_json(orient="records", lines=True, force_ascii=False))
+    echo(f"{path}: {len(listed):,} documents to label")
 
 
 @command(

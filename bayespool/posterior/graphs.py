@@ -136,7 +136,8 @@ def find_documents(problem: ScoringProblem, prepared: PreparedModel) -> Unjudged
     thresholds = find_thresholds(problem.collection, measure)
     if not isinstance(measure, Additive) or len(thresholds) > 1:
         raise InputError(
-            f"no node of a graph has {measure}, which is no sum over relevant documents",
+            f"no node of a graph has {measure}: it is no sum over relevant documents, or has a model for "
+            "each of several levels of relevance",
             hint=f"fit(collection, {str(measure)!r}, run_ids=…) draws it; for a node take P@{measure.cutoff}",
         )
     names = [problem.collection.organizations[o] for o in problem.organization]

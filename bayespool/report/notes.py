@@ -16,6 +16,8 @@ _BOOKKEEPING = re.compile(
     r"nothing unjudged|ideal ranking and number|ranks of (equal )?scores (that|which)|ranks of equal|"
     r"counts? as one organization"
 )
+_TIES = re.compile(r"(\d+) of (\d+)")
+_MANY_TIES = 0.5  # of a run's top ranks
 _NUMBER = re.compile(r"(?<![\w.@=()-])\d[\d,]*(?:\.\d+)?(?![\w.]*\w)")
 
 
@@ -33,6 +35,8 @@ def severity(note: str) -> int:
     """
     if _CHANGES_READING.search(note):
         return 0
+    if "ranks of equal" in note and any(int(n) > _MANY_TIES * int(of) for n, of in _TIES.findall(note)):
+        return 1
     names = (part.partition("(")[0] for part in note.split(": ")[:2])
     is_of_point = any(name in ESTIMATORS and ESTIMATORS[name].kind == "point" for name in names)
     return 2 if is_of_point or _BOOKKEEPING.search(note) else 1

@@ -12,6 +12,7 @@ from .estimators import (
 from .imputing import Imputations as Imputations, impute as impute
 from .judging import JudgingEffect as JudgingEffect, NextJudgments as NextJudgments, judge_next as judge_next
 from .judging_influence import Goal as Goal
+from .labeling import collect_labels as collect_labels, documents_to_label as documents_to_label
 from .pools import CandidatePools as CandidatePools, DocumentsToJudge as DocumentsToJudge
 from .prepared import PreparedCollection as PreparedCollection, read_prepared as read_prepared
 from .scores import Scores as Scores, StoredScores as StoredScores, read_scores as read_scores

@@ -23,7 +23,7 @@ SHAPE = ["command", "version", "settings", "metadata", "tables", "columns", "not
 POOLS = {"pools", "summary", "pool_runs"}
 # Nothing of several processes, nothing drawn: each command, its options, and its tables.
 FOLDERS: dict[str, tuple[str, set[str]]] = {
-    "leave-out": ("--estimators background --jobs 1", {"runs", "summary", "reliability"}),
+    "leave-out": ("--estimators background --jobs 1", {"decisions", "runs", "summary", "reliability"}),
     "check predictions": ("--models evidence --posterior draws=30", {"calibration", "elpd", "runs"}),
     "budgets": (
         "--strategies take --budgets 100 --jobs 1",

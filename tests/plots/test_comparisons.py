@@ -111,7 +111,7 @@ def test_differences_from_a_baseline_are_a_row_each() -> None:
 def test_many_pairs_are_shown_by_rank() -> None:
     assert draw_comparison(compared(*FOUR)).axes[0].get_xlabel() == "difference in P@10"
     figure = draw_comparison(compared(*load_example().pooled_run_ids[:13]))
-    assert figure.axes[0].get_xlabel() == "rank by P@10, these topics"
+    assert figure.axes[0].get_xlabel() == "rank by P@10,\nthese topics"
     assert not overlapping(figure)
 
 
