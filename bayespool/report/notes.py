@@ -10,7 +10,7 @@ from bayespool.corrections import ESTIMATORS
 _CHANGES_READING = re.compile(
     r"no pool|the pool is in doubt|a pool of one organization|unlike the pool|below the pool depth|refuted|"
     r"diagnostics failed|judgments decided|intervals (hold|contain) only|have no value|missing from the run|"
-    r"nothing of it is judged|ranks and scores disagree"
+    r"nothing of it is judged|ranks and scores disagree|interval has no width|not fully judged"
 )
 _BOOKKEEPING = re.compile(
     r"nothing unjudged|ideal ranking and number|ranks of (equal )?scores (that|which)|ranks of equal|"

@@ -116,7 +116,7 @@ def test_a_pooled_run_without_unjudged_documents_has_its_score() -> None:
 def test_measures_that_no_node_has(measure: str) -> None:
     graph = model_graph(graded_example(), measure)  # without runs there is no node
     assert "hidden_relevant" in graph.named_vars
-    with pytest.raises(InputError, match=r"no sum over relevant documents; fit\(collection, '"):
+    with pytest.raises(InputError, match=r"several levels of relevance; fit\(collection, '"):
         model_graph(graded_example(), measure, run_ids=TARGETS)
 
 
