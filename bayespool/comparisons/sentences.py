@@ -316,7 +316,9 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
         enough = ", enough to announce it" * bool(draws.order[a, b])
         return f"{text}; with all documents judged it would be with a chance of {chance}{enough}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
-    return text + f"; the chance that judging the unjudged documents takes it back is {chance_text(risk)}."
+    too_much = ", too much to announce it" * (not draws.order[a, b])
+    back = f"the chance that judging the unjudged documents takes it back is {chance_text(risk)}{too_much}"
+    return f"{text}; {back}."
 
 
 def _position(names: Sequence[str], name: object | None, kind: str) -> int:
