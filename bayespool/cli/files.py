@@ -297,7 +297,7 @@ def _judges(texts: tuple[str, ...]) -> dict[str, list[Path]]:
     from bayespool.collection.readers import run_id_from_file
 
     judges: dict[str, list[Path]] = {}
-    unnamed = set()
+    repeatable = set()  # names that stand before files
     for text in texts:
         name, named, file = text.partition("=")
         path = Path(file) if named and not Path(text).exists() else Path(text)
@@ -305,10 +305,11 @@ def _judges(texts: tuple[str, ...]) -> dict[str, list[Path]]:
         name = name if is_named else run_id_from_file(path)
         if not name or (not file and named):
             raise InputError(f"--judge {text}: give a name and a file", hint="--judge NAME=FILE")
-        if name in judges and not (is_named and name not in unnamed):
+        if name in judges and not (is_named and name in repeatable):
             hint = "--judge NAME=FILE, with one name for labels of a judge that was asked several times"
             raise InputError(f"--judge {text}: two judges are called {name!r}", hint=hint)
-        unnamed |= set() if is_named else {name}
+        if is_named:
+            repeatable.add(name)
         judges.setdefault(name, []).append(path)
     return judges
 

@@ -338,11 +338,8 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels | Sequence[La
         replicates = np.array([_labels_of_pairs(collection, name, labels) for labels in several])
         judge = Judge(name, replicates[0])
         if len(several) > 1:
-            is_labeled = ~np.isnan(replicates)
-            n = is_labeled.sum(axis=0)
-            label = np.where(
-                n > 0, np.where(is_labeled, replicates, 0).sum(axis=0) / np.maximum(n, 1), np.nan
-            )
+            with np.errstate(invalid="ignore"):  # NaN for a document without a label
+                label = np.nansum(replicates, axis=0) / (~np.isnan(replicates)).sum(axis=0)
             judge = Judge(name, label, replicates=replicates)
         if not judge.thresholds:
             warn_caller(

@@ -505,14 +505,18 @@ def significant_draws(
         if test == "tukey-hsd" or control == "dunnett":
             significant = _exceed(part, total, difference, critical)
         else:
-            significant = _paired_t(part, difference, level, control, family)
+            significant = paired_t_in_draws(part, difference, level, control, family)
         n_greater += (significant & (difference > 0)).sum(axis=0)
     return SignificantDraws(test, level, control, n_draws, n_greater)
 
 
-def _paired_t(
+def paired_t_in_draws(
     part: FloatArray, difference: FloatArray, level: float, control: Control, family: Pairs
 ) -> BoolArray:
+    """Return which runs differ significantly in each draw, shape (draw, run, run).
+
+    ``part`` has the shape (draw, run, topic), ``difference`` of totals (draw, run, run).
+    """
     from scipy.special import stdtr, stdtrit
 
     n_topics = part.shape[2]

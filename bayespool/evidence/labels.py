@@ -198,21 +198,22 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
     Parameters are as in `grade_counts`.
     """
     state = states(collection.relevance, rel, given)
-    known = np.append(((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0), False)
-    is_relevant, grade = np.append(state == RELEVANT, False), np.append(judge.grade, np.int8(-1))
-    top = collection.document[:, :, :_LIFT_DEPTH]
+    known = ((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0)
+    is_relevant, grade = state == RELEVANT, judge.grade
     shape = 2, len(judge.thresholds) + 1
 
-    def counted(pair: IntArray) -> IndexArray:
+    def counted(pair: OrderArray) -> IndexArray:
         """Return numbers of documents by relevance and grade, shape (2, grade)."""
         return _cross_table(is_relevant[pair].astype(np.intp), grade[pair], shape)
 
-    everyone = counted(_known_documents(top, known))
+    documents = top_documents(collection, judge)
+    everyone = counted(documents[known[documents]])
     n_organizations = len(collection.organizations)
     n = np.zeros(n_organizations, dtype=np.int64)
     lift, error = np.full(n_organizations, np.nan), np.full(n_organizations, np.nan)
     for o in range(n_organizations):
-        own = _known_documents(top[submitters(collection, judge) == o], known)
+        documents = top_documents(collection, judge, o)
+        own = documents[known[documents]]
         n[o] = len(own)
         others = everyone - counted(own)
         n_others = others.sum(axis=1, keepdims=True)
@@ -240,16 +241,11 @@ def submitters(collection: Collection, judge: Judge) -> IntArray:
     return collection.organization if judge.organization is None else judge.organization
 
 
-def top_documents(collection: Collection, judge: Judge, organization: int) -> OrderArray:
-    """Return the documents in the top 10 of an organization's runs, by index, shape (document,)."""
-    pair = np.unique(collection.document[submitters(collection, judge) == organization, :, :_LIFT_DEPTH])
+def top_documents(collection: Collection, judge: Judge, organization: int | None = None) -> OrderArray:
+    """Return the documents in the top 10 of all runs, or of an organization's, by index, (document,)."""
+    runs = slice(None) if organization is None else submitters(collection, judge) == organization
+    pair = np.unique(collection.document[runs, :, :_LIFT_DEPTH])
     return np.asarray(pair[pair >= 0])
-
-
-def _known_documents(document: IntArray, known: BoolArray) -> IntArray:
-    """Return the distinct documents in rankings whose relevance and grade are known, (document,)."""
-    pair = np.unique(document)
-    return pair[known[pair]]
 
 
 def in_top(collection: Collection, depth: int) -> BoolArray:
@@ -376,9 +372,8 @@ def kappas(counted: GradeCounts) -> FloatArray:
     relevant, nonrelevant = counted.n_relevant, counted.n_nonrelevant
     n_relevant, n_nonrelevant = (n.sum(axis=-1, keepdims=True) for n in (relevant, nonrelevant))
     n = n_relevant + n_nonrelevant
-    labeled_relevant = (
-        n_relevant - np.cumsum(relevant, axis=-1)[..., :-1]
-    )  # relevant ones above the threshold
+    # relevant documents above the threshold
+    labeled_relevant = n_relevant - np.cumsum(relevant, axis=-1)[..., :-1]
     labeled = n - np.cumsum(relevant + nonrelevant, axis=-1)[..., :-1]
     agree = n - labeled - n_relevant + 2 * labeled_relevant
     expected = labeled * n_relevant + (n - labeled) * n_nonrelevant

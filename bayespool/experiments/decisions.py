@@ -141,16 +141,27 @@ def grade_decisions(pairs: pd.DataFrame, share: float = ANNOUNCED_SHARE) -> dict
     """Return numbers of decisions on pairs, and the shares that are false, reversed and missed."""
     truth = pairs["truth"].to_numpy()
     order = announced_order(pairs["prob_greater"].to_numpy(), pairs["prob_less"].to_numpy(), share)
-    n_announced, n_true = int((order != 0).sum()), int((truth != 0).sum())
-    of_announced, of_true = n_announced or np.nan, n_true or np.nan
-    return {
+    numbers = {
         "n_pairs": len(pairs),
-        "n_true": n_true,
-        "n_announced": n_announced,
-        "false": float(((order != 0) & (truth == 0)).sum() / of_announced),
-        "reversed": float((order * truth < 0).sum() / of_announced),
-        "missed": float(((truth != 0) & (order != truth)).sum() / of_true),
+        "n_true": int((truth != 0).sum()),
+        "n_announced": int((order != 0).sum()),
     }
+    return numbers | {name: float(share) for name, share in wrong_shares(order, truth).items()}
+
+
+def wrong_shares(order: IndexArray, truth: IndexArray) -> dict[str, FloatArray]:
+    """Return shares of announced orders that are false and reversed, and of true ones that are missed.
+
+    Orders are −1, 0 or 1, of shape (..., pair); shares have the shape (...,), NaN without any.
+    """
+    is_announced, is_true = order != 0, truth != 0
+    wrong = {
+        "false": (is_announced & ~is_true, is_announced),
+        "reversed": (order * truth < 0, is_announced),
+        "missed": (is_true & (order != truth), is_true),
+    }
+    with np.errstate(invalid="ignore"):
+        return {name: np.asarray(of.sum(axis=-1) / all_.sum(axis=-1)) for name, (of, all_) in wrong.items()}
 
 
 def graded_decisions(sampled: pd.DataFrame, tested: Mapping[float, pd.DataFrame]) -> pd.DataFrame:

@@ -12,12 +12,14 @@ import numpy as np
 from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection, Judge
 from bayespool.collection.judges import judge_where_labeled
+from bayespool.comparisons.draws import paired_t_in_draws
 from bayespool.comparisons.significance import SIGNIFICANCE_LEVEL
 from bayespool.corrections.labels import grade_relevance, is_on_scale, label_relevance
 from bayespool.evidence import GradeCounts, LabelConfusion, auc, kappas, label_lift
 from bayespool.evidence.bounds import score_bounds, unjudged_documents
 from bayespool.evidence.ideals import NONRELEVANT, RELEVANT, states
 from bayespool.evidence.labels import KINDS_OF_DOCUMENTS, grade_names, top_documents
+from bayespool.experiments.decisions import wrong_shares
 from bayespool.measures import Measure
 from bayespool.measures.errors import kendall_tau_b, tau_ap
 from bayespool.names import Estimand
@@ -251,11 +253,10 @@ def ranking_rows(
             means = (times @ truth[runs].T, times @ value[runs].T)
             correlations = np.array([correlation(*pair) for pair in zip(*means, strict=True)])
             rows |= intervals.columns(name, correlations)
-        true, announced = (_significant_orders(scores, times) for scores in (truth, value))
-        for name, has, other in (("false", announced, true), ("missed", true, announced)):
-            with np.errstate(invalid="ignore"):
-                shares = ((has != 0) & (has != other)).sum(axis=1) / (has != 0).sum(axis=1)
-            rows |= intervals.columns(name, shares, is_chance=True)
+        orders = (_significant_orders(scores, times) for scores in (value, truth))
+        shares = wrong_shares(*orders)
+        rows |= intervals.columns("false", shares["false"] + shares["reversed"], is_chance=True)
+        rows |= intervals.columns("missed", shares["missed"], is_chance=True)
         yield rows
 
 
@@ -264,18 +265,13 @@ def _significant_orders(scores: FloatArray, times: IndexArray) -> IndexArray:
 
     1 is for a better first run. Paired t tests with Holm's adjustment over all pairs.
     """
-    from scipy.special import stdtr
-
     first, second = np.triu_indices(len(scores), 1)
-    difference, n = scores[first] - scores[second], times[0].sum()
-    mean = times @ difference.T / n
-    variance = (times @ (difference**2).T / n - mean**2).clip(0) * n / (n - 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p = 2 * stdtr(n - 1, -np.abs(mean) / np.sqrt(variance / n))
-    place = np.argsort(np.argsort(p, axis=1, kind="stable"), axis=1)
-    sorted_p = np.sort(p, axis=1) * np.arange(len(first), 0, -1)
-    adjusted = np.take_along_axis(np.maximum.accumulate(sorted_p, axis=1), place, axis=1)
-    return np.where(adjusted < SIGNIFICANCE_LEVEL, np.sign(mean), 0).astype(np.int64)
+    topics = np.array([np.repeat(np.arange(len(n)), n) for n in times])
+    drawn = scores[:, topics].transpose(1, 0, 2)
+    total = drawn.sum(axis=2)
+    difference = total[:, :, None] - total[:, None, :]
+    significant = paired_t_in_draws(drawn, difference, SIGNIFICANCE_LEVEL, "holm", (first, second))
+    return np.asarray(np.where(significant, np.sign(difference), 0)[:, first, second], dtype=np.int64)
 
 
 def coverage_rows(

@@ -249,9 +249,10 @@ _N_SHOWN = 5  # disputed topics and documents in the terminal
 class JudgeCheck(Result):
     """Result from `bayespool.check_judges`, a check of second judges' labels on a collection.
 
-    Its tables are `agreement` of labels with judgments, `confusion` (judged documents by label and
-    relevance), `calibration` (shares of relevant documents by label), `coverage`, `organizations` (whom
-    judges favor) and, if asked for, `intervals` and `runs`.
+    Its tables are `agreement` of labels with judgments, `ranking` (runs ranked and tested by labels),
+    `replicates` (judges asked several times), `confusion` (judged documents by label and relevance),
+    `calibration` (shares of relevant documents by label), `coverage`, `organizations` (whom judges favor, and
+    on whom they err), `disputed_topics`, `disputed_documents` and, if asked for, `intervals` and `runs`.
 
     Attributes
     ----------

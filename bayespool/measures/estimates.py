@@ -254,7 +254,7 @@ class Estimates(ReprHTMLMixin):
             ``measure`` is the measure's text, with ``per_topic`` also ``P_10_by_topic`` (chain, draw, run_id,
             query_id). Attributes: ``bayespool_version``, ``method``, ``collection_fingerprint``,
             ``random_seed``, ``weights`` (the share of each model in the draws by measure, as JSON),
-            ``problems`` (checks that failed). x.
+            ``problems`` (checks that failed). For parameters of models see `bayespool.fit`.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What a second judge should label, and its labels collected."""
+"""Documents that a second judge should label, and its labels collected."""
 
 from __future__ import annotations
 
