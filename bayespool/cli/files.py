@@ -259,7 +259,7 @@ class Files:
         check_keywords(function, keywords)
         with stage_progress() as say:
             collection, targets = self.read(say, keywords)
-            return function(collection, targets, **keywords, report=say)
+            return function(collection, targets or None, **keywords, report=say)
 
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""

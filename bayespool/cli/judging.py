@@ -55,8 +55,7 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
     """
     from bayespool.scoring.judging_influence import check_goal
 
-    files.check_runs(keywords, "judge for")
-    if "goal" in keywords and not keywords.get("unpool"):
+    if "goal" in keywords and files.runs and not keywords.get("unpool"):
         check_goal(keywords["goal"], files.n_runs())
     result = files.compute(scoring.judge_next, keywords)
     rest = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
@@ -122,7 +121,6 @@ def audit(
             raise InputError("--judged without --go-on", hint="name the certificate of the audit, too")
         if not (files.qrels or files.collections):
             raise InputError("no judgments", hint="--qrels, or --go-on or --verify a certificate")
-        files.check_runs(keywords, "audit")
         result = files.compute(auditing.audit, keywords)
     outputs.write(result)
     if verify is not None:
