@@ -48,7 +48,7 @@ def print_table(folder: Path, scratch: Path, n_organizations: int) -> None:
     ways = {"order": "single-precision", **POOLS[folder.name]}
     files_of_all = ["--qrels", qrels, "--organizations", listed]
     files_of_all += ["--known-depth", ways["known_depth"]] if "known_depth" in ways else []
-    reading = ", ".join(["lenient", *(f"{key}={ways[key]}" for key in ways if key != "known_depth")])
+    reading = ", ".join(["strict=false", *(f"{key}={ways[key]}" for key in ways if key != "known_depth")])
     asked = ["-m", measures[0], "-m", measures[1], "--reading"]
     for left_out in sorted(set(who.values()))[:n_organizations]:
         others = {run: name for run, name in who.items() if name != left_out}
@@ -80,7 +80,10 @@ def print_seconds(label: str, path: Path, run: Path, asked: list[str]) -> tuple[
     from bayespool import read_prepared
 
     say(f"{label}: KB", path.stat().st_size / 1000)
-    say(f"{label}: command: s, MiB", *run_command("score", run, "--collection", path, *asked, "lenient")[1:])
+    say(
+        f"{label}: command: s, MiB",
+        *run_command("score", run, "--collection", path, *asked, "strict=false")[1:],
+    )
     spent, prepared = timed(lambda: read_prepared(path))
     first, frame = timed(lambda: scored(prepared, run))
     again = min(timed(lambda: scored(prepared, run))[0] for _ in range(3))

@@ -79,8 +79,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "reading": own_option(
         "--reading",
         metavar="<name=value,…>",
-        help="How files are read: 'order=rank, lenient, topics=run'. Keys, as in the TOML file: order, "
-        "negative, exclude, topics, run_id, lenient, max_file_size, max_holes, pooled_run_ids, each_its_own, "
+        help="How files are read: 'order=rank, strict=false, topics=run'. Keys, as in the TOML file: order, "
+        "negative, exclude, topics, run_id, strict, max_file_size, max_holes, pooled_run_ids, each_its_own, "
         "second_assessors and the options of files.",
     ),
 }
@@ -284,7 +284,7 @@ def check_keywords(function: Callable[..., Any], keywords: Mapping[str, Any]) ->
     from bayespool.posterior.estimator import given_settings
 
     if "random_seed" in keywords and "random_seed" in given_settings(keywords.get("posterior")):
-        raise InputError("--seed beside --posterior random_seed=", hint="leave one of the two out")
+        raise InputError("--random-seed beside --posterior random_seed=", hint="leave one of the two out")
     with warnings.catch_warnings(action="ignore"), contextlib.suppress(NoCollectionError):
         function(None, **keywords)
 

@@ -114,8 +114,6 @@ class Argument(click.Argument):
 _PATH = click.Path(path_type=Path)
 _FLAGS = {
     "measures": ("--measure", "-m"),
-    "random_seed": ("--seed",),
-    "scopes": ("--scope",),
     "n_common": ("--common",),
 }
 """Flags of parameters whose names are not theirs."""

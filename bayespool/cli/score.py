@@ -163,7 +163,7 @@ def _table(listed: str, **former: str) -> dict[str, Any]:
     ),
     first="qrels pool organizations measures baseline posterior unpool collections output report figure "
     "random_seed",
-    more="estimators scopes tests level control rope systems repool_to judges known_depth "
+    more="estimators scope tests level control rope systems repool_to judges known_depth "
     "pool_strategy reading table columns sort",
     own={
         **_table(
@@ -192,7 +192,7 @@ def compare(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     from bayespool.comparisons.tables import PAIR_COLUMNS, PAIR_KEYS
 
     outputs.arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
-    files.check_assessors(keywords.get("scopes", ""))
+    files.check_assessors(keywords.get("scope", ""))
     if "baseline" in keywords:
         keywords["baseline"] = [_run_name(text) for text in keywords["baseline"]]
     comparison = files.compute(comparisons.compare, keywords)

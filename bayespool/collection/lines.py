@@ -79,7 +79,7 @@ GRADES_HINT = (
     "write whole levels, and what each is worth in the measure, such as nDCG(gains={1:0.25,2:0.5,3:1})@10; "
     "labels of a judge are given as such (--judge, judges)"
 )
-_LENIENT_HINT = "fix the file, or pass strict=False (--reading lenient) to "
+_LENIENT_HINT = "fix the file, or pass strict=False (--reading strict=false) to "
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
-"""Keys that say how files are read: of a text such as ``order=rank, lenient``, and of TOML files.
+"""Keys that say how files are read: of a text such as ``order=rank, strict=false``, and of TOML files.
 
-They are keywords of `bayespool.read_collection`; ``lenient`` stands for ``strict=False``, and ``pooled_runs``
-for ``pooled_run_ids``.
+They are keywords of `bayespool.read_collection`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from bayespool.names import split_list
 from bayespool.validation import check_choice, check_number
 
 _WANTED = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
-_ARGUMENTS = {"lenient": "strict", "pooled_runs": "pooled_run_ids"}
+_FORMER = {"lenient": "strict=false", "pooled_runs": "pooled_run_ids=(a, b)"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +48,6 @@ CONTRIBUTOR_KEYS: Mapping[str, ReadingKey] = {
     "topics": ReadingKey(is_path=True, words=("qrels", "run")),
     "run_id": ReadingKey(words=("file", "tag")),
     "strict": ReadingKey(type=bool),
-    "lenient": ReadingKey(type=bool),
     "max_file_size": ReadingKey(type=int, least=1),
 }
 """Keys of `bayespool.pooling.read_contributors`."""
@@ -61,7 +59,6 @@ READING_KEYS: Mapping[str, ReadingKey] = {
     "known_depth": ReadingKey(type=int, least=1),
     "max_holes": ReadingKey(type=float, least=0),
     "pooled_run_ids": ReadingKey(multiple=True),
-    "pooled_runs": ReadingKey(multiple=True),
     "pool_rule": ReadingKey(words=("leading", "skipping")),
     "pool_strategy": ReadingKey(),
 }
@@ -69,7 +66,7 @@ READING_KEYS: Mapping[str, ReadingKey] = {
 
 
 def parse_reading(text: str, keys: Mapping[str, ReadingKey] = READING_KEYS) -> dict[str, Any]:
-    """Return keywords of `bayespool.read_collection` from a text such as ``order=rank, lenient``.
+    """Return keywords of `bayespool.read_collection` from a text such as ``order=rank, strict=false``.
 
     Parameters
     ----------
@@ -77,8 +74,8 @@ def parse_reading(text: str, keys: Mapping[str, ReadingKey] = READING_KEYS) -> d
         Keys with values, and commas between: ``organizations``, ``order``, ``negative``, ``exclude``,
         ``topics``, ``run_id``, ``strict``, ``max_file_size``, ``judges``, ``second_assessors``,
         ``each_its_own``, ``known_depth``, ``max_holes``, ``pooled_run_ids``, ``pool_rule``,
-        ``pool_strategy``; ``pooled_runs`` for ``pooled_run_ids``, ``lenient`` for ``strict=False``. Several
-        values stand in parentheses: ``pooled_runs=(a, b)``; ``each_its_own`` and ``lenient`` need none.
+        ``pool_strategy``. Several values stand in parentheses: ``pooled_run_ids=(a, b)``; ``each_its_own``
+        needs none.
     keys : mapping of str to ReadingKey
         Those that there may be: `READING_KEYS`, or `CONTRIBUTOR_KEYS` for `read_contributors`.
 
@@ -89,7 +86,7 @@ def parse_reading(text: str, keys: Mapping[str, ReadingKey] = READING_KEYS) -> d
 
     Examples
     --------
-    >>> parse_reading("order=rank, lenient, max_holes=0.1, exclude=(query, old.txt)")
+    >>> parse_reading("order=rank, strict=false, max_holes=0.1, exclude=(query, old.txt)")
     {'order': 'rank', 'strict': False, 'max_holes': 0.1, 'exclude': ['query', 'old.txt']}
     """
     arguments: dict[str, Any] = {}
@@ -102,20 +99,18 @@ def parse_reading(text: str, keys: Mapping[str, ReadingKey] = READING_KEYS) -> d
             values = [True]
         elif key in keys and values in ([], [""]):
             raise InputError(f"{key} has no value", hint=f"write {key}=…")
-        argument, value = read_key(key, values if known.multiple else values[0], keys)
-        if argument in arguments:
+        if key in arguments:
             raise InputError(f"{key} is given twice", hint="leave one of the two out")
-        arguments[argument] = value
+        arguments[key] = values if known.multiple else values[0]
+        check_key(key, arguments[key], keys)
     return arguments
 
 
-def read_key(key: str, value: Any, keys: Mapping[str, ReadingKey]) -> tuple[str, Any]:
-    """Return the keyword of `read_collection` for a key, and its value.
-
-    An unknown key, or a value that it cannot have, is an `InputError`.
-    """
+def check_key(key: str, value: Any, keys: Mapping[str, ReadingKey]) -> None:
+    """Raise `InputError` for an unknown key, or a value that it cannot have."""
     if key not in keys:
-        raise InputError(f"unknown key {key!r}", hint=known_names(key, keys))
+        hint = f"write {_FORMER[key]}" if key in _FORMER else known_names(key, keys)
+        raise InputError(f"unknown key {key!r}", hint=hint)
     known, items = keys[key], [value]
     if known.multiple and isinstance(value, list):
         items = value
@@ -126,7 +121,6 @@ def read_key(key: str, value: Any, keys: Mapping[str, ReadingKey]) -> tuple[str,
         if type(item) is not known.type and not is_number:  # true is an int, too
             raise InputError(f"{key} cannot be {item!r}", hint=_WANTED[known.type])
         check_reading(**{key: item}, keys=keys)
-    return _ARGUMENTS.get(key, key), not value if key == "lenient" else value
 
 
 def check_reading(keys: Mapping[str, ReadingKey] = READING_KEYS, **values: Any) -> None:

@@ -65,7 +65,7 @@ def compare(
     repool_to: int | None = None,
     estimand: Estimand = "complete",
     ideal: Ideal = "shared",
-    scopes: Scope | Iterable[Scope] = ("these-topics", "population"),
+    scope: Scope | Iterable[Scope] = ("these-topics", "population"),
     confusion: str | None = None,
     tests: SignificanceTest | Iterable[SignificanceTest] = ("paired-t",),
     level: float = 0.05,
@@ -115,7 +115,7 @@ def compare(
         Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or the judged alone.
         It holds for measures whose text names no other, such as ``nDCG@10``. A difference of two runs needs
         one scale.
-    scopes : sequence of {"these-topics", "population", "another-assessor"}
+    scope : {"these-topics", "population", "another-assessor"} or sequence of them
         What differences speak of: these-topics, population, another-assessor. On these topics only unjudged
         documents are uncertain; a population of topics is what these are a sample of; another assessor would
         have given other levels of relevance.
@@ -174,7 +174,7 @@ def compare(
     posterior-ratio   population           1.0
     """
     parsed = parse_measures(measures)
-    scoped = listed("scopes", scopes, check_choice, Scope)
+    scopes = listed("scope", scope, check_choice, Scope)
     tested = listed("tests", tests, check_choice, SignificanceTest)
     against = tuple(dict.fromkeys(listed("baseline", baseline)))
     check_share("level", level)
@@ -203,7 +203,7 @@ def compare(
         run_ids = tuple(dict.fromkeys((*named, *against)))
     asked: dict[str, Any] = {"unpool": leaving, "unpool_by": unpool_by, "repool_to": repool_to}
     asked["estimand"] = estimand
-    comparing: dict[str, Any] = {"scopes": scoped, "tests": tested, "level": level, "control": control}
+    comparing: dict[str, Any] = {"scope": scopes, "tests": tested, "level": level, "control": control}
     comparing |= {"rope": rope, "baseline": against}
     settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
     targets = resolve_targets(
@@ -211,7 +211,7 @@ def compare(
         run_ids,
         with_ideal(parsed, ideal),
         methods,
-        by_another="another-assessor" in scoped,
+        by_another="another-assessor" in scopes,
         confusion=confusion,
         **asked,
     )
@@ -254,7 +254,7 @@ def compare_scores(
     scores: Scores,
     *,
     baseline: tuple[str, ...] = (),
-    scopes: tuple[Scope, ...] = ("these-topics", "population"),
+    scope: tuple[Scope, ...] = ("these-topics", "population"),
     tests: tuple[SignificanceTest, ...] = ("paired-t",),
     level: float = 0.05,
     control: Control = "holm",
@@ -301,11 +301,11 @@ def compare_scores(
                     e.draws.on_grid(), test=test, level=level, control=applied, pairs=pairs
                 )
         if e.draws is not None:
-            for scope in scopes:
-                if scope == "another-assessor" and e.by_another is None:
+            for each in scope:
+                if each == "another-assessor" and e.by_another is None:
                     continue  # of a correction
-                values, unit = draws_in_scope(e, scope, random_seed)
-                draws[e.measure, e.method, scope] = compare_runs_by_draws(
+                values, unit = draws_in_scope(e, each, random_seed)
+                draws[e.measure, e.method, each] = compare_runs_by_draws(
                     values, ci_prob=scores.ci_prob, rope=rope, unit=unit
                 )
     testing: dict[str, Any] = {"tests": tests, "control": control, "level": level, "rope": rope}
@@ -318,7 +318,7 @@ def compare_scores(
         **testing,
         systems=systems,
         baseline=baseline,
-        metadata={**scores.metadata, **described(scopes=scopes, **testing, random_seed=random_seed)},
+        metadata={**scores.metadata, **described(scope=scope, **testing, random_seed=random_seed)},
     )
 
 

@@ -204,7 +204,7 @@ def _views(comparison: Comparison, frame: pd.DataFrame, view: View, *by: str) ->
     """Yield copies of a view, one for the rows that have each combination of values in the columns ``by``."""
     n, prob = len(comparison.scores.query_ids), level(comparison.ci_prob)
     if "scope" in by:
-        frame = frame[frame["scope"].isin(comparison.metadata["scopes"])]
+        frame = frame[frame["scope"].isin(comparison.metadata["scope"])]
     for values in frame[list(by)].drop_duplicates().itertuples(index=False):
         where = dict(zip(by, values, strict=True))
         about = _SCOPES[where.get("scope", "population")].format(n=n)

@@ -307,7 +307,7 @@ def _refuse_far_depth(
         reason = f"runs pooled to depth {depth} explain {stated} of the judgments, to depth {shown[0].depth} "
         raise InputError(
             reason + other,
-            hint="leave out the known depth, or name the pooled runs, too (--reading pooled_runs=…)",
+            hint="leave out the known depth, or name the pooled runs, too (--reading pooled_run_ids=…)",
         )
 
 

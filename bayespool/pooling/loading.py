@@ -35,9 +35,9 @@ from bayespool.collection.reading_keys import (
     FILES,
     READING_KEYS,
     ReadingKey,
+    check_key,
     check_reading,
     parse_reading,
-    read_key,
 )
 from bayespool.collection.scope import Exclude, Topics, read_exclusion, select_topics
 from bayespool.collection.sources import Judges, gather_judges, gather_organizations, gather_runs, irds_name
@@ -347,7 +347,7 @@ def _read_organizations(
         which = counted(len(missing), "run") + " of the pool"
         problem = f"{which} {'has' if len(missing) == 1 else 'have'} no organization, {missing[0]!r} for one"
         if reading.strict:
-            hint = "add them, or allow it with strict=False (--reading lenient)"
+            hint = "add them, or allow it with strict=False (--reading strict=false)"
             raise InputError(problem, path=path, hint=hint)
         warn_caller(f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning)
     return organization_of
@@ -395,7 +395,7 @@ def read_collections(
         needed those of `bayespool.collection.parse_reading`. Its paths are relative to it. ``name`` is by
         default the name of the file without its ending.
     reading : str or mapping of str to object
-        How all collections are read, where a file has no other value: ``"order=rank, lenient"``
+        How all collections are read, where a file has no other value: ``"order=rank, strict=false"``
         (`bayespool.collection.parse_reading`), or other arguments of `bayespool.read_collection` by name.
     progress : callable, optional
         Called with the number of run files of a collection that are read, and their total.
@@ -473,28 +473,27 @@ def read_description(path: Path) -> tuple[str, dict[str, Any]]:
     arguments = {}
     for key, value in given.items():
         try:
-            name, argument = _argument(key, value, path.parent)
-            arguments[name] = argument
+            arguments[key] = _argument(key, value, path.parent)
         except InputError as error:
             raise InputError(error.reason, path=path, line=line_of(key), hint=error.hint) from None
     return arguments.pop("name", path.stem), arguments
 
 
-def _argument(key: str, value: Any, folder: Path) -> tuple[str, Any]:
-    """Return the keyword of `read_collection` for a TOML key, and its value."""
+def _argument(key: str, value: Any, folder: Path) -> Any:
+    """Return the argument of `read_collection` for a TOML key's value."""
     if key in _OF_PLAN:
         hint = f'write it in pool_strategy, such as "take({_OF_PLAN[key]}={value})"'
         raise InputError(f"unknown key {key!r}", hint=hint)
-    name, value = read_key(key, value, _KEYS)
+    check_key(key, value, _KEYS)
     if key == "name":
         check_collection_names([value])
     if not _KEYS[key].is_path:
-        return name, value
+        return value
     if isinstance(value, dict):
-        return name, {judge: _path(key, item, folder) for judge, item in value.items()}
+        return {judge: _path(key, item, folder) for judge, item in value.items()}
     items = value if isinstance(value, list) else [value]
     paths = [_path(key, item, folder) for item in items]
-    return name, paths if _KEYS[key].multiple else paths[0]
+    return paths if _KEYS[key].multiple else paths[0]
 
 
 def _path(key: str, value: str, folder: Path) -> str:

@@ -16,7 +16,10 @@ from commands import Outcome, campaign
 def test_folder_holds_tables_figures_containers_and_settings_and_again_the_same_bytes(
     run: Callable[..., Outcome], small_files: Path, tmp_path: Path
 ) -> None:
-    out, asked = tmp_path / "out", ("--seed", 5, "--folds", 3, "--posterior", "draws=60, mu=Normal(-1, 1)")
+    out, asked = (
+        tmp_path / "out",
+        ("--random-seed", 5, "--folds", 3, "--posterior", "draws=60, mu=Normal(-1, 1)"),
+    )
     of_models = (*campaign(small_files), "--models", "ratio,rankings")
     done = run("check", "predictions", *of_models, *asked, "-o", out)
     assert done.status == 0, done.err

@@ -60,7 +60,7 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], small_files: P
     shutil.copytree(small_files / "new", tmp_path / "pool")
     done = run(
         *("reversals", *campaign(small_files), "--pool", tmp_path / "pool", "--judgments", 60),
-        *("--exclude-runs", "north-1", "--estimators", "smoothed", "--reading", "lenient"),
+        *("--exclude-runs", "north-1", "--estimators", "smoothed", "--reading", "strict=false"),
         *("-o", tmp_path / "r.json", "-o", tmp_path / "r.csv", "--figure", tmp_path / "r.svg"),
     )
     assert done.status == 0, done.err

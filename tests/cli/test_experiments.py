@@ -40,7 +40,7 @@ def test_tables_of_a_command_are_those_of_the_library(run: Run, small_files: Pat
     for place, (command, asked, found, names) in enumerate((
         (
             "random-pools",
-            (*listed, *of_types, "--widths", "2,3", "--samples", 4, "--seed", 3),
+            (*listed, *of_types, "--widths", "2,3", "--samples", 4, "--random-seed", 3),
             vary_pool_width(
                 small(), widths=[2, 3], n_samples=4, random_seed=3, run_types=types,
                 pool_type="automatic", target_type="manual",

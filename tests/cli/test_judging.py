@@ -337,7 +337,7 @@ def test_without_a_run_to_score_intervals_are_of_organizations_left_out(
 ) -> None:
     judged = with_judge(small(), np.where(small().relevance > 0, 1.0, 0.0), "friend")
     labels = write_labels(judged, tmp_path / "friend.txt")
-    asked = ("--intervals", "--posterior", "draws=130", "--seed", 3, "-m", "P@5")
+    asked = ("--intervals", "--posterior", "draws=130", "--random-seed", 3, "-m", "P@5")
     done = run("judges", *campaign(small_files), "--judge", labels, *asked, "-o", tmp_path / "out")
     assert done.status == 0, done.err
     rows = pd.read_csv(tmp_path / "out" / "runs.csv")
@@ -376,7 +376,7 @@ def lines_of(path: Path) -> set[tuple[str, ...]]:
 
 
 def test_files_are_the_judgments_and_the_draws_of_the_library(run: Run, small_example: Path) -> None:
-    folder, asked = small_example / "imputed", ("-m", "P@10", "-m", "P(rel=2)@10", "--seed", 3)
+    folder, asked = small_example / "imputed", ("-m", "P@10", "-m", "P(rel=2)@10", "--random-seed", 3)
     done = run(*complete_call(small_example, *asked))
     assert done.status == 0, done.err
     found = impute(small(), None, ["P@10", "P(rel=2)@10"], posterior=COMPLETING, random_seed=3)
@@ -416,7 +416,7 @@ def test_files_are_the_judgments_and_the_draws_of_the_library(run: Run, small_ex
 def test_the_same_call_gives_the_same_bytes_and_another_seed_others(run: Run, small_example: Path) -> None:
     folders = {}
     for name, seed in (("one", 1), ("two", 1), ("three", 2)):
-        assert run(*complete_call(small_example, "--seed", seed)).status == 0
+        assert run(*complete_call(small_example, "--random-seed", seed)).status == 0
         (small_example / "imputed").rename(small_example / name)  # settings have the path
         folders[name] = everything_in(small_example / name)
     assert folders["one"] == folders["two"]
@@ -480,7 +480,7 @@ def test_files_are_written_all_or_none(
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", fail_at_last)
-    done = run(*complete_call(small_example, "--seed", 2))
+    done = run(*complete_call(small_example, "--random-seed", 2))
     assert (n_calls, done.out) == (12, "")
     full = "qrels-10.txt: cannot be written: No space left on device" in done.err
     assert (done.status, full) == ((1, True) if isinstance(raised, OSError) else (130, False))

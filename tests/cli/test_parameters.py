@@ -218,8 +218,8 @@ def test_completion_is_not_installed(
 
 
 def test_an_option_that_is_given_twice_is_refused(run: Callable[..., Outcome]) -> None:
-    done = run("score", "x.run", "--seed", 1, "--seed", 2)
-    said = "error: --seed is given twice; give it once: one of the two would be lost\n"
+    done = run("score", "x.run", "--random-seed", 1, "--random-seed", 2)
+    said = "error: --random-seed is given twice; give it once: one of the two would be lost\n"
     assert (done.status, done.err) == (1, said)
 
 
@@ -228,7 +228,7 @@ def test_a_value_in_two_places_or_out_of_bounds_is_refused_before_files_are_read
 ) -> None:
     files = ("--qrels", "nowhere.txt", "--pool", "nowhere")
     for asked, message in [
-        (("score", "x.run", "--seed", -1), "--seed cannot be -1; at least 0"),
+        (("score", "x.run", "--random-seed", -1), "--random-seed cannot be -1; at least 0"),
         (("score", "x.run", "--repool-to", 0), "--repool-to cannot be 0; at least 1"),
         (("compare", "x.run", "y.run", "--rope", -1), "--rope cannot be -1.0; at least 0"),
         (
@@ -237,10 +237,10 @@ def test_a_value_in_two_places_or_out_of_bounds_is_refused_before_files_are_read
         ),
         (("judge-next", "x.run", "--budget", 0), "--budget cannot be 0; at least 1"),
         (("reversals", "--judgments", "10,0"), "--judgments cannot be 0; at least 1"),
-        (("leave-out", "--seed", -1), "--seed cannot be -1; at least 0"),
+        (("leave-out", "--random-seed", -1), "--random-seed cannot be -1; at least 0"),
         (
-            ("score", "x.run", "--seed", 1, "--posterior", "random_seed=2"),
-            "--seed beside --posterior random_seed=",
+            ("score", "x.run", "--random-seed", 1, "--posterior", "random_seed=2"),
+            "--random-seed beside --posterior random_seed=",
         ),
         (
             ("score", "x.run", "--known-depth", 5, "--reading", "known_depth=5"),

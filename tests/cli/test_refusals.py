@@ -213,7 +213,7 @@ WRONG: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("--posterior", "mu=Normal(0,-1)", "mu"),
         ("--posterior", "mu=Normal(0", "mu=Normal(0"),
         ("--scope", "nonsense", "'nonsense' is not one of"),
-        ("--seed", "many", "'many' is not a valid integer"),
+        ("--random-seed", "many", "'many' is not a valid integer"),
         ("--reading", "ordered=rank", "unknown key 'ordered'; did you mean 'order'?"),
         ("--reading", "order=random", "order cannot be 'random'; known: score, single-precision, rank"),
         ("--judge", "=", "give a name and a file"),
@@ -269,7 +269,7 @@ BOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("--ci-prob", "nan"),
         ("--repool-to", "0"),
         ("--known-depth", "0"),
-        ("--seed", "-1"),
+        ("--random-seed", "-1"),
     ),
     "compare": (("--level", "7"), ("--rope", "-1"), ("--tests", "nonsense"), ("--scope", "nonsense")),
     "plan": (("--power", "2"), ("--judgments", "0"), ("--difference", "0")),
@@ -315,6 +315,6 @@ def test_statuses_are_those_of_the_page(run: Callable[..., Outcome], small_examp
     assert run("score", "-h").status == 0
     assert run(*arguments(small_example), "--estimators", "foreground").status == 1  # input
     assert run(*arguments(small_example), *FAST, "-o", small_example / "no" / "x.csv").status == 1  # output
-    assert run(*arguments(small_example), "--seed", "many").status == 2
+    assert run(*arguments(small_example), "--random-seed", "many").status == 2
     assert run("scor").status == 2
     assert run().status == 2

@@ -33,7 +33,18 @@ def values(text: str) -> dict[str, list[float]]:
 
 def test_output_is_the_frame_of_the_library(run: Callable[..., Outcome], small_example: Path) -> None:
     paths = {ending: small_example / f"result.{ending}" for ending in ("csv", "json", "parquet")}
-    settings = ["--posterior", "draws=50", "--seed", "7", "-m", "P@5", "-m", "P@10", "--ci-prob", "0.8"]
+    settings = [
+        "--posterior",
+        "draws=50",
+        "--random-seed",
+        "7",
+        "-m",
+        "P@5",
+        "-m",
+        "P@10",
+        "--ci-prob",
+        "0.8",
+    ]
     outputs = [word for path in paths.values() for word in ("-o", path)]
     done = run(*arguments(small_example), *settings, *outputs)
     assert done.status == 0, done.err

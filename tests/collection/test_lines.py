@@ -78,7 +78,7 @@ def test_oddity_is_read_without_a_word(write: Write) -> None:
         assert rows_of(fast) == rows_of(slow) == PLAIN_ROWS, name
 
 
-LENIENT = "fix the file, or pass strict=False (--reading lenient) to "
+LENIENT = "fix the file, or pass strict=False (--reading strict=false) to "
 SKIP = LENIENT + "skip such lines"
 BEST = LENIENT + "keep the best score of each document"
 MORE = [("9", f"more-{i}") for i in range(60)]  # of which no tenth is lost

@@ -14,13 +14,12 @@ from bayespool.pooling import read_contributors
 
 
 def test_keys_are_keywords_of_the_functions() -> None:
-    """Two keys are other names; files that have options of their own, and what is no file, are no keys."""
+    """Files that have options of their own, and what is no file, are no keys."""
     for keys, function in ((READING_KEYS, read_collection), (CONTRIBUTOR_KEYS, read_contributors)):
         keywords = {
             p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY
         }
-        others = {"lenient", "pooled_runs"} & set(keys)
-        assert set(keys) - others == keywords - {"pool", "own_judgments", "scores", "progress"}
+        assert set(keys) == keywords - {"pool", "own_judgments", "scores", "progress"}
     hints = get_type_hints(read_collection)
     chosen = {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
     assert chosen == {n: key.words for n, key in READING_KEYS.items() if key.words and not key.is_path}
@@ -28,15 +27,15 @@ def test_keys_are_keywords_of_the_functions() -> None:
 
 TEXTS: dict[str, dict[str, Any]] = {
     "": {},
-    "order=rank, lenient, topics=run": {"order": "rank", "strict": False, "topics": "run"},
+    "order=rank, strict=false, topics=run": {"order": "rank", "strict": False, "topics": "run"},
     " negative = sampled,run_id=tag ,max_file_size=2048": {
         "negative": "sampled", "run_id": "tag", "max_file_size": 2048,
     },
     "max_holes=0.1, each_its_own, strict=true": {"max_holes": 0.1, "each_its_own": True, "strict": True},
-    "exclude=query, pooled_runs=(a,b), second_assessors=more/FILE.txt": {
+    "exclude=query, pooled_run_ids=(a,b), second_assessors=more/FILE.txt": {
         "exclude": ["query"], "pooled_run_ids": ["a", "b"], "second_assessors": ["more/FILE.txt"],
     },
-    "pool_strategy=rrf(k=20, budget=5), lenient=False, max_holes=2": {
+    "pool_strategy=rrf(k=20, budget=5), strict=True, max_holes=2": {
         "pool_strategy": "rrf(k=20, budget=5)", "strict": True, "max_holes": 2.0,
     },
 }  # fmt: skip
@@ -55,10 +54,12 @@ def test_text_that_cannot_be_read_is_refused() -> None:
         ("x" * 9, "unknown key 'xxxxxxxxx'; known: organizations"),
         ("order=date", "order cannot be 'date'; known: score, single-precision, rank"),
         ("order", "order has no value; write order=…"),
-        ("pooled_runs=()", "pooled_runs has no value"),
+        ("pooled_run_ids=()", "pooled_run_ids has no value"),
+        ("pooled_runs=(a)", "unknown key 'pooled_runs'; write pooled_run_ids=(a, b)"),
         ("topics=", "topics has no value"),
-        ("lenient=perhaps", "lenient cannot be 'perhaps'; true or false"),
-        ("lenient, strict", "strict is given twice"),
+        ("strict=perhaps", "strict cannot be 'perhaps'; true or false"),
+        ("strict, strict", "strict is given twice"),
+        ("lenient", "unknown key 'lenient'; write strict=false"),
         ("max_file_size=1e3", "max_file_size cannot be '1e3'; a whole number"),
         ("max_file_size=0", "max_file_size cannot be 0; at least 1"),
         ("max_holes=nan", "max_holes cannot be nan; at least 0"),

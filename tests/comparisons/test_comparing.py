@@ -255,7 +255,7 @@ WRONG: tuple[tuple[dict[str, Any], str], ...] = (
     ({"run_ids": ["new-a"]}, "one run cannot be compared"),
     ({"tests": ["anova"]}, "tests cannot be 'anova'"),
     ({"tests": []}, "tests cannot be"),
-    ({"scopes": ["topics"]}, "scopes cannot be 'topics'; known: these-topics, population"),
+    ({"scope": ["topics"]}, "scope cannot be 'topics'; known: these-topics, population"),
     ({"level": 0}, "level cannot be 0"),
     ({"rope": -0.1}, "rope cannot be -0.1"),
     ({"control": "bonferroni"}, "control cannot be 'bonferroni'"),

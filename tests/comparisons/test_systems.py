@@ -67,7 +67,7 @@ def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:
     both = add_second_assessors(example, qrels_from_frame(again))
     asked = {"estimators": "posterior-ratio", "posterior": "draws=20", "systems": SYSTEMS}
     scopes = ("these-topics", "population", "another-assessor")
-    found = compare(both, list(SYSTEMS), "P@10", scopes=scopes, **asked)
+    found = compare(both, list(SYSTEMS), "P@10", scope=scopes, **asked)
     plain = compare(example, list(SYSTEMS), "P@10", **asked)
     frame, shares = found.variance(), ["topics_variance", "replicates_variance", "unjudged_variance"]
     by_another = frame[(frame["scope"] == "another-assessor") & frame["value"].notna()]

@@ -26,7 +26,7 @@ COMMANDS = {
 # Options of several commands; one that a command lacks has to be refused like any other slip of the pen.
 NAMES = [
     "--measures", "-m", "--estimators", "--known-depth", "--reading", "--pool-strategy", "--repool-to",
-    "--top", "--seed", "--random-seed", "--ci-prob", "--columns", "--output", "-o", "--posterior",
+    "--top", "--random-seed", "--random-seed", "--ci-prob", "--columns", "--output", "-o", "--posterior",
     "--organizations", "--unpool", "--judge", "--own-judgments", "--figure", "--by", "--truth",
     "--strategies", "--budget", "--budgets", "--type", "--test", "--jobs", "--draws", "--lenient",
     "--per-topic", "--json", "--quiet", "--each-its-own", "--help-all", "--nonsense", "-z", "--", "-",
@@ -37,12 +37,13 @@ VALUES = [
     "P@5,nDCG@5", "background(e=0.3)", "background(e=nan)", "background(e=)", "background(",
     "as-judged,upper-bound", "no-such", "systems-adjustment", "rrf(k=60)", "take", "take(", "depth", "global",
     "take(budget=4)", "take(budget=x)", "rrf(k=3,budget=2,run_depth=1,shares=global,rel=9)", "order=rank",
-    "lenient, topics=run", "max_holes=nan", "pooled_runs=(a,", "exclude=(query,{list})", "equal",
+    "strict=false, topics=run", "max_holes=nan", "pooled_run_ids=(a,", "exclude=(query,{list})", "equal",
     "organization", "run", "tag", "a", "a,b", "a,,b", "auto", "manual", "../..", "/dev/null",
     "/nowhere/x", "~nobody/x", "*", "[", "irds:x", "a\x1b[31m", "\udcff", "é", "日本", " ", "\n", "a=b", "=",
     "{pool}", "{qrels}", "{new}", "{types}", "{list}", "score", "rank", "all", "bound-lower,mean", "listed",
     "skipping", "lenient", "order=rank", "order=", "max_holes=nan", "topics=run,topics=run", "each_its_own=x",
-    "pooled_runs=(a,b)", "pooled_runs=(", "take(budget=4)", "depth(k=2", "Normal(0,1)", "mu=Normal(0,1e308)",
+    "pooled_run_ids=(a,b)", "pooled_run_ids=(",
+    "take(budget=4)", "depth(k=2", "Normal(0,1)", "mu=Normal(0,1e308)",
     "draws=x", "engine=stan", "(" * 500, "9" * 5000, "x" * 70000,
 ]  # fmt: skip
 OUTPUTS = ["out", "out.csv", "out.json", "out.parquet", "out.pdf", "out.xyz", "a/b"]

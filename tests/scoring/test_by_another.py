@@ -74,7 +74,7 @@ def test_differences_are_joint_and_have_a_sentence(both: Collection) -> None:
     three = both.pooled_run_ids[:3]
     scopes = ("these-topics", "another-assessor")
     found = compare(
-        both, three, ["P@10", "P@5"], scopes=scopes, estimators="posterior-ratio", posterior="draws=50"
+        both, three, ["P@10", "P@5"], scope=scopes, estimators="posterior-ratio", posterior="draws=50"
     )
     values = found.scores["posterior-ratio", "P@10"].by_another
     rows = found.differences().query("scope == 'another-assessor' and measure == 'P@10'")
@@ -105,4 +105,4 @@ def test_what_is_missing_or_idle_is_refused() -> None:
         with pytest.raises(InputError, match=words):
             score(load_example(), "new-a", **asked)
     with pytest.raises(InputError, match="no posterior among the estimators"):
-        compare(load_example(), scopes=("another-assessor",), estimators="background")
+        compare(load_example(), scope=("another-assessor",), estimators="background")
