@@ -244,16 +244,13 @@ class NextJudgments(ListForAssessors):
 
     def _narrow_enough(self) -> list[str]:
         """Return a sentence on the width below which more judgments help less than more topics."""
-        width = self.metadata.get("topic_width")
-        if not width:
+        widest, width = float(self.target.now.max(initial=0)), self.metadata["topic_width"]
+        if not widest or not width:
             return []
         n, enough = counted(len(self.completion.unknowns.collection.query_ids), "topic"), width / _NARROW
-        is_reached = float(self.target.now.max(initial=0)) <= enough
-        text = (
-            f"narrow enough: {number(enough)}, a third of the {number(width)} that the choice of {n} leaves "
-        )
-        text += "open; together they are then 5 % wider"
-        return [text + "; all are, and more topics tell more than more judgments" * is_reached]
+        text = f"narrow enough: {number(enough)}, a third of what the choice of {n} leaves open "
+        text += f"({number(width)}), which it makes 5 % wider"
+        return [text + "; all are, and more topics tell more than more judgments" * (widest <= enough)]
 
     def _topic_of_most(self) -> list[str]:
         """Return a sentence on a topic that has most of the first documents, if one has."""
