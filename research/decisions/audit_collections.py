@@ -3,7 +3,7 @@
     python research/decisions/audit_collections.py [COLLECTION ...] [-m P@10] [--leave-out TYPE] [--runs 20]
 
 Leaves each organization out of the pool in turn, or with --leave-out all runs of a type, and audits each of
-its runs with several seeds, with answers from the full judgments (docs/audit.md, *On real collections*).
+its runs with several seeds, with answers from the full judgments (`audit/README.md`).
 Means over runs and seeds after 10, 20, 50, 100 and 200 judgments: width, and the share that missed, of the
 guaranteed interval and the same with documents drawn uniformly (ever so far), and at this stage alone of
 Horvitz & Thompson's interval, the posterior's, and the posterior's with the documents that `judge_next`

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import runpy
 from collections.abc import Iterator
@@ -50,3 +51,14 @@ def test_tables_of_results_and_pictures_have_a_mark() -> None:
     found = [(path.name, *each) for path in PAGES for each in measured(path.read_text(encoding="utf-8"))]
     assert len(found) > 10
     assert [line for line in found if not line[1].startswith("% made by: ")] == []
+
+
+def test_printed_outputs_have_a_mark() -> None:
+    """``tests/whole/test_printed_pages.py`` repeats those that are printed on the example's files."""
+    unmarked = []
+    for path in PAGES:
+        lines = ["", *path.read_text(encoding="utf-8").splitlines()]
+        for above, line in itertools.pairwise(lines):
+            if (line == "```text" or line.startswith("> ")) and not above.startswith(("> ", "% ")):
+                unmarked.append((path.name, line))
+    assert unmarked == []
