@@ -245,7 +245,8 @@ class Scores(ReadableScores):
                 texts = condition.split("; ") if condition and is_open else []
                 if run in (users := self.metadata["runs_of_the_user"]) and len(users) > 1:
                     texts.append(
-                        f"{len(users)} runs without a listed organization count as one organization, yours"
+                        f"{len(users)} runs that the list of organizations lacks are treated as one "
+                        "organization, yours"
                     )
                 if run in self.metadata.get("unpooled", {}):
                     texts.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
