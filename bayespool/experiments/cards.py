@@ -14,9 +14,8 @@ from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.pools import sole_contributor
-from bayespool.comparisons.planning import PairVariances, plan_comparison
+from bayespool.comparisons.planning import PairVariances, best_pooled_runs, plan_comparison
 from bayespool.errors import PooledRunWarning
-from bayespool.evidence import score_bounds
 from bayespool.experiments.design import contributors
 from bayespool.experiments.graded_runs import check_metadata
 from bayespool.experiments.leave_out_results import LeaveOutResult
@@ -37,7 +36,6 @@ from bayespool.tables.table import Column, Table, View
 from bayespool.validation import check_count, described
 
 _POWER, _LEVEL = 0.8, 0.05  # of the smallest difference
-_MOST_RUNS = 20  # whose differences are looked at
 _FEW_ORGANIZATIONS = 5
 _LEAST_COVERAGE = 0.9
 _MOST_UNEXPLAINED = 0.1
@@ -203,12 +201,7 @@ def _variances(
     collection: Collection, measure: Measure, posterior: str | PosteriorEstimator, random_seed: int
 ) -> PairVariances | None:
     """Return the variances of differences between the best runs of organizations, None without two runs."""
-    best = [
-        max(zip(score_bounds(collection, runs, measure).low.means(), runs, strict=True))
-        for runs in contributors(collection, "organization").values()
-    ]
-    runs = [run for _, run in sorted(best)[-_MOST_RUNS:]]
-    runs = runs if len(runs) > 1 else list(collection.pooled_run_ids)[:_MOST_RUNS]
+    runs = best_pooled_runs(collection, measure)
     if len(runs) < 2 or len(collection.query_ids) < 2:
         return None
     without_labels = replace(collection, judges=())
