@@ -48,6 +48,7 @@ def test_facts_of_the_toy() -> None:
         "evidence": (12, "judged documents that one organization alone brought; 50.0 % relevant"),
         "explained": (16 / 17, "by these runs, 1 of 17 judgments not; 0 holes in their pool"),
         "ranks kept": (6, "of a run and topic, at most"),
+        "unjudged": (0, "in the top 3 of 4 pooled runs"),
     }
     assert card.to_frame()["shown"].tolist()[4:6] == ["12", "94.1 %"]
 
