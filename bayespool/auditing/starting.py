@@ -97,8 +97,9 @@ def audit(
 
     Notes
     -----
-    The interval holds at all times at once with probability ``ci_prob`` over the draws, if judgments do not
-    depend on what is drawn. Nothing is assumed of the posterior, which only makes the interval narrower.
+    The interval contains the value at all times at once with probability ``ci_prob`` over the draws, if
+    judgments do not depend on what is drawn. Nothing is assumed of the posterior, which only makes the
+    interval narrower.
 
     Examples
     --------

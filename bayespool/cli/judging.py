@@ -107,7 +107,7 @@ def audit(
     judged: Path | None = None,
     verify: Path | None = None,
 ) -> None:
-    """Draw unjudged documents of a run with known probabilities, with an interval that holds at all times,
+    """Draw unjudged documents of a run with known probabilities, with an interval that is valid at all times,
     however wrong the model is. Of two runs it audits the difference, of more whether the leader is the best.
 
     Judge them, and ask again with --go-on and --judged. Anybody can --verify the certificate.

@@ -136,8 +136,8 @@ def compare(
     rope : float, default 0.01
         A difference up to this is practically none. The region of practical equivalence.
     systems : path or mapping of str to str, optional
-        CSV with run_id,system: runs that are seeds, prompts or query variants of one system. A system is
-        scored by the mean of its runs; they leave the evidence together.
+        CSV with run_id,system: runs that are replicates of one system, such as seeds or prompts. A system
+        scores the mean of its runs, which are held out together.
     ci_prob : float, optional
         Probability of the intervals. They are equal-tailed. Default: `bayespool.rcParams`.
     random_seed : int, default 1

@@ -305,8 +305,9 @@ class Plan(Result):
             best = mixes[0]
             labels = f" and {counted(best['n_labels'], 'label')}" if best["n_labels"] else ""
             sentences.append(
-                f"A difference of {self.difference:g} costs least with {counted(best['n_topics'], 'topic')}, "
-                f"{counted(best['n_judgments'], 'more judgment')}{labels}: {best['price']:,.0f}."
+                f"The cheapest way to detect a difference of {self.difference:g} is "
+                f"{counted(best['n_topics'], 'topic')} with {counted(best['n_judgments'], 'more judgment')}"
+                f"{labels} (price {best['price']:,.0f})."
             )
         elif self.difference is not None:
             sentences.append(

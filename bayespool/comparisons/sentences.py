@@ -184,9 +184,9 @@ def _pair_sentence(
         text += ": nothing of either is unjudged."
     else:
         agreed = ", without width since that many draws agree," * bool(draws.lower[a, b] == draws.upper[a, b])
-        text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} over what the unjudged "
+        text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} due to unjudged "
         by = _conditional(comparison, method, [measure], (run, other))
-        text += f"documents may be, {by}; chance that it is {way} "
+        text += f"documents, {by}; chance that it is {way} "
         text += chance_text(draws.prob_greater[a, b])
         text += f", equal {chance_text(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
     for scope, sentence in _OTHER_SCOPES.items():

@@ -368,7 +368,7 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
     where: dict[str, Any] = {name: runs[name].iloc[0] for name in ("method", "scope")}
     if where["method"] != AS_JUDGED and where["scope"] == "these-topics":
         columns += ("value", IntervalColumn())
-        title += f" Estimate ({where['method']}) and interval are over what the unjudged documents may be."
+        title += f" Estimate and interval ({where['method']}): only unjudged documents are uncertain."
     yield View(
         title=title,
         names=("label", "run_id"),

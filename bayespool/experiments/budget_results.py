@@ -254,7 +254,7 @@ class Budgets(WithReportedRuns):
         legend = (
             "errors are against scores on the whole depth pool, with ideal rankings of what is judged or "
             "within reach of the runs (as judged*, estimated*: with those of the whole pool); inside: share "
-            f"of {level(0.95)} intervals that hold the truth; PIT: share of randomized PIT values in the "
+            f"of {level(0.95)} intervals that contain the truth; PIT: share of randomized PIT values in the "
             f"central {level(0.95)} and {level(0.5)}"
         )
         columns = ("mae_as_judged", "mae", "bias", "width", "coverage_95", "pit_95", "pit_50")

@@ -338,8 +338,8 @@ def _cautions(
         yield "no pool is known: do not read intervals as evidence from this collection; priors make them"
     elif pool.n_organizations < _FEW_ORGANIZATIONS:
         yield (
-            f"{counted(pool.n_organizations, 'organization')} made the pool: do not expect intervals to hold "
-            "for other kinds of runs; judge some of their documents (judge-next)"
+            f"{counted(pool.n_organizations, 'organization')} made the pool: do not trust intervals of "
+            "other kinds of runs; judge some of their documents (judge-next)"
         )
     if not (collection.has_nonrelevant or pool.is_sparse):
         yield (
@@ -360,7 +360,7 @@ def _cautions(
 
 
 def _graded_cautions(by_measure: pd.DataFrame) -> Iterator[str]:
-    """Yield cautions on the bias of new runs, and on intervals that hold too rarely."""
+    """Yield cautions on the bias of new runs, and on coverage that is too low."""
     new = by_measure[by_measure["group"] != _POOLED]
     if not len(new):
         return

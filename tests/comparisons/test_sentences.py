@@ -38,7 +38,7 @@ def test_a_pair_has_a_sentence_of_its_own_among_many() -> None:
     draws = found.draws[found.measures[0], "posterior-ratio", "these-topics"]
     assert one == comparison_sentence(found, "new-a", "north-1")
     assert one.startswith("On these 20 topics the P@10 of new-a is higher than that of north-1 by ")
-    assert f"interval {interval(draws.lower[0, 2], draws.upper[0, 2], 3, signed=True)} over" in one
+    assert f"interval {interval(draws.lower[0, 2], draws.upper[0, 2], 3, signed=True)} due" in one
     assert "(paired t test, Holm over 3 pairs: p = 0.2063" in one
     (other,) = found.sentences("new-a", "new-b")
     assert other.endswith("takes it back is under 0.001.")  # it is announced

@@ -10,7 +10,7 @@ from bayespool.measures import parse_measure
 
 
 def test_ranks_lost_and_documents_brought_alone() -> None:
-    """P@3 is 4, 4, 3, 1 and 3 ninths; without the north 1, 1, 3, 1 and 2, without the south 4, 4, 1, 0 and 2."""
+    """P@3 is 4, 4, 3, 1, 3 ninths; without the north 1, 1, 3, 1, 2, without the south 4, 4, 1, 0, 2."""
     table = contribution_table(toy_collection(), parse_measure("P@3"))
     assert table is not None
     columns = ["organization", "n_pooled", "n_alone", "n_relevant", "ranks_lost", "run_id"]
