@@ -176,14 +176,14 @@ def describe_collection(
         *([brought] if brought else []),
         Table("measures", "By measure", by_measure, _MEASURES, (_measure_view(trials),)),
     )
-    said = (unpooled_sentence(collection), "" if graded else _UNGRADED, _reference(collection), _RIGHTS)
+    sentences = (unpooled_sentence(collection), "" if graded else _UNGRADED, _reference(collection), _RIGHTS)
     return Card(
         Card.command,
         Card.title,
         metadata,
         tables,
         (*pool.notes, *_cautions(collection, pool, parsed, by_measure)),
-        tuple(filter(None, said)),
+        tuple(filter(None, sentences)),
         tuple(cited_by(metadata)),
     )
 

@@ -16,8 +16,8 @@ from bayespool.measures import Measure
 from bayespool.tables.formatting import counted, percent, some_of
 from bayespool.tables.table import Column, Table, View
 
-_N_SHOWN = 8  # organizations
-_MOST_NAMED = 20  # runs
+_N_SHOWN = 5  # organizations
+_MOST_NAMED = 10  # runs
 _COLUMNS = {
     "n_pooled": Column("pooled\nruns", "count", "Number of its runs that are in the pool."),
     "n_alone": Column("brought\nalone", "count", "Judged documents that nobody else brought into the pool."),
@@ -49,13 +49,12 @@ def contribution_table(collection: Collection, measure: Measure) -> Table | None
     frame = pd.DataFrame(rows, columns=["organization", *_COLUMNS])
     order = ["ranks_lost", "n_alone"]
     frame = frame.sort_values(order, ascending=False, kind="stable", ignore_index=True)
-    others = "" if len(rows) <= _N_SHOWN else f" the first {_N_SHOWN} of {len(rows)}, --output has all;"
+    which = f" ({_N_SHOWN} of {len(rows)})" * (len(rows) > _N_SHOWN)
     view = View(
-        title="What organizations brought",
+        title=f"What organizations alone brought, and ranks lost without it, as judged by {measure}{which}",
         names=("organization",),
         columns=("n_pooled", "n_alone", "n_relevant", "ranks_lost", "run_id"),
         top=_N_SHOWN,
-        note=f"ranks lost: most as judged by {measure} if it had not been pooled;{others}".rstrip(";"),
     )
     return Table("organizations", "What organizations brought", frame, _COLUMNS, (view,))
 
@@ -73,9 +72,9 @@ def hole_fact(collection: Collection, cutoff: int) -> tuple[str, int, str]:
     documents = np.unique(unjudged_documents(collection, runs, cutoff=cutoff)[3])
     counts = np.bincount(collection.pair_topic[documents], minlength=len(collection.query_ids))
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-    topics = some_of([f"{counts[t]:,} of topic {collection.query_ids[t]}" for t in order], 3)
+    topics = some_of([f"{collection.query_ids[t]}: {counts[t]:,}" for t in order], 3)
     which = f"{'pooled ' * bool(collection.pooled_run_ids)}run"
-    details = f"in the top {cutoff} of {counted(len(runs), which)}" + f": {topics}" * bool(topics)
+    details = f"of the top {cutoff} of {counted(len(runs), which)}" + f"; by topic {topics}" * bool(topics)
     return "unjudged", len(documents), details
 
 

@@ -292,13 +292,14 @@ def _narrower_clause(row: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> _narrower_clause({"coverage_50": 0.264, "coverage_80": 0.75})
+    >>> _narrower_clause({"n_open": 53, "coverage_50": 0.264, "coverage_80": 0.75})
     ', those of 50 % of 26.4 % (too narrow)'
     """
     clauses = []
-    for promised in (0.5, 0.8):
-        share = row.get(f"coverage_{100 * promised:.0f}", promised)
-        if abs(share - promised) > _FAR_OFF:
+    for name, promised in (("coverage_50", 0.5), ("coverage_80", 0.8)):
+        share = row.get(name, promised)
+        by_chance = 2 * math.sqrt(promised * (1 - promised) / max(row.get("n_open", 0), 1))
+        if abs(share - promised) > max(by_chance, _FAR_OFF):
             verdict = "narrow" if share < promised else "wide"
             clauses.append(f", those of {level(promised)} of {percent(share)} (too {verdict})")
     return "".join(clauses)
