@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from bayespool.arrays import FloatArray, IntArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.evidence import score_bounds
@@ -59,11 +60,12 @@ def contribution_table(collection: Collection, measure: Measure) -> Table | None
     return Table("organizations", "What organizations brought", frame, _COLUMNS, (view,))
 
 
-def _ranks(collection: Collection, measure: Measure) -> np.ndarray:
+def _ranks(collection: Collection, measure: Measure) -> IntArray:
     """Return the rank of each run as judged, from 1, shape (run,); equal scores share the best."""
     scores = score_bounds(collection, collection.run_ids, measure).low.means().round(12)
     scores = -scores if measure.falls else scores
-    return 1 + (scores[:, None] < scores).sum(axis=1)
+    ranks: IntArray = 1 + (scores[:, None] < scores).sum(axis=1)
+    return ranks
 
 
 def hole_fact(collection: Collection, cutoff: int) -> tuple[str, int, str]:
@@ -93,7 +95,8 @@ def unpooled_sentence(collection: Collection) -> str:
     )
 
 
-def _unjudged_shares(collection: Collection, runs: Sequence[str], cutoff: int) -> np.ndarray:
+def _unjudged_shares(collection: Collection, runs: Sequence[str], cutoff: int) -> FloatArray:
     """Return the share of each run's top n that is unjudged, shape (run,)."""
     run = unjudged_documents(collection, runs, cutoff=cutoff)[0]
-    return np.bincount(run, minlength=len(runs)) / (cutoff * len(collection.query_ids))
+    shares: FloatArray = np.bincount(run, minlength=len(runs)) / (cutoff * len(collection.query_ids))
+    return shares
