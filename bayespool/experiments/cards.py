@@ -14,9 +14,9 @@ from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.pools import sole_contributor
-from bayespool.comparisons.planning import PairVariances, plan_comparison
+from bayespool.comparisons.planning import PairVariances, best_pooled_runs, plan_comparison
 from bayespool.errors import PooledRunWarning
-from bayespool.evidence import score_bounds
+from bayespool.experiments.contributions import contribution_table, hole_fact, unpooled_sentence
 from bayespool.experiments.design import contributors
 from bayespool.experiments.graded_runs import check_metadata
 from bayespool.experiments.leave_out_results import LeaveOutResult
@@ -37,7 +37,6 @@ from bayespool.tables.table import Column, Table, View
 from bayespool.validation import check_count, described
 
 _POWER, _LEVEL = 0.8, 0.05  # of the smallest difference
-_MOST_RUNS = 20  # whose differences are looked at
 _FEW_ORGANIZATIONS = 5
 _LEAST_COVERAGE = 0.9
 _MOST_UNEXPLAINED = 0.1
@@ -70,8 +69,9 @@ _RIGHTS = "Rights: a prepared file has the rankings of the campaign; share it wh
 class Card(StoredResult, reads="describe"):
     """Card of a collection: facts, errors by measure, what not to do, and how to cite it.
 
-    Its tables are ``facts``, a row per number, and ``measures``, a row per measure and group of runs: those
-    of the pool and, where the collection was graded, new runs near the pool and far from it. Its notes say
+    Its tables are ``facts``, a row per number, ``organizations``, what each brought to the pool, and
+    ``measures``, a row per measure and group of runs: those of the pool and, where the collection was graded,
+    new runs near the pool and far from it. Its notes say
     what not to do. `describe_collection` makes one; `bayespool.read_result` reads it back whole.
     """
 
@@ -168,16 +168,22 @@ def describe_collection(
         settings=described(**settings, random_seed=random_seed),
         warnings=sorted({text for trial in trials.values() for text in trial.metadata["warnings"]}),
     )
-    facts = Table("facts", _FACTS_VIEW.title, _fact_frame(collection, pool), _FACTS, (_FACTS_VIEW,))
-    tables = (facts, Table("measures", "By measure", by_measure, _MEASURES, (_measure_view(trials),)))
-    ungraded = () if graded else (_UNGRADED,)
+    cutoff = max(measure.cutoff for measure in parsed)
+    facts = Table("facts", _FACTS_VIEW.title, _fact_frame(collection, pool, cutoff), _FACTS, (_FACTS_VIEW,))
+    brought = contribution_table(collection, parsed[0])
+    tables = (
+        facts,
+        *([brought] if brought else []),
+        Table("measures", "By measure", by_measure, _MEASURES, (_measure_view(trials),)),
+    )
+    sentences = (unpooled_sentence(collection), "" if graded else _UNGRADED, _reference(collection), _RIGHTS)
     return Card(
         Card.command,
         Card.title,
         metadata,
         tables,
         (*pool.notes, *_cautions(collection, pool, parsed, by_measure)),
-        (*ungraded, _reference(collection), _RIGHTS),
+        tuple(filter(None, sentences)),
         tuple(cited_by(metadata)),
     )
 
@@ -203,12 +209,7 @@ def _variances(
     collection: Collection, measure: Measure, posterior: str | PosteriorEstimator, random_seed: int
 ) -> PairVariances | None:
     """Return the variances of differences between the best runs of organizations, None without two runs."""
-    best = [
-        max(zip(score_bounds(collection, runs, measure).low.means(), runs, strict=True))
-        for runs in contributors(collection, "organization").values()
-    ]
-    runs = [run for _, run in sorted(best)[-_MOST_RUNS:]]
-    runs = runs if len(runs) > 1 else list(collection.pooled_run_ids)[:_MOST_RUNS]
+    runs = best_pooled_runs(collection, measure)
     if len(runs) < 2 or len(collection.query_ids) < 2:
         return None
     without_labels = replace(collection, judges=())
@@ -265,11 +266,12 @@ def _measure_view(trials: Mapping[str, LeaveOutResult]) -> View:
 # --- facts ---
 
 
-def _fact_frame(collection: Collection, pool: PoolReport) -> pd.DataFrame:
+def _fact_frame(collection: Collection, pool: PoolReport, cutoff: int) -> pd.DataFrame:
     """Return the table of facts: number, number as text and details of each."""
+    facts = (*_judgment_facts(collection), *_pool_facts(collection, pool), hole_fact(collection, cutoff))
     rows = [
         (fact, float(amount), percent(amount) if isinstance(amount, float) else f"{amount:,}", details)
-        for fact, amount, details in (*_judgment_facts(collection), *_pool_facts(collection, pool))
+        for fact, amount, details in facts
     ]
     return pd.DataFrame(rows, columns=list(_FACTS))
 
@@ -336,8 +338,8 @@ def _cautions(
         yield "no pool is known: do not read intervals as evidence from this collection; priors make them"
     elif pool.n_organizations < _FEW_ORGANIZATIONS:
         yield (
-            f"{counted(pool.n_organizations, 'organization')} made the pool: do not expect intervals to hold "
-            "for other kinds of runs; judge some of their documents (judge-next)"
+            f"{counted(pool.n_organizations, 'organization')} made the pool: do not trust intervals of "
+            "other kinds of runs; judge some of their documents (judge-next)"
         )
     if not (collection.has_nonrelevant or pool.is_sparse):
         yield (
@@ -358,7 +360,7 @@ def _cautions(
 
 
 def _graded_cautions(by_measure: pd.DataFrame) -> Iterator[str]:
-    """Yield cautions on the bias of new runs, and on intervals that hold too rarely."""
+    """Yield cautions on the bias of new runs, and on coverage that is too low."""
     new = by_measure[by_measure["group"] != _POOLED]
     if not len(new):
         return
