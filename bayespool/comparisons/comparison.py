@@ -563,16 +563,19 @@ class StoredComparison(StoredResult, reads="compare"):
 
 def _figures(comparison: Result) -> tuple[Figure, ...]:
     from bayespool.plots import draw_comparison, draw_leaderboard
+    from bayespool.plots.comparisons import measures_drawn_by_rank
 
-    caption = "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure"
+    caption = "Differences between runs"
+    if measures_drawn_by_rank(comparison):
+        caption = "Chance of each rank by run; darker is likelier, diamonds are expected ranks"
     figure = Figure("comparison", caption, partial(draw_comparison, comparison))
     runs = comparison.to_frame("runs")
     if runs["run_id"].nunique() <= 2 or runs["value"].isna().all():
         return (figure,)
     prob = level(runs["ci_prob"].max())
     caption = (
-        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
-        "measure. Runs with filled marks may be the best."
+        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}. "
+        "Runs with filled marks may be the best."
     )
     ranks = Figure("leaderboard", caption, partial(draw_leaderboard, comparison))
     return (figure, ranks)

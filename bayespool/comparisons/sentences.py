@@ -336,9 +336,9 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
         return f"{text}; with all documents judged it would be with a chance of {chance}{enough}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
     too_much = ", too much to announce it" * (not draws.order[a, b])
-    text += f"; the chance that judging the unjudged documents takes it back is {chance_text(risk)}"
+    text += f"; the chance that it is no longer significant with everything judged is {chance_text(risk)}"
     if (sign_change := comparison.prob_sign_change(measure, AS_JUDGED)) is not None:
-        text += f", that it changes the sign {chance_text(sign_change[a, b])}"
+        text += f", that it has the other sign {chance_text(sign_change[a, b])}"
     return f"{text}{too_much}."
 
 

@@ -391,9 +391,8 @@ _PAIR_SENTENCES = {
         "difference",
         "interval",
         "chance",
-    ): "Differences a − b, their intervals and chances ({method}) are over "
-    "what the unjudged documents may be.",
-    ("risk",): "Risk: the chance that judging them takes a significant difference back.",
+    ): "Differences a − b with intervals and chances ({method}): only unjudged documents are uncertain.",
+    ("risk",): "Risk: the chance that a significant difference is not significant with everything judged.",
     ("p",): "p: {test}.",
 }
 """Sentences of a caption on the columns that are shown."""
