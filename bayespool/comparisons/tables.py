@@ -407,6 +407,8 @@ def _pairs_caption(
     of = f"to {some_of(comparison.baseline, 3)}" if comparison.baseline else f"of {which} of runs"
     texts = {"method": method, "test": test_text(comparison, comparison.tests[0])}
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
+    if comparison.scores.metadata.get("ideals", {}).get(measure) == "shared":
+        sentences.append("Ideal rankings: one for all runs.")
     if condition := conditions(comparison.scores.metadata, [measure]):
         sentences.append(f"{condition[0].upper()}{condition[1:]}.")
     return " ".join([f"Differences in {measure} {of} on {topics}.", *sentences])
