@@ -23,6 +23,7 @@ from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.saving import StoredResult, read_result
 from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.files import PathLike
+from bayespool.tables.formatting import some_of
 from bayespool.validation import check_count, check_number
 
 _DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
@@ -61,7 +62,7 @@ def audit(
         The posterior that says what is uncertain, or its settings: "ratio(draws=4000)", "engine=nuts".
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
-        leaves with all runs of its organization, and it alone is scored.
+        leaves with all runs of its organization, and only it is scored.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
     repool_to : int, optional
@@ -72,7 +73,7 @@ def audit(
     budget : int, default 50
         Documents to draw, besides those that are judged.
     ideal : {"own", "shared", "judged"}, optional
-        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or the judged ones alone.
+        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
         Default: own for a run, shared for a difference. It holds for measures whose text names no other, such
         as ``nDCG@10``.
     until : float, optional
@@ -140,8 +141,9 @@ def audit(
     urns = find_urns(completion, measure, signs)
     compared = tuple(targets.run_ids[run] for run in order)
     if not len(urns[0]):
+        named = some_of(compared) if len(compared) > 2 else " − ".join(compared)
         raise InputError(
-            f"{measure} of {' − '.join(compared)}: no unjudged document changes it",
+            f"{measure} of {named}: no unjudged document changes it",
             hint="there is nothing to audit; score says the value",
         )
     details = {**targets.metadata, "estimator": describe_estimator(estimator)}

@@ -195,7 +195,7 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
 def _basis_note(collection: Collection, judge: Judge, threshold: Threshold) -> str:
     """Return a note with the number of judged documents from which a judge's accuracy is learned."""
     tally = grade_counts(collection, judge, **threshold.levels)
-    return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents alone"
+    return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents only"
 
 
 def _used_thresholds(

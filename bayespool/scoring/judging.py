@@ -219,13 +219,14 @@ class NextJudgments(ListForAssessors):
             )
         if self.target.goal == "interval":
             now = list(zip(self.target.names, self.target.now.tolist(), strict=True))
-            n_open = int((self.target.now > 0).sum())
             which = "now"
-            if n_open > _MOST_NAMED:
-                which = f"now, the widest {_MOST_NAMED} of {n_open} with anything unjudged"
-                now = sorted(now, key=lambda run: -run[1])[:_MOST_NAMED]
-            widths = ", ".join(f"{run} {number(width)}" for run, width in now)
-            sentences.append(f"{self.measure}, widths of the intervals {which}: {widths}")
+            if len(now) > _MOST_NAMED:
+                widest = sorted((run for run in now if run[1] > 0), key=lambda run: -run[1])
+                which += f", the widest of {len(widest)} with anything unjudged"
+                now = widest[:_MOST_NAMED]
+            if now:
+                widths = ", ".join(f"{run} {number(width)}" for run, width in now)
+                sentences.append(f"{self.measure}, widths of the intervals {which}: {widths}")
             sentences += self._narrow_enough()
         elif after is None:
             sentences.append(f"{criterion} now: {number(self.now)}")
@@ -344,7 +345,7 @@ def judge_next(
         The posterior that says what is uncertain, or its settings: "ratio(draws=4000)", "engine=nuts".
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
-        leaves with all runs of its organization, and it alone is scored.
+        leaves with all runs of its organization, and only it is scored.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
     repool_to : int, optional
@@ -359,7 +360,7 @@ def judge_next(
     budget : int, default 50
         Documents to judge.
     ideal : {"own", "shared", "judged"}, optional
-        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or the judged ones alone.
+        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
         Default: own for intervals, shared for a comparison and a ranking. It holds for measures whose text
         names no other, such as ``nDCG@10``.
     until : float, optional

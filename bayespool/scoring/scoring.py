@@ -217,7 +217,7 @@ def score(
         Settings of the posteriors: "draws=4000, engine=nuts, mu=Normal(-2,1)".
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
-        leaves with all runs of its organization, and it alone is scored. Of an organization all runs are
+        leaves with all runs of its organization, and only it is scored. Of an organization all runs are
         scored.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
@@ -227,7 +227,7 @@ def score(
         Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
         The two coincide down to the pool depth.
     ideal : {"own", "shared", "judged"}, default "own"
-        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or the judged ones alone.
+        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
         Besides the judged documents, completed ones are in it that are in reach of the run itself (own) or
         of any run scored (shared). It holds for measures whose text names no other, such as ``nDCG@10``.
     scope : {"these-topics", "population", "another-assessor"}, default "these-topics"
@@ -396,7 +396,7 @@ def _with_assessors(
     if not by_another:
         if confusion is not None and parse_confusion(confusion):
             raise InputError(
-                "a confusion is for the scope another-assessor alone", hint="add --scope another-assessor"
+                "a confusion is only for the scope another-assessor", hint="add --scope another-assessor"
             )
         return collection if collection.second is None else dataclasses.replace(collection, second=None)
     if not any(isinstance(e, PosteriorEstimator) for e in estimators):
