@@ -74,9 +74,9 @@ def hole_fact(collection: Collection, cutoff: int) -> tuple[str, int, str]:
     documents = np.unique(unjudged_documents(collection, runs, cutoff=cutoff)[3])
     counts = np.bincount(collection.pair_topic[documents], minlength=len(collection.query_ids))
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-    topics = some_of([f"{collection.query_ids[t]}: {counts[t]:,}" for t in order], 3)
+    topics = some_of([f"{collection.query_ids[t]}: {counts[t]:,}" for t in order], 2)
     which = f"{'pooled ' * bool(collection.pooled_run_ids)}run"
-    details = f"of the top {cutoff} of {counted(len(runs), which)}" + f"; by topic {topics}" * bool(topics)
+    details = f"top {cutoff} of {counted(len(runs), which)}" + f"; by topic {topics}" * bool(topics)
     return "unjudged", len(documents), details
 
 

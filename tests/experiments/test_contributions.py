@@ -30,10 +30,10 @@ def test_one_organization_brings_nothing_that_others_might_have() -> None:
 def test_topics_with_most_unjudged_documents_come_first() -> None:
     """Down to rank 4 topic 1 has d, topic 2 s and t, topic 3 e."""
     toy = toy_collection()
-    assert hole_fact(toy, 3) == ("unjudged", 0, "of the top 3 of 4 pooled runs")
+    assert hole_fact(toy, 3) == ("unjudged", 0, "top 3 of 4 pooled runs")
     topics = "2: 2, 1: 1, 3: 1"
-    assert hole_fact(toy, 4) == ("unjudged", 4, f"of the top 4 of 4 pooled runs; by topic {topics}")
-    assert hole_fact(toy.unpool(toy.pooled_run_ids), 3)[2].startswith("of the top 3 of 5 runs; by topic ")
+    assert hole_fact(toy, 4) == ("unjudged", 4, f"top 4 of 4 pooled runs; by topic {topics}")
+    assert hole_fact(toy.unpool(toy.pooled_run_ids), 3)[2].startswith("top 3 of 5 runs; by topic ")
 
 
 def test_runs_that_are_not_pooled_are_named_with_what_kept_them_out() -> None:
