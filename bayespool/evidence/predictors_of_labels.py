@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from bayespool.arrays import FloatArray, OrderArray
 from bayespool.collection import Collection, Judge
-from bayespool.evidence.ideals import UNJUDGED_STATE
+from bayespool.evidence.ideals import NONRELEVANT, RELEVANT, UNJUDGED_STATE, states
 from bayespool.evidence.labels import (
     GradeCounts,
     grade_counts,
@@ -143,10 +143,14 @@ def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
     """Return judges with labels on at least five relevant and five nonrelevant documents."""
+    attributed, state = collection.attributed_run >= 0, states(collection.relevance, rel, given)
 
     def is_known(judge: Judge) -> bool:
-        counted = grade_counts(collection, judge, rel=rel, given=given)
-        return bool(min(counted.n_relevant.sum(), counted.n_nonrelevant.sum()) >= _MIN_DOCUMENTS)
+        # those attributed to runs, such as a sample's, are evidence: they teach the slopes and not their prior
+        counted, labeled = grade_counts(collection, judge, rel=rel, given=given), judge.grade >= 0
+        n_evidence = [(attributed & labeled & (state == kind)).sum() for kind in (RELEVANT, NONRELEVANT)]
+        n = counted.n_relevant.sum() + n_evidence[0], counted.n_nonrelevant.sum() + n_evidence[1]
+        return bool(min(n) >= _MIN_DOCUMENTS)
 
     return tuple(judge for judge in collection.judges if judge.thresholds and is_known(judge))
 
