@@ -3,6 +3,7 @@ __version__: str
 from .auditing import (
     Audit as Audit,
     audit as audit,
+    audit_judges as audit_judges,
     read_audit as read_audit,
 )
 from .collection import (

@@ -69,7 +69,7 @@ POINT_ESTIMATORS = {
     "smoothed": "B + C·Δ·B + Δ²·E: interpolated where much is judged, background elsewhere",
     "systems-adjustment": "B plus the mean loss of pooled runs that are left out of the pool",
     "topics-adjustment": "B plus the run's mean loss on topics where it is fully judged",
-    "anti-precision": "B + k̄·Δk̄ where what the run does to the pooled runs fires the trigger",
+    "anti-precision": "B + k̄·Δk̄ where the run's effect on pooled runs says it is underestimated",
     "condensed-list": "the measure of the ranking without its unjudged documents: nDCG′, AP′",
     "froebe-bootstrap": "a quantile of scores with judged documents in place of unjudged ones",
     "lu-moffat-culpepper": "B plus what documents at their ranks of the pooled runs gain on the topic",
@@ -92,7 +92,7 @@ POSTERIOR_ESTIMATORS = {
     "posterior-ratio": "a share that depends on how good the run's judged documents are",
     "posterior-anti-precision": "by how composing with the run changes the pooled runs",
     "posterior-evidence": "document by document: which runs rank it where, and the judgments around it",
-    "posterior-rankings": "document by document: what the judged documents teach of the runs that rank it",
+    "posterior-rankings": "document by document: how reliable the runs that rank it are",
     "posterior-difference": "what held-out runs lose, by run, organization and topic, within the bounds",
 }
 COMBINED_MODELS = ("ratio", "rankings")

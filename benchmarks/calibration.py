@@ -199,7 +199,7 @@ def beside_best(mae: pd.Series, estimator: str) -> str:
 
 
 def held(runs: pd.DataFrame) -> str:
-    """Of runs with anything unjudged, the share of 95 % intervals that hold the truth, and of PIT values in
+    """Of runs with anything unjudged, the share of 95 % intervals with the truth, and of PIT values in
     the central parts.
     """
     unsure = runs[runs["pit_lower"].notna()]

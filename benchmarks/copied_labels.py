@@ -64,7 +64,7 @@ def finish_collection(seed: int, name: str) -> tuple[Collection, np.ndarray]:
 
 
 def tried(seed: int, name: str, share: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """Errors of the new runs and whether intervals hold the truth; None where labels are refused."""
+    """Errors of the new runs and whether intervals contain the truth; None where labels are refused."""
     collection, truth = finish_collection(seed, name)
     label = labels_of(seed, name)
     copied = collection.judged & (np.random.default_rng([seed, 2]).random(len(label)) < share)

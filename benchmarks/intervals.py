@@ -1,4 +1,4 @@
-"""Do 95 % intervals hold the truth, under every measure, near and far, on every collection at hand?
+"""Do 95 % intervals contain the truth, under every measure, near and far, on every collection at hand?
 
     BAYESPOOL_COLLECTIONS=folder python benchmarks/intervals.py [COLLECTION …] [--draws 75] [--by cluster]
 

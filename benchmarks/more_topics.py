@@ -5,7 +5,7 @@
 In each simulated collection four new organizations retrieve 100 documents, and eight others made the pool to
 depth 10. The truth of a run is its value with all its documents judged, over the ideal ranking that the
 estimate has. The benchmark prints by number of topics and measure, over runs whose posterior has a width:
-how many, MAE, bias, the share of 95 % intervals that hold the truth, and the root mean square of
+how many, MAE, bias, the share of 95 % intervals that contain the truth, and the root mean square of
 (estimate − truth) / standard deviation, which should be 1. An error that topics share is a larger part of
 the rest the more topics there are.
 """

@@ -1,4 +1,4 @@
-"""Do 95 % intervals hold the truth where judgments are a published sample, known as one or not?
+"""Do 95 % intervals contain the truth where judgments are a published sample, known as one or not?
 
     python benchmarks/published_samples.py [--samples 20] [--topics 30]
 

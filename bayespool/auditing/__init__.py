@@ -1,4 +1,4 @@
-"""Audits: judgments drawn with known probabilities, and intervals that hold whatever a model believes."""
+"""Audits: judgments drawn with known probabilities, and intervals that are valid under any model."""
 
 import lazy_loader
 

@@ -1,3 +1,4 @@
+from .agreement import JudgeAudit as JudgeAudit, audit_judges as audit_judges
 from .auditing import Audit as Audit
 from .differences import (
     Walk as Walk,

@@ -1,4 +1,4 @@
-"""Audits: judgments drawn with known probabilities, and an interval that holds whatever a model believes."""
+"""Audits: judgments drawn with known probabilities, and an interval that is valid under any model."""
 
 from __future__ import annotations
 
@@ -365,7 +365,7 @@ class Audit(Guarantees, ListForAssessors):
         if self.is_refuting:
             notes.append(
                 f"the judgments refute the posterior (evidence {self.evidence:.3g}, and {REFUTING:g} is "
-                "enough): do not rely on its intervals; the guaranteed ones hold"
+                "enough): do not rely on its intervals; the guaranteed ones stay valid"
             )
         if self.expected_gap > 1e-6:
             notes.append(

@@ -53,8 +53,8 @@ def audit(
     collection : Collection
     run_ids : str or iterable of str, optional
         A run; two for their difference, the first less the second; or more, to tell whether the one with
-        the best posterior mean is the best. Default: the runs that were not pooled, or with ``unpool`` only
-        those named there.
+        the best posterior mean is the best. Default: the runs to score that the collection was read with,
+        with ``unpool`` only those named there, else all runs of the collection.
     measures : measure, default "P@10"
         P@10, nDCG@10, AP@100, …; one of them.
     posterior : str or PosteriorEstimator, default "posterior-combined"
@@ -97,8 +97,9 @@ def audit(
 
     Notes
     -----
-    The interval holds at all times at once with probability ``ci_prob`` over the draws, if judgments do not
-    depend on what is drawn. Nothing is assumed of the posterior, which only makes the interval narrower.
+    The interval contains the value at all times at once with probability ``ci_prob`` over the draws, if
+    judgments do not depend on what is drawn. Nothing is assumed of the posterior, which only makes the
+    interval narrower.
 
     Examples
     --------
@@ -122,6 +123,7 @@ def audit(
         unpool=unpool,
         unpool_by=unpool_by,
         repool_to=repool_to,
+        whole_campaign=True,
     )
     if len(targets.run_ids) > 1 and not ideal:
         (measure,) = with_ideal([measure], "shared")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bayespool import experiments, scoring
+from bayespool import auditing, experiments, scoring
 from bayespool.cli.commands import command
 from bayespool.cli.files import (
     RUNS,
@@ -38,7 +38,21 @@ _TASKS = {
         type=Path,
         metavar="<path>",
         help="Do nothing but write the documents that a judge should label, as JSON lines: the unjudged ones "
-        "of the runs to score, and judged ones that show what its labels are worth.",
+        "of the runs to score, and judged ones that show what its labels are worth; with --batch those that "
+        "people should judge.",
+    ),
+    "batch": own_option(
+        "--batch",
+        type=int,
+        help="Audit the labels: draw so many documents for people to judge, and say how well the judges "
+        "agree with the judgments of --qrels, if any, with an interval that holds at any time.",
+    ),
+    "texts": own_option(
+        "--texts",
+        type=Path,
+        metavar="<path>",
+        help="Texts of the documents of --tasks: JSON lines with doc_id and text, lines with an id, a tab "
+        "and the text, or irds:NAME of ir_datasets, which may download it.",
     ),
 }
 _CLUSTER = {
@@ -195,20 +209,40 @@ def budgets(
     argument=RUNS,
     first="qrels pool organizations judges measures intervals unpool collections folder figure jobs "
     "random_seed",
-    more="tasks posterior repool_to own_judgments known_depth pool_strategy reading",
+    more="tasks batch texts posterior repool_to own_judgments known_depth pool_strategy reading",
     own=_TASKS,
     short="Evaluate the labels of second judges",
 )
 def judges(
-    files: Files, keywords: dict[str, Any], outputs: Outputs, jobs: int = -1, tasks: Path | None = None
+    files: Files,
+    keywords: dict[str, Any],
+    outputs: Outputs,
+    jobs: int = -1,
+    tasks: Path | None = None,
+    batch: int | None = None,
+    texts: Path | None = None,
 ) -> None:
     """Evaluate the labels of second judges: how they agree with the judgments on hidden documents, which
     organizations they favor, how many documents they label, and (--intervals) how much they narrow intervals.
 
-    Give labels with --judge. Runs to score are optional. --tasks says which documents to have labeled.
+    Give labels with --judge. Runs to score are optional. --tasks says which documents to have labeled; with
+    --batch, which people should judge to learn how well a judge agrees with them.
     """
-    if tasks is not None:
-        _write_tasks(files, keywords, tasks)
+    if texts is not None and tasks is None:
+        raise InputError("--texts without --tasks", hint="name the file of the documents, too")
+    if tasks is not None and batch is None:
+        with stage_progress() as say:
+            collection, targets = files.read(say, keywords)
+        given = {name: keywords[name] for name in ("measures", "unpool", "random_seed") if name in keywords}
+        _write_tasks(scoring.documents_to_label(collection, targets, **given), tasks, texts, "label")
+        return
+    if not files.judges and not files.collections:
+        raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
+    if batch is not None:
+        audited = _audit(files, keywords, batch)
+        if tasks is not None and not audited.is_done:
+            _write_tasks(audited.tasks, tasks, texts, "judge")
+        outputs.write(audited)
         return
     named = files.keywords()
     if not named.get("judges"):
@@ -220,16 +254,31 @@ def judges(
     _run(work, files, keywords, outputs, parts="judges", label=label, n_lines=None, of_runs=True, jobs=jobs)
 
 
-def _write_tasks(files: Files, keywords: dict[str, Any], path: Path) -> None:
-    """Write the documents that a judge should label, a line of JSON each."""
+def _audit(files: Files, keywords: dict[str, Any], batch: int) -> auditing.JudgeAudit:
+    """Return the agreement of judges with people, of labels and judgments alone."""
+    from bayespool.collection import gather_qrels
+    from bayespool.collection.sources import gather_judges
+
+    if files.runs or files.pool or files.collections:
+        raise InputError("--batch beside runs", hint="labels (--judge) and judgments (--qrels) are enough")
+    labels = gather_judges(files.ways()["judges"])
+    people = [*files.qrels, *files.own_judgments]
+    given = {name: keywords[name] for name in ("measures", "random_seed") if name in keywords}
+    return auditing.audit_judges(labels, gather_qrels(people) if people else None, batch=batch, **given)
+
+
+def _write_tasks(listed: Any, path: Path, source: Path | None, to_do: str) -> None:
+    """Write documents to label or to judge, a line of JSON each, with their texts from a source."""
+    from bayespool.collection import read_texts
     from bayespool.tables.files import atomic_write
 
-    with stage_progress() as say:
-        collection, targets = files.read(say, keywords)
-    given = {name: keywords[name] for name in ("measures", "unpool", "random_seed") if name in keywords}
-    listed = scoring.documents_to_label(collection, targets, **given)
+    last = ""
+    if source is not None:
+        text_of = read_texts(source, listed["doc_id"])
+        listed = listed.assign(text=listed["doc_id"].map(text_of))
+        last = f", {int(listed['text'].notna().sum()):,} with a text"
     atomic_write(path, listed.to_json(orient="records", lines=True, force_ascii=False))
-    echo(f"{path}: {len(listed):,} documents to label")
+    echo(f"{path}: {len(listed):,} documents to {to_do}{last}")
 
 
 @command(

@@ -109,10 +109,14 @@ class Files:
 
         return len(set(find_files(list(map(str, self.runs))))) if self.runs else 0
 
-    def check_runs(self, keywords: Mapping[str, Any], to_do: str) -> None:
-        """Raise `InputError` where neither run files nor runs of the pool are named."""
-        if not self.runs and not keywords.get("unpool"):
-            raise InputError(f"no run to {to_do}", hint="name run files, or runs of the pool with --unpool")
+    def check_runs(self, keywords: Mapping[str, Any], to_do: str, *, or_campaign: bool = False) -> None:
+        """Raise `InputError` where neither run files nor runs of the pool are named, nor, if those of a whole
+        campaign will do, any runs.
+        """
+        campaign = or_campaign and (self.pool or self.collections)
+        if not (self.runs or keywords.get("unpool") or campaign):
+            hint = "--pool" if or_campaign else "runs of the pool with --unpool"
+            raise InputError(f"no run to {to_do}", hint=f"name run files, or {hint}")
 
     def check_assessors(self, scope: object) -> None:
         """Raise `InputError` for judgments of second assessors that no scope uses."""
@@ -259,7 +263,7 @@ class Files:
         check_keywords(function, keywords)
         with stage_progress() as say:
             collection, targets = self.read(say, keywords)
-            return function(collection, targets, **keywords, report=say)
+            return function(collection, targets or None, **keywords, report=say)
 
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""

@@ -28,7 +28,11 @@ def _documents_file(help: str) -> dict[str, Any]:
 
 @command(
     "scoring/judging.py:judge_next",
-    argument=RUNS,
+    argument=files_argument(
+        "runs",
+        help="Run files to judge for, in TREC format; folders and globs too. Default: those of --unpool, or "
+        "all runs of the collection.",
+    ),
     first="qrels pool organizations measures goal budget own_judgments unpool collections output random_seed",
     more="until posterior repool_to judges known_depth pool_strategy reading",
     own={
@@ -55,8 +59,8 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
     """
     from bayespool.scoring.judging_influence import check_goal
 
-    files.check_runs(keywords, "judge for")
-    if "goal" in keywords and not keywords.get("unpool"):
+    files.check_runs(keywords, "judge for", or_campaign=True)
+    if "goal" in keywords and files.runs and not keywords.get("unpool"):
         check_goal(keywords["goal"], files.n_runs())
     result = files.compute(scoring.judge_next, keywords)
     rest = f"the table has {_N_PRINTED} of {len(result)} documents; --output writes all"
@@ -67,7 +71,8 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
     "auditing/starting.py:audit",
     argument=files_argument(
         "runs",
-        help="A run file to audit, in TREC format; two for their difference; more to tell the best of them.",
+        help="A run file to audit, in TREC format; two for their difference; more to tell the best of them. "
+        "Default: those of --unpool, or all runs of the collection.",
     ),
     first="qrels pool organizations measures budget go_on judged verify collections output figure "
     "random_seed",
@@ -102,7 +107,7 @@ def audit(
     judged: Path | None = None,
     verify: Path | None = None,
 ) -> None:
-    """Draw unjudged documents of a run with known probabilities, with an interval that holds at all times,
+    """Draw unjudged documents of a run with known probabilities, with an interval that is valid at all times,
     however wrong the model is. Of two runs it audits the difference, of more whether the leader is the best.
 
     Judge them, and ask again with --go-on and --judged. Anybody can --verify the certificate.
@@ -122,7 +127,7 @@ def audit(
             raise InputError("--judged without --go-on", hint="name the certificate of the audit, too")
         if not (files.qrels or files.collections):
             raise InputError("no judgments", hint="--qrels, or --go-on or --verify a certificate")
-        files.check_runs(keywords, "audit")
+        files.check_runs(keywords, "audit", or_campaign=True)
         result = files.compute(auditing.audit, keywords)
     outputs.write(result)
     if verify is not None:

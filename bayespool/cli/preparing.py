@@ -90,7 +90,7 @@ def describe(
     detects, what not to do with it, and how to cite it.
 
     Of a prepared collection it prints the card that is in the file. With --graded it also says how biased
-    scores are as judged, and how often intervals hold.
+    scores are as judged, and the coverage of intervals.
     """
     from bayespool.scoring.prepared import read_card
 

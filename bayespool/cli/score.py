@@ -159,7 +159,7 @@ def _table(listed: str, **former: str) -> dict[str, Any]:
     argument=files_argument(
         "runs",
         help="Two or more run files, in TREC format (also .gz, .xz, .zst); folders and globs. Those of "
-        "--unpool count.",
+        "--unpool count. Default: the best pooled run of each organization.",
     ),
     first="qrels pool organizations measures baseline posterior unpool collections output report figure "
     "random_seed",
@@ -232,7 +232,7 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     argument=files_argument(
         "runs",
         help="Two or more run files whose differences stand for those to come; folders and globs. Those of "
-        "--unpool count.",
+        "--unpool count. Default: the best pooled run of each organization.",
     ),
     first="qrels pool organizations measures difference topics_at_hand sd unpool collections output report",
     more="judgments more_topics power level price_topic price_judgment price_label posterior random_seed "

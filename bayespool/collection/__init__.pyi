@@ -52,3 +52,4 @@ from .sources import (
     Runs as Runs,
     gather_qrels as gather_qrels,
 )
+from .texts import read_texts as read_texts

@@ -131,18 +131,18 @@ def _log_odds(
         reached = (level >= k).astype(float)
         even, odd, every = (topic_odds(reached, among) for among in (is_even, ~is_even, is_even | ~is_even))
         others = np.where(is_even, odd[topic[judged]], even[topic[judged]])  # never by the document itself
-        coefficients = _regression(predictors(judged, others - every.mean()), reached)
+        coefficients = fit_logistic(predictors(judged, others - every.mean()), reached)
         odds[k - 1] = predictors(unjudged, every[topic[unjudged]] - every.mean()) @ coefficients
     return np.minimum.accumulate(odds, axis=0)
 
 
-def _regression(x: FloatArray, y: FloatArray) -> FloatArray:
+def fit_logistic(x: FloatArray, y: FloatArray, ridge: float = 0.1) -> FloatArray:
     """Fit a ridge-penalized logistic regression and return its coefficients."""
     at = np.zeros(x.shape[1])
     for _ in range(25):
         p = 1 / (1 + np.exp(-x @ at))
-        curvature = (x.T * (p * (1 - p))) @ x + 0.1 * np.eye(len(at))
-        step = np.linalg.solve(curvature, x.T @ (y - p) - 0.1 * at)
+        curvature = (x.T * (p * (1 - p))) @ x + ridge * np.eye(len(at))
+        step = np.linalg.solve(curvature, x.T @ (y - p) - ridge * at)
         at = at + step / max(1.0, float(np.abs(step).max()))
     return at
 

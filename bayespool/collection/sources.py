@@ -143,14 +143,16 @@ def irds_name(source: object) -> str:
     return text.removeprefix(IRDS) if text.startswith(IRDS) else ""
 
 
-def irds_rows(name: str, kind: str) -> list[Any]:
-    """Return rows from an ir_datasets data set: judgments (``qrels``) or a run (``scoreddocs``)."""
+def irds_rows(name: str, kind: str, doc_ids: Iterable[str] = ()) -> list[Any]:
+    """Return rows of an ir_datasets data set: judgments (``qrels``), a run (``scoreddocs``), or documents
+    (``docs``), of which those that are named.
+    """
     try:
         import ir_datasets
     except ImportError:
         reason = f"{IRDS}{name} needs the package ir_datasets, which is not installed"
         raise InputError(reason, hint="pip install 'bayespool[irds]'") from None
-    contents = {"qrels": "judgments", "scoreddocs": "run"}[kind]
+    contents = {"qrels": "judgments", "scoreddocs": "run", "docs": "documents"}[kind]
     try:
         dataset = ir_datasets.load(name)
     except KeyError:
@@ -159,6 +161,8 @@ def irds_rows(name: str, kind: str) -> list[Any]:
     if not hasattr(dataset, f"{kind}_iter"):
         raise InputError(f"{IRDS}{name} has no {contents}", hint="its subsets may have")
     try:
+        if kind == "docs":
+            return list(dataset.docs_store().get_many(doc_ids).values())
         return list(getattr(dataset, f"{kind}_iter")())
     except Exception as error:  # of the network, the disk or a parser
         hint = "ir_datasets says how to get it"

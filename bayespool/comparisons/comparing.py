@@ -29,6 +29,7 @@ from bayespool.comparisons.significance import (
 )
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, known_names
+from bayespool.evidence.difference_bounds import difference_bounds
 from bayespool.measures import Estimator, Measure, equal_tailed_interval
 from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
@@ -136,8 +137,8 @@ def compare(
     rope : float, default 0.01
         A difference up to this is practically none. The region of practical equivalence.
     systems : path or mapping of str to str, optional
-        CSV with run_id,system: runs that are seeds, prompts or query variants of one system. A system is
-        scored by the mean of its runs; they leave the evidence together.
+        CSV with run_id,system: runs that are replicates of one system, such as seeds or prompts. A system
+        scores the mean of its runs, which are held out together.
     ci_prob : float, optional
         Probability of the intervals. They are equal-tailed. Default: `bayespool.rcParams`.
     random_seed : int, default 1
@@ -223,7 +224,10 @@ def compare(
         ci_prob=prob,
         report=report,
     )
-    return compare_scores(scores, **comparing, systems=replicates, random_seed=random_seed, report=report)
+    pairs = compared_pairs(scores.run_ids, against)
+    bounds = {b.measure: difference_bounds(targets.collection, b, pairs, estimand) for b in scores.bounds}
+    comparing |= {"systems": replicates, "random_seed": random_seed, "report": report}
+    return compare_scores(scores, **comparing, bounds=bounds)
 
 
 def _refuse_one_run(run_ids: Sequence[str]) -> None:
@@ -260,12 +264,13 @@ def compare_scores(
     control: Control = "holm",
     rope: float = 0.01,
     systems: Systems = (),
+    bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] | None = None,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Compare runs from existing scores that were computed with ``together=True``, as `compare` does.
 
-    ``as-judged`` must be among the methods.
+    ``as-judged`` must be among the methods. ``bounds`` are those of `difference_bounds`, by measure.
     """
     _refuse_one_run(scores.run_ids)
     if not any(e.method == AS_JUDGED for e in scores.estimates):
@@ -318,6 +323,7 @@ def compare_scores(
         **testing,
         systems=systems,
         baseline=baseline,
+        bounds=bounds or {},
         metadata={**scores.metadata, **described(scope=scope, **testing, random_seed=random_seed)},
     )
 

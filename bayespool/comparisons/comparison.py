@@ -116,6 +116,9 @@ class Comparison(Result):
         Runs with the systems that they are replicates of.
     baseline : tuple of str
         Runs that all others are compared with; none: every pair.
+    bounds : mapping of Measure to (ndarray of float, ndarray of float), shape (pair,) each
+        Least and greatest difference on these topics of each pair, over all completions of the judgments
+        (`bayespool.evidence.difference_bounds`).
     arrangement : Arrangement
         Order and number of the pairs that readers see; the frames have all.
     """
@@ -135,6 +138,7 @@ class Comparison(Result):
     metadata: Mapping[str, Any]
     systems: Systems = ()
     baseline: tuple[str, ...] = ()
+    bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
     arrangement: Arrangement = field(default_factory=Arrangement)
 
     def __repr__(self) -> str:
@@ -233,7 +237,9 @@ class Comparison(Result):
         pandas.DataFrame
             One row per measure, method, scope and pair (of all runs, or of another run and a baseline):
             ``measure``, ``method``, ``scope``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``lower``
-            and ``upper`` (ends of its interval), ``ci_prob``, ``prob_greater``, ``prob_equal``, ``prob_less``
+            and ``upper`` (ends of its interval), ``bound_lower`` and ``bound_upper`` (on these topics no
+            judgment of unjudged documents goes beyond them), ``ci_prob``, ``prob_greater``, ``prob_equal``,
+            ``prob_less``
             (a greater than, equal to, less than b; ``(prob_greater + prob_less) + prob_equal`` is 1 to the
             bit), ``rope``, ``prob_equivalent`` (the difference is no more than ``rope``), ``as_judged``
             (difference as judged, a minus b), ``p`` (adjusted, of the first test as judged) and ``risk`` (of
@@ -249,7 +255,7 @@ class Comparison(Result):
                 shared["risk"] = s.reversal_risk(self.better_as_judged(e.measure, test))
             if e.draws is None:
                 shared["difference"] = np.subtract.outer(e.value, e.value)
-                frames.append(self._pairs(e, {"scope": "these-topics"}, shared))
+                frames.append(self._pairs(e, {"scope": "these-topics"} | self._bounds(e.measure), shared))
             for scope in get_args(Scope):
                 if (e.measure, e.method, scope) in self.draws:
                     d = self.draws[e.measure, e.method, scope]
@@ -257,9 +263,20 @@ class Comparison(Result):
                     matrices |= {"prob_greater": d.prob_greater, "prob_equal": d.prob_equal}
                     matrices |= {"prob_less": d.prob_greater.T, "prob_equivalent": d.prob_equivalent}
                     keys = {"scope": scope, "ci_prob": self.ci_prob, "rope": self.rope}
+                    keys |= self._bounds(e.measure) if scope == "these-topics" else {}
                     frames.append(self._pairs(e, keys, matrices | shared))
-        columns = ["measure", "method", "scope", "run_a", "run_b", "difference", "lower", "upper", "ci_prob"]
-        columns += ["prob_greater", "prob_equal", "prob_less", "rope", "prob_equivalent", "as_judged"]
+        columns = ["measure", "method", "scope", "run_a", "run_b", "difference", "lower", "upper"]
+        columns += [
+            "bound_lower",
+            "bound_upper",
+            "ci_prob",
+            "prob_greater",
+            "prob_equal",
+            "prob_less",
+            "rope",
+            "prob_equivalent",
+            "as_judged",
+        ]
         return pd.concat(frames, ignore_index=True).reindex(columns=[*columns, "p", "risk"])
 
     def runs(self) -> pd.DataFrame:
@@ -403,8 +420,9 @@ class Comparison(Result):
             ``significant`` (of draws whose tests are repeated, what `announced_order` announces; else missing
             without a p-value, for means of draws that vary, and where it `is_in_doubt`); for methods with
             draws and repeated tests also ``prob_significant``, ``prob_significant_greater`` and ``…_less`` (a
-            significantly greater, less than b), and ``reversal_risk`` of pairs significant as judged: the
-            chance that completed judgments do not confirm it in that direction.
+            significantly greater, less than b). ``reversal_risk``, of what the method finds significant: the
+            chance that completed judgments do not confirm it in that direction. ``prob_sign_change``: that
+            the difference has the other sign in them; by the first method with draws where it has none.
         """
         frames = []
         for (measure, method, test), p in self.p_values.items():
@@ -417,21 +435,28 @@ class Comparison(Result):
             is_undefined |= (adjusted <= self.level) & self.is_in_doubt(measure, method, test)
             significant = np.where(is_undefined, np.nan, adjusted <= self.level)
             matrices |= {"p_adjusted": adjusted, "significant": significant}
+            better = (adjusted <= self.level) & (matrices["difference"] > 0)
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
+                better = s.order > 0
                 matrices |= {
                     "significant": s.order != 0,
                     "prob_significant": s.prob_significant,
                     "prob_significant_greater": s.n_greater / s.n_draws,
                     "prob_significant_less": s.n_greater.T / s.n_draws,
-                    "reversal_risk": s.reversal_risk(self.better_as_judged(measure, test)),
                 }
+            drawn = method if e.draws is not None else self.shown_method(measure)
+            if (measure, drawn, test) in self.significant:
+                matrices["reversal_risk"] = self.significant[measure, drawn, test].reversal_risk(better)
+            if (sign_change := self.prob_sign_change(measure, method)) is not None:
+                matrices["prob_sign_change"] = sign_change
             control = "tukey-hsd" if test == "tukey-hsd" else self.control
             keys = {"scope": "population", "test": test, "control": control, "level": self.level}
             frames.append(self._pairs(e, keys, matrices))
         columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference"]
         columns += ["effect_size", "p_value", "control", "p_adjusted", "level", "significant"]
-        columns += [f"prob_significant{way}" for way in ("", "_greater", "_less")] + ["reversal_risk"]
+        columns += [f"prob_significant{way}" for way in ("", "_greater", "_less")]
+        columns += ["reversal_risk", "prob_sign_change"]
         frame = pd.concat(frames, ignore_index=True).reindex(columns=columns)
         return frame.astype({"significant": "boolean"})
 
@@ -456,6 +481,26 @@ class Comparison(Result):
             is_sure = np.subtract.outer(bounds.least.means(), bounds.most.means()) > 0
         sure = ahead & is_sure
         return np.asarray(~(sure | sure.T))
+
+    def prob_sign_change(self, measure: Measure, method: str) -> FloatArray | None:
+        """Return the chance that judging changes the sign of a method's differences, shape (run, run).
+
+        Draws are the method's own, or of the first method that has any; None without. NaN where runs tie.
+        """
+        drawn = method if (measure, method, "these-topics") in self.draws else self.shown_method(measure)
+        if (d := self.draws.get((measure, drawn, "these-topics"))) is None:
+            return None
+        ahead = np.subtract.outer(value := self.scores[method, measure].value, value) > 0
+        return np.where(ahead, d.prob_greater.T, np.where(ahead.T, d.prob_greater, np.nan))
+
+    def bounds_of_pair(self, measure: Measure, a: int, b: int) -> tuple[float, float] | None:
+        """Return the least and greatest difference of run ``a`` minus run ``b``, given by place, if known."""
+        for first, second, sign in ((a, b, 1), (b, a, -1)):
+            (place,) = np.nonzero((self.pair_places[0] == first) & (self.pair_places[1] == second))
+            if len(place) and measure in self.bounds:
+                least, most = sorted(sign * float(end[place[0]]) for end in self.bounds[measure])
+                return least, most
+        return None
 
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Return whether the row run is significantly better on scores as judged, shape (run, run)."""
@@ -484,6 +529,10 @@ class Comparison(Result):
                 rows.append((*row, np.nan if np.isnan(lower) else self.ci_prob))
         columns = ["measure", "method", "coefficient", "value", "lower", "upper", "ci_prob"]
         return pd.DataFrame(rows, columns=columns)
+
+    def _bounds(self, measure: Measure) -> dict[str, object]:
+        """Return columns with the bounds of differences under a measure, if they are known."""
+        return dict(zip(("bound_lower", "bound_upper"), self.bounds.get(measure, ()), strict=False))
 
     def _pairs(
         self, e: Estimates, keys: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
-from bayespool.errors import InputError, NoCollectionError, renamed_attributes
+from bayespool.collection.contents import expect_collection
+from bayespool.errors import InputError, NoCollectionError, PooledRunWarning, renamed_attributes
+from bayespool.evidence import score_bounds
 from bayespool.measures import Measure, Values
 from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
@@ -34,6 +37,7 @@ from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Table, View
 from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
 
+_MOST_RUNS = 20  # where none is named
 _MAX_PAIRS = 100  # of all, evenly over their standard errors
 _MOST_TOPICS = 100  # times those at hand
 _SHARES = np.linspace(0, 1, 21)  # of the unjudged documents
@@ -211,6 +215,10 @@ class Plan(Result):
         unjudged = counted(self.n_unjudged, "unjudged document")
         return one_line("Plan", f"{self.measure}, {unjudged}")
 
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on the pool and on the runs taken."""
+        return tuple(self.metadata.get("pool_notes", ()))
+
     def scenarios(self) -> pd.DataFrame:
         """Return the smallest detectable difference for each scenario.
 
@@ -297,8 +305,9 @@ class Plan(Result):
             best = mixes[0]
             labels = f" and {counted(best['n_labels'], 'label')}" if best["n_labels"] else ""
             sentences.append(
-                f"A difference of {self.difference:g} costs least with {counted(best['n_topics'], 'topic')}, "
-                f"{counted(best['n_judgments'], 'more judgment')}{labels}: {best['price']:,.0f}."
+                f"The cheapest way to detect a difference of {self.difference:g} is "
+                f"{counted(best['n_topics'], 'topic')} with {counted(best['n_judgments'], 'more judgment')}"
+                f"{labels} (price {best['price']:,.0f})."
             )
         elif self.difference is not None:
             sentences.append(
@@ -337,7 +346,9 @@ def plan_comparison(
     collection : Collection, optional
         Without one the plan is of ``topics_at_hand`` and ``sd``, with nothing unjudged.
     run_ids : iterable of str, optional
-        Two runs or more whose differences stand for those to come, as in `compare`.
+        Two runs or more whose differences stand for those to come, as in `compare`. Default: the runs to
+        score that the collection was read with, else the best pooled run of each organization as judged, 20
+        at most.
     measures : measure, default "P@10"
         The measure of the rankings: P@10, nDCG@10, AP@100, …; one of them.
     posterior : str or PosteriorEstimator, default "posterior-combined"
@@ -448,6 +459,13 @@ def plan_comparison(
     if collection is None:
         hint = "give one, or the topics at hand and the standard deviation"
         raise NoCollectionError("no collection", hint=hint)
+    expect_collection(collection)
+    taken = []
+    if not (run_ids or unpool or collection.given_run_ids) and (
+        best := best_pooled_runs(collection, measure)
+    ):
+        run_ids, n = best, counted(len(best), "organization")
+        taken = [f"no runs named: the best pooled runs of {n}, as they are judged; --unpool has new ones"]
     variances = dict[bool, PairVariances]()
     together = (parse_estimator(AS_JUDGED), dataclasses.replace(estimator, together=True))
     for labels in (False, True) if collection.judges else (False,):
@@ -463,12 +481,30 @@ def plan_comparison(
         if len(targets.run_ids) < 2:
             raise InputError("one run has no difference to plan for", hint="name two or more")
         refuse_one_topic(len(targets.collection.query_ids))
-        scores = score_targets(targets, settings=settings, report=report)
+        with warnings.catch_warnings():
+            if taken:
+                warnings.simplefilter("ignore", PooledRunWarning)  # they are meant
+            scores = score_targets(targets, settings=settings, report=report)
         (estimates,) = (e for e in scores.estimates if e.draws is not None)
         assert estimates.draws is not None
         variances[labels] = PairVariances.from_draws(estimates.draws)
     n_unjudged = len(find_unknowns(targets.collection, targets.run_ids, measure.cutoff, estimand))
-    return plan(variances=variances, n_unjudged=n_unjudged, metadata=scores.metadata)
+    metadata = {**scores.metadata, "pool_notes": [*scores.metadata["pool_notes"], *taken]}
+    return plan(variances=variances, n_unjudged=n_unjudged, metadata=metadata)
+
+
+def best_pooled_runs(collection: Collection, measure: Measure) -> tuple[str, ...]:
+    """Return the best pooled run of each organization as judged, 20 at most; of one organization all runs."""
+    pooled = collection.pooled_run_ids
+    if not pooled:
+        return ()
+    best = dict[int, tuple[float, str]]()
+    low = score_bounds(collection, pooled, measure).low.means()
+    homes = collection.organization[collection.run_index(pooled)]
+    for home, *run in zip(homes.tolist(), low.tolist(), pooled, strict=True):
+        best[home] = max(best.get(home, (-np.inf, "")), tuple(run))
+    runs = tuple(run for _, run in sorted(best.values())[-_MOST_RUNS:])
+    return runs if len(runs) > 1 else pooled[:_MOST_RUNS]
 
 
 _IDLE = (

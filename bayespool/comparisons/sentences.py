@@ -11,6 +11,7 @@ from bayespool.comparisons.draws import DrawComparison
 from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
+from bayespool.evidence.difference_bounds import are_differences_sharp
 from bayespool.names import AS_JUDGED, Scope, SignificanceTest
 from bayespool.scoring.score_tables import conditions, far_runs
 from bayespool.tables.formatting import (
@@ -184,16 +185,34 @@ def _pair_sentence(
         text += ": nothing of either is unjudged."
     else:
         agreed = ", without width since that many draws agree," * bool(draws.lower[a, b] == draws.upper[a, b])
-        text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} over what the unjudged "
+        text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} due to unjudged "
         by = _conditional(comparison, method, [measure], (run, other))
-        text += f"documents may be, {by}; chance that it is {way} "
+        text += f"documents, {by}; chance that it is {way} "
         text += chance_text(draws.prob_greater[a, b])
         text += f", equal {chance_text(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
+    if draws is not None and not is_certain:
+        text += _bounds_sentence(comparison, a, b, measure)
     for scope, sentence in _OTHER_SCOPES.items():
         if (d := comparison.draws.get((measure, method, scope))) is not None:
             amount, chance = _amount(d.difference[a, b]), chance_text(d.prob_greater[a, b])
             text += sentence.format(amount=amount, ends=_ends(d, a, b), chance=chance, way=way)
     return text + _significance_clause(comparison, (measure, method, test), a, b, is_certain=is_certain)
+
+
+def _bounds_sentence(comparison: Comparison, a: int, b: int, measure: Measure) -> str:
+    """Return a sentence on what of two runs is unjudged, and whether judging it could reverse their order."""
+    shares = comparison.scores.bounds[comparison.measures.index(measure)].unjudged_share
+    top, (run, other) = f"the top {measure.cutoff} of", (comparison.run_ids[i] for i in (a, b))
+    text = f" Unjudged are {percent(shares[a])} of {top} {run} and {percent(shares[b])} of {top} {other}"
+    if (ends := comparison.bounds_of_pair(measure, a, b)) is None:
+        return f"{text}."
+    could = "no judgment can reverse the order"
+    if ends[0] < 0:
+        could = "judging could reverse the order"
+        if not are_differences_sharp(measure):
+            could = "that judging reverses the order is not ruled out"
+    between = " and ".join(difference(end, 3) for end in ends)
+    return f"{text}; the difference is between {between} whatever they are: {could}."
 
 
 def _ends(draws: DrawComparison, a: int, b: int) -> str:
@@ -317,8 +336,10 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
         return f"{text}; with all documents judged it would be with a chance of {chance}{enough}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
     too_much = ", too much to announce it" * (not draws.order[a, b])
-    back = f"the chance that judging the unjudged documents takes it back is {chance_text(risk)}{too_much}"
-    return f"{text}; {back}."
+    text += f"; the chance that judging the unjudged documents takes it back is {chance_text(risk)}"
+    if (sign_change := comparison.prob_sign_change(measure, AS_JUDGED)) is not None:
+        text += f", that it changes the sign {chance_text(sign_change[a, b])}"
+    return f"{text}{too_much}."
 
 
 def _position(names: Sequence[str], name: object | None, kind: str) -> int:

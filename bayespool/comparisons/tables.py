@@ -64,7 +64,7 @@ PAIR = {
     "run_a": Column("run a", "run", "The first run of the pair."),
     "run_b": Column("run b", "run", "The second run of the pair."),
 }
-_RISK = Column("risk of\nreversal", "chance", "Chance that judging takes a significant difference back.")
+_RISK = Column("risk of\nreversal", "chance", "Chance that judging takes back that it is significant.")
 COMPARISON_COLUMNS = PAIR | {
     "scope": Column(
         "scope",
@@ -117,6 +117,9 @@ COMPARISON_COLUMNS = PAIR | {
     "prob_significant_greater": Column("chance,\na higher", "chance", "Chance of a significant lead of a."),
     "prob_significant_less": Column("chance,\na lower", "chance", "Chance of a significant lead of b."),
     "reversal_risk": _RISK,
+    "prob_sign_change": Column(
+        "change\nof sign", "chance", "Chance that the difference has the other sign if all is judged."
+    ),
     "coefficient": Column(
         "coefficient", "text", "generalizability: Eρ² of the order of runs; dependability: Φ."
     ),
@@ -125,6 +128,8 @@ _DIFFERENCE_COLUMNS = COMPARISON_COLUMNS | {
     "lower": Column("from", "difference", "Lower end of the interval of the difference."),
     "upper": Column("to", "difference", "Upper end of the interval of the difference."),
     "as_judged": Column("a − b\nas judged", "difference", "The same with unjudged documents nonrelevant."),
+    "bound_lower": Column("bound,\nfrom", "difference", "Least difference of all completed judgments."),
+    "bound_upper": Column("bound,\nto", "difference", "Greatest difference of all completed judgments."),
 }
 _CAPTIONS = {
     "differences": "Differences of pairs of runs",
@@ -216,11 +221,12 @@ def _views(comparison: Comparison, frame: pd.DataFrame, view: View, *by: str) ->
         yield replace(view, title=title, note=note, where=where)
 
 
+_BOUNDS = ("bound_lower", "bound_upper")
 _DIFFERENCES_VIEW = View(
     title="{measure}, {about}",
     names=("run_a", "run_b", "method"),
     columns=(
-        *("difference", IntervalColumn(signed=True)),
+        *("difference", IntervalColumn(signed=True), IntervalColumn(*_BOUNDS, "bounds", signed=True)),
         *("prob_greater", "prob_equal", "prob_less", "prob_equivalent"),
     ),
     spare=("prob_equivalent", "prob_equal", "prob_less"),
@@ -259,7 +265,7 @@ _TESTS_VIEW = View(
     names=("run_a", "run_b", "method"),
     columns=(
         *("difference", "effect_size", "p_value", "p_adjusted"),
-        *("significant", "prob_significant", "reversal_risk"),
+        *("significant", "prob_significant", "reversal_risk", "prob_sign_change"),
     ),
     spare=("p_value", "effect_size", "prob_significant", "significant"),
     medium="terminal",
@@ -290,10 +296,11 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
             continue
         is_small = rows["p_adjusted"] <= comparison.level
         n_significant = (is_small & (rows["method"] == AS_JUDGED)).sum()
-        n_at_risk = int((rows["reversal_risk"] > 0).sum())
+        n_at_risk = int(((rows["reversal_risk"] > 0) & (rows["method"] == AS_JUDGED)).sum())
         key, words = "p_value", "least p-value"
         if n_at_risk:
             key, words = "-reversal_risk", "largest risk of reversal"
+            view = replace(view, where={**view.where, "method": AS_JUDGED})
         top = min(_MAX_PAIRS_IN_SHORT, n_at_risk or len(rows))
         title += f": {n_significant} of {comparison.n_pairs} pairs significant as judged; "
         yield replace(view, title=f"{title}the {top} with the {words}", sort=key, top=top)
@@ -368,7 +375,7 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
     where: dict[str, Any] = {name: runs[name].iloc[0] for name in ("method", "scope")}
     if where["method"] != AS_JUDGED and where["scope"] == "these-topics":
         columns += ("value", IntervalColumn())
-        title += f" Estimate ({where['method']}) and interval are over what the unjudged documents may be."
+        title += f" Estimate and interval ({where['method']}): only unjudged documents are uncertain."
     yield View(
         title=title,
         names=("label", "run_id"),

@@ -113,8 +113,8 @@ class AntiPrecision(SharedCorrection):
         for values in (share, *(indicators[name] for name in INDICATORS if name != "k_bar")):
             values[alone] = np.nan
         is_idle = (k > 0) & ~(share > 0)
-        reason = f"uncorrected: {_UNTRIGGERED[self.trigger]}"
-        notes = run_notes((is_idle & fires, "uncorrected: Δk̄ ≤ 0"), (is_idle & ~fires, reason))
+        reason = f"left uncorrected, since {_UNTRIGGERED[self.trigger]}"
+        notes = run_notes((is_idle & fires, "left uncorrected, since Δk̄ ≤ 0"), (is_idle & ~fires, reason))
         return Corrected(precision + unjudged * share[:, None], notes=notes, indicators=indicators)
 
 

@@ -57,8 +57,8 @@ _COLUMNS = {
     "n_preserved": Column(
         "preserved", "count", "Significant pairs that are significant here in the same direction."
     ),
-    "n_reversed": Column(
-        "reversed", "count", "Significant pairs that are significant here in the other direction."
+    "n_swapped": Column(
+        "swapped", "count", "Significant pairs that are significant here in the other direction."
     ),
     "n_new": Column("new", "count", "Pairs that are significant here alone."),
     "bias_measure": Column("bias", "text", "Error that strategies are ranked by."),
@@ -100,7 +100,7 @@ _MEAN_COLUMNS = _COLUMNS | {
     "kendall_tau_b": Column(
         "τ_b", "coefficient", "Kendall's rank correlation of scores on the pool and on the whole depth pool."
     ),
-    "n_reversed": Column("reversed", "size", _COLUMNS["n_reversed"].help, 1),
+    "n_swapped": Column("swapped", "size", _COLUMNS["n_swapped"].help, 1),
     "n_new": Column("new", "size", _COLUMNS["n_new"].help, 1),
 }
 _ESTIMATE_COLUMNS = _COLUMNS | {
@@ -216,10 +216,10 @@ class Budgets(WithReportedRuns):
         legend = (
             f"{sre_star_note(self.settings.test)} With everybody in the pool, against the whole depth pool: "
             "τ_b of the rankings; preserved, the share of the pairs that differ significantly there and "
-            "still do; reversed and new ones. Fairness: rank correlation over contributors of their share of "
+            "still do; swapped and new ones. Fairness: rank correlation over contributors of their share of "
             "the pool with the bias, positive where those who contribute least suffer most."
         )
-        agreement = ("kendall_tau_b", "preserved", "n_reversed", "n_new", "fairness")
+        agreement = ("kendall_tau_b", "preserved", "n_swapped", "n_new", "fairness")
         measures = [str(measure) for measure in self.settings.measures]
         for measure in measures:
             n_runs = int(self._summary.loc[self._summary["measure"] == measure, "n_runs"].iloc[0])
@@ -254,7 +254,7 @@ class Budgets(WithReportedRuns):
         legend = (
             "errors are against scores on the whole depth pool, with ideal rankings of what is judged or "
             "within reach of the runs (as judged*, estimated*: with those of the whole pool); inside: share "
-            f"of {level(0.95)} intervals that hold the truth; PIT: share of randomized PIT values in the "
+            f"of {level(0.95)} intervals that contain the truth; PIT: share of randomized PIT values in the "
             f"central {level(0.95)} and {level(0.5)}"
         )
         columns = ("mae_as_judged", "mae", "bias", "width", "coverage_95", "pit_95", "pit_50")
@@ -310,7 +310,7 @@ class Budgets(WithReportedRuns):
         """Return the columns of the summary averaged over budgets, ignoring NaN values."""
         names = ["mae", "bias", "sre", "sre_star", "fairness", "kendall_tau_b", "preserved"]
         rows = self._summary.groupby(["measure", "strategy"], sort=False)
-        return rows[[*names, "n_reversed", "n_new"]].mean().reset_index()
+        return rows[[*names, "n_swapped", "n_new"]].mean().reset_index()
 
     def _ranking(self) -> pd.DataFrame:
         frame = self._summary.melt(
@@ -333,7 +333,7 @@ class Budgets(WithReportedRuns):
 
 
 _ESTIMATE_KEYS = ("measure", "strategy", "budget", "estimator")
-_AGREEMENT_COLUMNS = ("kendall_tau_b", "n_significant", "n_preserved", "n_reversed", "n_new")
+_AGREEMENT_COLUMNS = ("kendall_tau_b", "n_significant", "n_preserved", "n_swapped", "n_new")
 
 
 def _summarize_estimates(rows: pd.DataFrame) -> dict[str, Any]:

@@ -435,7 +435,7 @@ def agreement(before: Values, after: Values, test: PairTest) -> dict[str, Any]:
         "kendall_tau_b": kendall_tau_b(before.means(), after.means()),
         "n_significant": int((was & pairs).sum()),
         "n_preserved": int((was & is_ & pairs & (was_ahead == is_ahead)).sum()),
-        "n_reversed": int((was & is_ & pairs & (was_ahead != is_ahead)).sum()),
+        "n_swapped": int((was & is_ & pairs & (was_ahead != is_ahead)).sum()),
         "n_new": int((is_ & ~was & pairs).sum()),
         "significant": packed(is_),
     }

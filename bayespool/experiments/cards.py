@@ -14,9 +14,8 @@ from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.pools import sole_contributor
-from bayespool.comparisons.planning import PairVariances, plan_comparison
+from bayespool.comparisons.planning import PairVariances, best_pooled_runs, plan_comparison
 from bayespool.errors import PooledRunWarning
-from bayespool.evidence import score_bounds
 from bayespool.experiments.design import contributors
 from bayespool.experiments.graded_runs import check_metadata
 from bayespool.experiments.leave_out_results import LeaveOutResult
@@ -37,7 +36,6 @@ from bayespool.tables.table import Column, Table, View
 from bayespool.validation import check_count, described
 
 _POWER, _LEVEL = 0.8, 0.05  # of the smallest difference
-_MOST_RUNS = 20  # whose differences are looked at
 _FEW_ORGANIZATIONS = 5
 _LEAST_COVERAGE = 0.9
 _MOST_UNEXPLAINED = 0.1
@@ -203,12 +201,7 @@ def _variances(
     collection: Collection, measure: Measure, posterior: str | PosteriorEstimator, random_seed: int
 ) -> PairVariances | None:
     """Return the variances of differences between the best runs of organizations, None without two runs."""
-    best = [
-        max(zip(score_bounds(collection, runs, measure).low.means(), runs, strict=True))
-        for runs in contributors(collection, "organization").values()
-    ]
-    runs = [run for _, run in sorted(best)[-_MOST_RUNS:]]
-    runs = runs if len(runs) > 1 else list(collection.pooled_run_ids)[:_MOST_RUNS]
+    runs = best_pooled_runs(collection, measure)
     if len(runs) < 2 or len(collection.query_ids) < 2:
         return None
     without_labels = replace(collection, judges=())
@@ -336,8 +329,8 @@ def _cautions(
         yield "no pool is known: do not read intervals as evidence from this collection; priors make them"
     elif pool.n_organizations < _FEW_ORGANIZATIONS:
         yield (
-            f"{counted(pool.n_organizations, 'organization')} made the pool: do not expect intervals to hold "
-            "for other kinds of runs; judge some of their documents (judge-next)"
+            f"{counted(pool.n_organizations, 'organization')} made the pool: do not trust intervals of "
+            "other kinds of runs; judge some of their documents (judge-next)"
         )
     if not (collection.has_nonrelevant or pool.is_sparse):
         yield (
@@ -358,7 +351,7 @@ def _cautions(
 
 
 def _graded_cautions(by_measure: pd.DataFrame) -> Iterator[str]:
-    """Yield cautions on the bias of new runs, and on intervals that hold too rarely."""
+    """Yield cautions on the bias of new runs, and on coverage that is too low."""
     new = by_measure[by_measure["group"] != _POOLED]
     if not len(new):
         return

@@ -39,7 +39,7 @@ DECISIONS: Mapping[str, Column] = {
     "n_true": Column("true", "count", "Pairs that differ significantly in truth."),
     "n_announced": Column("announced", "count", "Pairs announced to differ significantly."),
     "false": Column("false", "share", "Share of the differences announced that the truth does not have."),
-    "reversed": Column("reversed", "share", "Share of them that the truth has the other way around."),
+    "swapped": Column("swapped", "share", "Share of them that the truth has the other way around."),
     "missed": Column("missed", "share", "Share of the true differences that are not announced."),
     "rbo": Column("RBO", "coefficient", "Rank-biased overlap of the rankings of runs.", 4),
 }
@@ -137,7 +137,7 @@ def _test(drawn: IndexArray, known: Sequence[IndexArray], level: float, pairs: P
 
 
 def grade_decisions(pairs: pd.DataFrame, share: float = ANNOUNCED_SHARE) -> dict[str, float]:
-    """Return numbers of decisions on pairs, and the shares that are false, reversed and missed."""
+    """Return numbers of decisions on pairs, and the shares that are false, swapped and missed."""
     truth = pairs["truth"].to_numpy()
     order = announced_order(pairs["prob_greater"].to_numpy(), pairs["prob_less"].to_numpy(), share)
     numbers = {
@@ -149,14 +149,14 @@ def grade_decisions(pairs: pd.DataFrame, share: float = ANNOUNCED_SHARE) -> dict
 
 
 def wrong_shares(order: IndexArray, truth: IndexArray) -> dict[str, FloatArray]:
-    """Return shares of announced orders that are false and reversed, and of true ones that are missed.
+    """Return shares of announced orders that are false and swapped, and of true ones that are missed.
 
     Orders are −1, 0 or 1, of shape (..., pair); shares have the shape (...,), NaN without any.
     """
     is_announced, is_true = order != 0, truth != 0
     wrong = {
         "false": (is_announced & ~is_true, is_announced),
-        "reversed": (order * truth < 0, is_announced),
+        "swapped": (order * truth < 0, is_announced),
         "missed": (is_true & (order != truth), is_true),
     }
     with np.errstate(invalid="ignore"):

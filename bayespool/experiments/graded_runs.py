@@ -102,7 +102,9 @@ def check_metadata(collection: Collection, **settings: Any) -> dict[str, Any]:
 def sre_star_note(test: PairTest) -> str:
     """Return a sentence that explains SRE* and names its significance test."""
     tested = f"{TESTS[test]}, {level(SIGNIFICANCE_LEVEL)}"
-    return f"SRE* counts only runs passed over that differ significantly in truth ({tested})."
+    return (
+        f"SRE* counts a rank error only if the true scores of the two runs differ significantly ({tested})."
+    )
 
 
 RowOrder = Mapping[str, Sequence[object] | None]
@@ -218,10 +220,10 @@ def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
 def truth_notes(frame: pd.DataFrame, measure: Measure) -> list[str]:
     """Return a note on the runs' documents that are unjudged even in the truth, if any."""
     unknown = n_unknown_documents(frame, measure)
-    is_, count = ("is", "counts") if unknown == 1 else ("are", "count")
+    was, them = ("was", "it") if unknown == 1 else ("were", "them")
     message = (
-        f"{counted(unknown, 'document')} of these runs' top {measure.cutoff} {is_} unjudged in truth, too, "
-        f"and {count} as {'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
+        f"{counted(unknown, 'document')} in these runs' top {measure.cutoff} {was} never judged; the truth "
+        f"counts {them} as {'unjudged' if measure.reads_unjudged else 'nonrelevant'}"
     )
     return [message] if unknown else []
 

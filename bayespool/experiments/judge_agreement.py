@@ -255,7 +255,7 @@ def ranking_rows(
             rows |= intervals.columns(name, correlations)
         orders = (_significant_orders(scores, times) for scores in (value, truth))
         shares = wrong_shares(*orders)
-        rows |= intervals.columns("false", shares["false"] + shares["reversed"], is_chance=True)
+        rows |= intervals.columns("false", shares["false"] + shares["swapped"], is_chance=True)
         rows |= intervals.columns("missed", shares["missed"], is_chance=True)
         yield rows
 

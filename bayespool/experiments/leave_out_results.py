@@ -76,7 +76,7 @@ _DECIDED = (
     "Significant differences from pooled runs: announced ones that are false, true ones that are missed"
 )
 _BESIDE = {"place": "outside right center", "fontsize": "small"}
-_DECISIONS = ("false", "reversed", "missed", "kendall_tau_b", "tau_ap", "rbo")
+_DECISIONS = ("false", "swapped", "missed", "kendall_tau_b", "tau_ap", "rbo")
 _REFERENCE = "as-judged"
 _ROUNDING = 1e-12
 _COLLECTION_COLUMNS = {
@@ -444,7 +444,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         significant = self._significant[rows["measure"].iloc[0]]
         star = np.nan if significant is None else system_rank_error(truth, value, significant)
         graded = self._grades[*rows[["measure", "estimator"]].iloc[0]]
-        decided = {name: graded[name] for name in ("false", "reversed", "missed")}
+        decided = {name: graded[name] for name in ("false", "swapped", "missed")}
         ranks = error_columns(rows, "kendall_tau_b", "tau_ap", "rbo")
         return {**error_columns(rows, "sre"), "sre_star": star, **ranks, **decided}
 

@@ -316,6 +316,14 @@ class Normalized(Measure):
             raise InputError(f"{self} is over an ideal ranking", hint="give a tally of the judged documents")
         return super().values(levels, tally)
 
+    def ideal_steps(self, tally: Tally) -> tuple[FloatArray, AnyArray, FloatArray] | None:
+        """Return the parts of `best` if it is Σ_k step_k · Σ_{i ≤ n_k} discount_i, else None.
+
+        Steps of the gain from level to level, shape (level,), numbers n of documents of each level or above,
+        (..., topic, level), and discounts, (rank,).
+        """
+        return None
+
     def sharp_extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> Extremes | None:
         """Return the lowest and highest score of all completions, two arrays (run, topic), or None.
 

@@ -67,9 +67,9 @@ def gain_extremes(
     for run in range(len(gained)):  # one at a time, for memory
         placed = _placed(opened[run, :, ::-1], discounts[::-1])
         reach = at_least + n_elsewhere[run][:, None]
-        least[run] = _extreme_ratio(gained[run], *placed, best, steps, reach, -1.0)
+        least[run] = extreme_ratio(gained[run], *placed, best, steps, reach, -1.0)
         placed = _placed(opened[run], discounts)
-        most[run] = _extreme_ratio(gained[run], *placed, best, steps, at_least, 1.0)
+        most[run] = extreme_ratio(gained[run], *placed, best, steps, at_least, 1.0)
     return least, most
 
 
@@ -83,7 +83,7 @@ def _placed(opened: BoolArray, discount: FloatArray) -> tuple[FloatArray, IndexA
     return np.pad(placed, ((0, 0), (1, 0))), n_open
 
 
-def _extreme_ratio(
+def extreme_ratio(
     gained: FloatArray,
     placed: FloatArray,
     n_open: IndexArray,
@@ -100,7 +100,7 @@ def _extreme_ratio(
     ratio = safe_ratio(gained, ideal)
     if sign > 0 and steps.sum() > 0:  # one relevant document makes the ideal
         alone = (ideal <= 0) & (n_open > 0)
-        ratio[alone] = placed[alone, 1] / best[1] if alone.any() else 0.0
+        ratio[alone] = np.maximum(placed[alone, 1], 0) / best[1] if alone.any() else 0.0
         ideal = np.where(alone, 1.0, ideal)
     is_better = ideal > 0
     while is_better.any():

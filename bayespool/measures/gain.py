@@ -161,22 +161,22 @@ class NDCG(Normalized, _Gain):
 
     def best(self, tally: Tally) -> FloatArray:
         """Return the DCG of the ideal ranking, shape (..., topic)."""
-        steps, at_least = self._steps(tally)
-        summed = np.concatenate([[0.0], np.cumsum(self.weights())])
+        steps, at_least, discount = self.ideal_steps(tally)
+        summed = np.concatenate([[0.0], np.cumsum(discount)])
         # no matrix product, whose last bit depends on how many rankings there are
         return np.asarray((summed[np.minimum(at_least, self.cutoff)] * steps).sum(axis=-1))
 
     def sharp_extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> Extremes:
         """Return sharp lower and upper bounds over all completions, two arrays of shape (run, topic)."""
         gained = self.amounts(np.maximum(levels, 0))
-        steps, at_least = self._steps(tally)
-        return gain_extremes(gained, levels == -1, self.weights(), steps, at_least, n_elsewhere)
+        steps, at_least, discount = self.ideal_steps(tally)
+        return gain_extremes(gained, levels == -1, discount, steps, at_least, n_elsewhere)
 
-    def _steps(self, tally: Tally) -> tuple[FloatArray, AnyArray]:
-        """Return gain steps between adjacent levels and numbers of documents at or above each level."""
+    def ideal_steps(self, tally: Tally) -> tuple[FloatArray, AnyArray, FloatArray]:
+        """Return steps of the gain from level to level, numbers of documents at each or above, discounts."""
         gains = self.gains(np.array(tally.levels, dtype=np.int64))
         at_least = np.flip(np.cumsum(np.flip(tally.n, axis=-1), axis=-1), axis=-1)
-        return np.diff(gains, prepend=0.0), at_least
+        return np.diff(gains, prepend=0.0), at_least, self.weights()
 
 
 @dataclass(frozen=True, order=True)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray
 from bayespool.errors import InputError
 from bayespool.measures.estimates import Estimates
-from bayespool.measures.values import equal_tailed_interval
+from bayespool.measures.values import Values, equal_tailed_interval
 from bayespool.randomness import key_of
 
 _MAX_CELLS_HELD = 1 << 23  # numbers
@@ -124,6 +124,22 @@ def topic_variance(draws: AnyArray) -> FloatArray:
     refuse_one_topic(n_topics)
     variances = [draw.var(axis=1, ddof=1) for draw in draws]  # one at a time, for memory
     return np.asarray(np.mean(variances, axis=0) / n_topics)
+
+
+def topic_width(values: Values, ci_prob: float) -> float:
+    """Return the mean width of t intervals of runs for a population of topics, judged in full; 0 of one.
+
+    Examples
+    --------
+    >>> topic_width(Values(np.array([[[2, 4, 6]]]), 10), 0.95)  # 2 × 4.303 × 0.2 / √3
+    0.993...
+    """
+    from scipy.stats import t
+
+    if values.n_topics < 2:
+        return 0.0
+    deviation = np.sqrt(topic_variance(values.amount)) / values.unit
+    return float(2 * t.ppf((1 + ci_prob) / 2, values.n_topics - 1) * deviation.mean())
 
 
 def refuse_one_topic(n_topics: int) -> None:

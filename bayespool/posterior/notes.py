@@ -114,7 +114,7 @@ def draw_notes(
     held_out = min((p.held_out for p in posteriors if p.held_out.is_bad), default=None)
     if held_out is not None:
         notes.append(
-            f"95 % intervals hold only {held_out.n_held} of the pool's {held_out.n_organizations} "
+            f"95 % intervals contain only {held_out.n_held} of the pool's {held_out.n_organizations} "
             "organizations when each is predicted by others"
         )
     if any(is_independent(c.fit.diagnostics.engine) for c in components) and not n_draws > MIN_ESS:

@@ -9,12 +9,12 @@ from bayespool.corrections import ESTIMATORS
 
 _CHANGES_READING = re.compile(
     r"no pool|the pool is in doubt|a pool of one organization|unlike the pool|below the pool depth|refuted|"
-    r"diagnostics failed|judgments decided|intervals (hold|contain) only|have no value|missing from the run|"
+    r"diagnostics failed|judgments decided|intervals contain only|have no value|missing from the run|"
     r"nothing of it is judged|ranks and scores disagree|interval has no width|not fully judged"
 )
 _BOOKKEEPING = re.compile(
     r"nothing unjudged|ideal ranking and number|ranks of (equal )?scores (that|which)|ranks of equal|"
-    r"counts? as one organization"
+    r"are treated as one organization"
 )
 _TIES = re.compile(r"(\d+) of (\d+)")
 _MANY_TIES = 0.5  # of a run's top ranks
@@ -30,7 +30,7 @@ def severity(note: str) -> int:
     --------
     >>> [severity(note) for note in ("new-a: unlike the pool", "judged twice: 3 documents")]
     [0, 1]
-    >>> severity("new-b: anti-precision: uncorrected: λ ≤ 0")
+    >>> severity("new-b: anti-precision: left uncorrected, since λ ≤ 0")
     2
     """
     if _CHANGES_READING.search(note):

@@ -20,6 +20,7 @@ from bayespool.errors import renamed_attributes
 from bayespool.measures import Measure
 from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
+from bayespool.measures.populations import topic_width
 from bayespool.names import By, Estimand, Goal, Ideal, describe_estimator
 from bayespool.posterior import Completion, PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
@@ -39,6 +40,9 @@ from bayespool.tables.table import Column, Table, View
 from bayespool.validation import check_choice, check_count, check_number
 
 _MAX_STEPS = 1000  # judgments that a plan looks ahead
+_MOST_NAMED = 5  # runs
+_FIRST = 20  # documents, of which one topic may have most
+_NARROW = 3  # times narrower than what the choice of topics leaves open: both together are 5 % wider
 
 
 @dataclass(frozen=True)
@@ -177,6 +181,7 @@ class NextJudgments(ListForAssessors):
                 "query_id": [u.collection.query_ids[t] for t in u.collection.pair_topic[self.pair]],
                 "doc_id": [u.collection.doc_id(pair) for pair in self.pair],
                 "rank": u.best_rank[self.unknown],
+                "n_runs": list(map(len, self.gather_runs)),
                 "runs": [" ".join(runs) for runs in self.gather_runs],
                 "chance": self.chance,
                 "expected": self.expected,
@@ -187,7 +192,7 @@ class NextJudgments(ListForAssessors):
         view = View(
             title=f"{self.measure}: documents to judge, the most informative first",
             names=("query_id", "doc_id"),
-            columns=("rank", "chance", "expected", "runs"),
+            columns=("rank", "chance", "expected", "n_runs" if len(u.run_ids) > _MOST_NAMED else "runs"),
             spare=("runs", "rank"),
         )
         return (Table("documents", "Documents, the most informative first", frame, columns, (view,)),)
@@ -213,9 +218,15 @@ class NextJudgments(ListForAssessors):
                 f"of them; expected from there {number(after.expected)}; it is {number(after.now)}"
             )
         if self.target.goal == "interval":
-            now = zip(self.target.names, self.target.now.tolist(), strict=True)
+            now = list(zip(self.target.names, self.target.now.tolist(), strict=True))
+            n_open = int((self.target.now > 0).sum())
+            which = "now"
+            if n_open > _MOST_NAMED:
+                which = f"now, the widest {_MOST_NAMED} of {n_open} with anything unjudged"
+                now = sorted(now, key=lambda run: -run[1])[:_MOST_NAMED]
             widths = ", ".join(f"{run} {number(width)}" for run, width in now)
-            sentences.append(f"{self.measure}, widths of the intervals now: {widths}")
+            sentences.append(f"{self.measure}, widths of the intervals {which}: {widths}")
+            sentences += self._narrow_enough()
         elif after is None:
             sentences.append(f"{criterion} now: {number(self.now)}")
         if self.until is not None:
@@ -226,9 +237,33 @@ class NextJudgments(ListForAssessors):
                 f"{self.criterion} from {number(self.now)} to {number(self.expected_after)}"
                 f"{self._widest_clause()}"
             )
+            sentences += self._topic_of_most()
         elif not self.is_done:
             sentences.append(f"nothing to judge: {self._reason_for_no_documents()}")
         return tuple(sentences)
+
+    def _narrow_enough(self) -> list[str]:
+        """Return a sentence on the width below which more judgments help less than more topics."""
+        widest, width = float(self.target.now.max(initial=0)), self.metadata["topic_width"]
+        if not widest or not width:
+            return []
+        n, enough = counted(len(self.completion.unknowns.collection.query_ids), "topic"), width / _NARROW
+        text = f"narrow enough: {number(enough)}, a third of what the choice of {n} leaves open "
+        text += f"({number(width)}), which it makes 5 % wider"
+        return [text + "; all are, and more topics tell more than more judgments" * (widest <= enough)]
+
+    def _topic_of_most(self) -> list[str]:
+        """Return a sentence on a topic that has most of the first documents, if one has."""
+        u = self.completion.unknowns
+        topics, counts = np.unique(u.topic[self.unknown[:_FIRST]], return_counts=True)
+        n, topic = int(counts.max()), int(topics[counts.argmax()])
+        if len(self) < _FIRST or 2 * n <= _FIRST:
+            return []
+        within = f"{np.diff(u.start)[topic]:,} of the {len(u):,} unjudged documents"
+        return [
+            f"{n} of the first {_FIRST} documents are of topic {u.collection.query_ids[topic]}, which has "
+            f"{within} in these runs' top {self.measure.cutoff}"
+        ]
 
     def _stopping_sentence(self) -> str:
         """Return a sentence that says whether judging may stop, or after how many expected judgments."""
@@ -261,6 +296,9 @@ class NextJudgments(ListForAssessors):
 
 _COLUMNS = {
     "rank": Column("best\nrank", "count", "Best rank of the document in any of the runs."),
+    "n_runs": Column(
+        "in\nruns", "count", "Number of runs that have the document within the measure's depth."
+    ),
     "runs": Column(
         "runs", "text", "Runs that have the document within the measure's depth, the best rank first."
     ),
@@ -298,7 +336,8 @@ def judge_next(
     collection : Collection
         With your own judgments so far (`Collection.add_judgments`), from which the models learn.
     run_ids : str or iterable of str, optional
-        Default: the runs that were not pooled, or with ``unpool`` only those named there.
+        Default: the runs to score that the collection was read with, with ``unpool`` only those named there,
+        else all runs of the collection.
     measures : measure, default "P@10"
         P@10, nDCG@10, AP@100, …; one of them.
     posterior : str or PosteriorEstimator, default "posterior-combined"
@@ -378,6 +417,7 @@ def judge_next(
         unpool=unpool,
         unpool_by=unpool_by,
         repool_to=repool_to,
+        whole_campaign=True,
     )
     check_goal(goal, len(targets.run_ids))
     is_own = targets.collection.is_own
@@ -385,16 +425,17 @@ def judge_next(
     say = report or (lambda line: None)
     say(f"completing: {estimator.name}")
 
-    def complete(judged: Collection) -> tuple[Completion, Target, Influence]:
+    def complete(judged: Collection) -> tuple[Completion, Target, Influence, float]:
         completion = estimator.complete(judged, targets.run_ids, measure)
         values = completion.evaluate(measure)[0]
         target = find_target(goal, completion.unknowns.run_ids, values, level)
-        return completion, target, find_influence(completion, measure, values)
+        influence = find_influence(completion, measure, values)
+        return completion, target, influence, topic_width(values, level)
 
-    completion, target, influence = complete(targets.collection)
+    completion, target, influence, width = complete(targets.collection)
     if is_own.any():
         say("completing without the judgments of your own")
-        before, then, early = complete(targets.collection.without_judgments(is_own))
+        before, then, early, _ = complete(targets.collection.without_judgments(is_own))
         own, n_own = is_own[before.unknowns.pair], int(is_own.sum())
         afterwards = _effect_of_own_judgments(then, early, own, n_own, target, until)
     say("choosing")
@@ -414,6 +455,7 @@ def judge_next(
             "measure": str(measure),
             "runs": list(targets.run_ids),
             "ci_prob": level,
+            "topic_width": width,
             "criterion": target.criterion(until),
             "criterion_now": now,
             "criterion_expected": float(planned.expected[-1]) if len(planned.expected) else now,

@@ -12,8 +12,11 @@ from bayespool.errors import NoPoolWarning, SparseJudgmentsWarning, warn_caller
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.measures import Measure
 from bayespool.pooling import describe_pool
+from bayespool.tables.citations import CITATIONS
 from bayespool.tables.formatting import counted
 
+_PRIORS = "priors were set on TREC-2, TREC-8, Medical 2011, DL 2021 and COVID round 4"
+_PAGE = f"{CITATIONS['bayespool'].url}/only-qrels.html"
 _warned: weakref.WeakKeyDictionary[Collection, bool] = weakref.WeakKeyDictionary()  # of sparse judgments?
 
 
@@ -47,7 +50,8 @@ def describe_lack(collection: Collection, run_ids: Sequence[str], measures: Sequ
         has_value = bool(collection.judges) or bool(collection.is_own.any())
         lack += f" rest on {basis}" if has_value else " have no value, quote bounds and the score as judged"
     *others, last = cures
-    return f"{lack}; what cures it: {', '.join(others)}{' or ' * bool(others)}{last}"
+    priors = f"; {_PRIORS}" if "rest on priors" in lack else ""
+    return f"{lack}; what cures it: {', '.join(others)}{' or ' * bool(others)}{last}{priors}; see {_PAGE}"
 
 
 def warn_of_no_pool(collection: Collection, lack: str, measures: Sequence[Measure]) -> None:

@@ -146,8 +146,8 @@ def _by_another(row: Row, owner: str) -> str:
     if share < _LITTLE:
         return f"{text} Nearly all of the variance is due to the assessor, not to unjudged documents."
     return (
-        f"{text} Judging everything once would make that {percent(1 - np.sqrt(1 - share))} narrower; the "
-        f"assessor accounts for {percent(1 - share)} of the variance."
+        f"{text} Judging the rest would narrow this interval by {percent(1 - np.sqrt(1 - share))} only: "
+        f"{percent(1 - share)} of the variance is due to the assessor."
     )
 
 

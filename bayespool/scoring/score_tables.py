@@ -36,9 +36,9 @@ SCORE_COLUMNS = (*BOUNDS, "estimates", "mean", "interval", "lambda", "distance",
 ``mean`` and ``interval`` those of each posterior.
 """
 _IDEALS = {
-    "own": "the judged documents and, in each draw, the completed ones in reach of the run itself",
-    "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
-    "judged": "the judged documents alone, as trec_eval has it",
+    "own": "all judged documents, and the run's unjudged ones where a draw makes them relevant",
+    "shared": "all judged documents, and unjudged ones of any of these runs where a draw makes them relevant",
+    "judged": "only the judged documents, as trec_eval does",
 }
 _BY_ANOTHER = IntervalColumn("another_lower", "another_upper", "by another\nassessor")
 _THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")
@@ -346,7 +346,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, as_judged: bool, by_r
         "λ: the indicator of pool bias, above 0 where anti-precision corrects.": (
             "lambda" in frame and frame.loc[frame["estimator"].isin(shown), "lambda"].notna().any()
         ),
-        f"Means and intervals ({', '.join(posteriors)}) are over what the unjudged documents may be.": (
+        f"Posterior mean and interval ({', '.join(posteriors)}): only unjudged documents are uncertain.": (
             posteriors
         ),
         f"Intervals of corrections ({', '.join(others)}) are over which topics or documents were judged.": (
@@ -404,7 +404,7 @@ def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
     for ideal, what in _IDEALS.items():
         if measures := [name for name, group in metadata.get("ideals", {}).items() if group == ideal]:
             names = ", ".join(measures)
-            lines.append(f"{names}: ideal ranking and number of relevant documents are of {what}")
+            lines.append(f"{names}: ideal ranking and number of relevant documents use {what}")
     return lines
 
 

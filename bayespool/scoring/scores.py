@@ -243,9 +243,11 @@ class Scores(ReadableScores):
             for r, run in enumerate(self.run_ids):
                 is_open = bounds.has_unjudged[r]
                 texts = condition.split("; ") if condition and is_open else []
-                if run in (users := self.metadata["runs_of_the_user"]) and len(users) > 1:
+                users = self.metadata["runs_of_the_user"]
+                if run in users and len(users) > 1 and self.metadata["pool"]["n_pooled_runs"]:
                     texts.append(
-                        f"{len(users)} runs without a listed organization count as one organization, yours"
+                        f"{len(users)} runs that the list of organizations lacks are treated as one "
+                        "organization, yours"
                     )
                 if run in self.metadata.get("unpooled", {}):
                     texts.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")

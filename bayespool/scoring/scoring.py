@@ -114,14 +114,20 @@ def resolve_targets(
     repool_to: int | None = None,
     by_another: bool | None = None,
     confusion: str | None = None,
+    whole_campaign: bool = False,
 ) -> Targets:
     """Resolve runs, pool, judgments, measures and estimators, and warn of what does not suit the collection.
 
     Parameters are as in `score`. ``by_another`` says whether scores by another assessor are wanted, too; None
-    leaves judgments of second assessors as they are.
+    leaves judgments of second assessors as they are. ``whole_campaign`` takes all runs of the collection
+    where none is named.
     """
     check_count("repool_to", repool_to)
     expect_collection(collection)
+    taken = []
+    if whole_campaign and not (run_ids or unpool or collection.given_run_ids):
+        run_ids = collection.run_ids
+        taken = [f"no runs named: {counted(len(run_ids), 'run')} of the collection, as they are judged"]
     adjustments = [e for e in estimators if isinstance(e, TopicsAdjustment)]
     given = collection
     if by_another is not None:
@@ -143,7 +149,9 @@ def resolve_targets(
     warn_of_judges(scored, targets, measures, estimand=estimand)
     for adjustment in adjustments:
         adjustment.is_common(scored)  # refuses topics that the collection does not have
-    return dataclasses.replace(asked, metadata=_describe_targets(asked, lack))
+    metadata = _describe_targets(asked, lack)
+    metadata["pool_notes"] += taken
+    return dataclasses.replace(asked, metadata=metadata)
 
 
 def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@
 *simulated*: collections of 20 topics and two new runs, and a second assessor who changes levels by known
 chances, alike on all topics or with a concentration of 8. The truth is the score of a new run with every
 document judged by the second assessor. *judges*: the qrels and the language-model judges of DL 2021 in pairs,
-each organization left out in turn, or nobody (--whole). Of the 95 % intervals the share that holds the truth,
+each organization left out in turn, or nobody (--whole). Of the 95 % intervals the share with the truth,
 rms of error / standard deviation, the error, and that of the posterior mean of the first assessor's score.
 """
 
@@ -104,7 +104,7 @@ def graded(
     m: Any,
     truth: Any,
 ) -> Iterator[tuple[float, ...]]:
-    """For each run whether the interval holds the truth, error over deviation, error, plain error."""
+    """For each run whether the interval contains the truth, error over deviation, error, plain error."""
     again = SecondAssessors(np.where(twice, second, -1).astype(np.int16))
     (e,) = estimator.estimate(dataclasses.replace(collection, second=again), runs, [m])
     assert e.by_another is not None

@@ -1,4 +1,4 @@
-"""Intervals from common topics: how many hold the truth, by pool width and number of common topics.
+"""Intervals from common topics: how many contain the truth, by pool width and number of common topics.
 
     python research/decisions/common_topics.py [--pools 100]
     python research/decisions/common_topics.py --posteriors

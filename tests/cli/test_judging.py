@@ -28,6 +28,7 @@ from bayespool.scoring import impute
 
 Run = Callable[..., Outcome]
 BACKGROUND = "posterior-background"
+NEW = ("new-a", "new-b")
 
 
 @cache
@@ -73,7 +74,7 @@ def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
     assert done.err.splitlines().count(said) == 1
     after = json.loads((tmp_path / "second.json").read_text())["metadata"]["afterwards"]
     assert after["n"] == 6
-    width = judge_next(small(), budget=6, posterior=BACKGROUND)
+    width = judge_next(small(), NEW, budget=6, posterior=BACKGROUND)
     assert after["before"] == pytest.approx(width.now)
     assert after["expected"] == pytest.approx(width.expected_after, rel=1e-4)
     assert after["now"] < after["before"]
@@ -131,7 +132,7 @@ def test_an_order_that_is_settled_in_the_draws(run: Run, small_files: Path, tmp_
 def test_where_judging_may_stop(
     run: Run, small_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    n = judge_next(small(), budget=2, posterior=BACKGROUND, until=0.03).n_needed
+    n = judge_next(small(), NEW, budget=2, posterior=BACKGROUND, until=0.03).n_needed
     assert n is not None
     assert n > 2
     done = run(*next_call(small_files, "--budget", 2, "--until", 0.03))
@@ -147,7 +148,7 @@ def test_where_judging_may_stop(
     done = run(*next_call(tmp_path, "--known-depth", 40), "-o", tmp_path / "list.csv")
     assert done.status == 0, done.err
     assert done.out.splitlines()[1] == "nothing to judge: no unjudged document is expected to tell anything"
-    assert (tmp_path / "list.csv").read_text() == "query_id,doc_id,rank,runs,chance,expected\n"
+    assert (tmp_path / "list.csv").read_text() == "query_id,doc_id,rank,n_runs,runs,chance,expected\n"
     done = run(*next_call(tmp_path, "--known-depth", 40, "--until", 0.1))
     assert done.out.splitlines()[1:] == ["stop: widest interval of at most 0.1 is reached (0.0000)"]
 
@@ -162,9 +163,9 @@ def test_refused_before_anything_is_read(run: Run, small_files: Path) -> None:
         ([new, "--goal", "ranking"], "a ranking of one run; name two or more"),
         ([new, "-o", "judge.xlsx"], "judge.xlsx: cannot write .xlsx; use .csv, .json, .parquet, .tex, .md"),
         ([new, "-o", "judge.xz"], ".html, .txt, .qrels, .gz, no ending"),
-        ([], "no run to judge for; name run files, or runs of the pool with --unpool"),
+        ([], "no run to judge for; name run files, or --pool"),
     ]:
-        done = run("judge-next", *asked, *files)
+        done = run("judge-next", *asked, *files[: None if asked else 2])
         assert done.status == 1, (asked, said)
         assert said in done.err, (asked, said)
         assert "reading" not in done.err, (asked, said)

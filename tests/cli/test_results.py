@@ -52,7 +52,7 @@ def test_json_has_what_the_file_has_and_nothing_else_is_printed(
     assert found["metadata"] == {name: written["metadata"][name] for name in found["metadata"]}
     assert found["metadata"]["fingerprint"]
     assert (found["command"], found["version"]) == ("score", bayespool.__version__)
-    asked = {"seed": 1, "measure": ["nDCG@10"], "qrels": [str(small_example / "qrels.txt")]}
+    asked = {"random_seed": 1, "measure": ["nDCG@10"], "qrels": [str(small_example / "qrels.txt")]}
     assert asked.items() <= found["settings"].items()
     assert found["notes"][0].startswith("nDCG@10: ideal ranking and number of relevant documents")
 

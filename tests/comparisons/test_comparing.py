@@ -87,12 +87,17 @@ def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
     now = frame[frame["method"] == AS_JUDGED].set_index(index)
     drawn = frame[(frame["method"] == "posterior-ratio") & (frame["test"] != "wilcoxon")].set_index(index)
     assert len(drawn) == 2 * 2 * 6
+    chances = found.differences().query("method == 'posterior-ratio' and scope == 'these-topics'")
+    chances = chances.set_index(["measure", "run_a", "run_b"])
     for key, row in drawn.iterrows():
-        expected = np.nan
-        if now.loc[key, "p_adjusted"] <= 0.05:
-            way = "greater" if now.loc[key, "difference"] > 0 else "less"
-            expected = 1 - row[f"prob_significant_{way}"]
-        assert row["reversal_risk"] == pytest.approx(expected, nan_ok=True)
+        claims = ((now.loc[key], now.loc[key, "p_adjusted"] <= 0.05), (row, row["significant"]))
+        for claim, is_significant in claims:
+            way, other = ("greater", "less") if claim["difference"] > 0 else ("less", "greater")
+            expected = 1 - row[f"prob_significant_{way}"] if is_significant else np.nan
+            assert claim["reversal_risk"] == pytest.approx(expected, nan_ok=True)
+            assert claim["prob_sign_change"] == pytest.approx(
+                chances.loc[(key[0], *key[2:]), f"prob_{other}"]
+            )
         both = row["prob_significant_greater"] + row["prob_significant_less"]
         assert row["prob_significant"] == pytest.approx(both)
     assert (now["p_adjusted"] <= 0.05).sum() >= 4

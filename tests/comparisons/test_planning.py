@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from statsmodels.stats.power import TTestPower
 
 from bayespool import load_example, plan_comparison
 from bayespool.comparisons import PairVariances, Plan
+from bayespool.comparisons.planning import best_pooled_runs
 from bayespool.errors import InputError
-from bayespool.measures import Values
+from bayespool.evidence import score_bounds
+from bayespool.measures import Values, parse_measure
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -85,6 +89,24 @@ def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
     assert made.mixes()["n_topics"].tolist() == [n_topics]
     assert made.mixes()["price"].tolist() == [3 * (n_topics - 50)]  # type: ignore[operator]
     assert made.sentences()[0].startswith("On 50 topics a difference of 0.081 is detected")
+
+
+def test_without_runs_the_best_pooled_ones_of_organizations_are_taken() -> None:
+    example = load_example()
+    low = score_bounds(example, example.pooled_run_ids, parse_measure("P@10")).low.means()
+    organizations = [example.organizations[o] for o in example.organization[example.pooled]]
+    best = pd.DataFrame({"run": example.pooled_run_ids, "of": organizations, "low": low})
+    expected = best.sort_values(["low", "run"]).groupby("of")["run"].last()
+    assert sorted(best_pooled_runs(example, parse_measure("P@10"))) == sorted(expected)
+    assert best_pooled_runs(example.unpool(example.pooled_run_ids), parse_measure("P@10")) == ()
+    one = example.unpool([run for run in example.pooled_run_ids if not run.startswith("north")])
+    assert best_pooled_runs(one, parse_measure("P@10")) == one.pooled_run_ids
+    with warnings.catch_warnings(action="error"):
+        plan = plan_comparison(example, None, "P@10", judgments=(), more_topics=(), **FEW)
+    named = (
+        "no runs named: the best pooled runs of 8 organizations, as they are judged; --unpool has new ones"
+    )
+    assert named in plan.notes()
 
 
 BOTH = (["new-a", "new-b"],)

@@ -118,7 +118,7 @@ def test_only_cautions_that_apply() -> None:
     assert cautions(example, ["P(rel=3)@10", "P(rel=2)@10"]) == (
         "do not score by P(rel=3)@10: no document is judged as relevant as that"
     )
-    few = "2 organizations made the pool: do not expect intervals to hold for other kinds of runs; judge "
+    few = "2 organizations made the pool: do not trust intervals of other kinds of runs; judge "
     assert cautions(toy_collection()) == f"{few}some of their documents (judge-next)"
     without = toy_collection(pooled_run_ids=(), pool_depth=0)
     assert cautions(without).startswith("no pool is known: do not read intervals as evidence")

@@ -94,12 +94,12 @@ def test_shares_of_decisions_by_hand() -> None:
         "n_true": 4,
         "n_announced": 4,
         "false": 0.25,
-        "reversed": 0.5,
+        "swapped": 0.5,
         "missed": 0.75,
     }
     assert grade_decisions(pairs, 0.7)["missed"] == 0.5
     nothing = grade_decisions(pairs[:0])
-    assert np.isnan([nothing[name] for name in ("false", "reversed", "missed")]).all()
+    assert np.isnan([nothing[name] for name in ("false", "swapped", "missed")]).all()
 
 
 def test_what_is_kept_of_estimates() -> None:
@@ -129,8 +129,8 @@ def test_the_summary_has_the_decisions_on_pairs_with_the_pool(example: Collectio
     assert (pairs["against"] == "left out").sum() == 2 * n_runs * (n_runs - 1) / 2
     (row, _) = found.to_frame("summary").to_dict("records")
     graded = grade_decisions(of_pool)
-    assert {name: row[name] for name in ("false", "reversed", "missed")} == {
-        name: graded[name] for name in ("false", "reversed", "missed")
+    assert {name: row[name] for name in ("false", "swapped", "missed")} == {
+        name: graded[name] for name in ("false", "swapped", "missed")
     }
     table = found.to_frame("decisions").query(
         "level == 0.05 and against == 'pool' and estimator == 'as-judged'"

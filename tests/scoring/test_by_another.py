@@ -56,8 +56,8 @@ def test_a_sentence_says_what_is_missing() -> None:
     said = (
         (np.nan, "(interval 0.400–0.600)."),
         (0.0, "due to the assessor, not to unjudged documents."),
-        (0.19, "10.0 % narrower; the assessor accounts for 81.0 % of the variance."),
-        (0.64, "the assessor accounts for 36.0 % of the variance."),
+        (0.19, "10.0 % only: 81.0 % of the variance is due to the assessor."),
+        (0.64, "36.0 % of the variance is due to the assessor."),
     )
     for share, end in said:
         assert _in_wider_scope(row | {"unjudged_variance": share}).endswith(end)

@@ -13,11 +13,12 @@ import pytest
 from fits import TARGETS
 from graded_example import graded_example
 from hypothesis import given, strategies as st
-from scipy.stats import norm
+from scipy.stats import norm, t as student
+from small import small
 
-from bayespool import judge_next
+from bayespool import judge_next, read_collection
 from bayespool.collection import read_qrels
-from bayespool.errors import InputError, OutputError
+from bayespool.errors import InputError, NoPoolWarning, OutputError
 from bayespool.experiments import load_example, simulate_example
 from bayespool.measures import Values, parse_measure
 from bayespool.pooling import choose
@@ -483,6 +484,44 @@ def test_everything_judged() -> None:
     assert found.is_done
     assert found.to_frame().empty
     assert found.afterwards is None
+
+
+def test_without_runs_all_of_the_collection_are_taken_as_they_are_judged() -> None:
+    """Pooled runs have nothing unjudged down to the pool depth, so that documents are those of the others."""
+    found = judge_next(small(), measures="P@10", posterior="ratio(draws=50)", budget=5)
+    assert found.completion.unknowns.run_ids == small().run_ids
+    assert {run for runs in found.gather_runs for run in runs} <= {"new-a", "new-b"}
+    assert (
+        f"no runs named: {len(small().run_ids)} runs of the collection, as they are judged" in found.notes()
+    )
+    deeper = judge_next(small(), measures="P@20", posterior="ratio(draws=50)", budget=5)
+    assert f"the widest 5 of {len(small().run_ids)} with anything unjudged" in " ".join(deeper.sentences())
+    (table,) = deeper.tables()
+    assert table.views[0].columns[-1] == "n_runs"
+    assert deeper.to_frame()["n_runs"].tolist() == list(map(len, deeper.gather_runs))
+
+
+def test_narrow_enough_is_a_third_of_the_interval_over_topics() -> None:
+    found = asked()
+    scores = found.completion.evaluate(parse_measure("P@10"))[0].scores()
+    n_topics = scores.shape[2]
+    deviation = np.sqrt((scores.var(axis=2, ddof=1) / n_topics).mean(axis=0))
+    width = 2 * student.ppf(0.975, n_topics - 1) * deviation.mean()
+    assert found.metadata["topic_width"] == pytest.approx(width)
+    (said,) = [text for text in found.sentences() if text.startswith("narrow enough")]
+    assert said.startswith(f"narrow enough: {width / 3:.4f}, a third of what the choice of {n_topics} topics")
+    assert said.endswith("more topics tell more than more judgments") == (found.target.now.max() <= width / 3)
+
+
+def test_a_topic_with_most_of_the_first_documents_is_named() -> None:
+    """One topic has 29 of the 30 unjudged documents."""
+    ranked = {"q1": [f"x{i}" for i in range(29)] + ["d"], "q2": ["a", "b", "y"]}
+    judged = {"q1": {"d": 1, "e": 0}, "q2": {"a": 1, "b": 0}}
+    with pytest.warns(NoPoolWarning):
+        found = judge_next(read_collection(judged, ranked), measures="P@30", posterior="draws=50")
+    said = "topic q1, which has 29 of the 30 unjudged documents in these runs' top 30"
+    assert found.sentences()[-1].endswith(f" of the first 20 documents are of {said}")
+    assert not [text for text in asked().sentences() if "of the first" in text]
 
 
 def test_what_is_refused() -> None:

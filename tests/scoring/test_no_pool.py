@@ -18,6 +18,8 @@ from bayespool.scoring.no_pool import describe_lack, warn_of_no_pool
 
 PREPARED = "a collection prepared by whoever has the pool's runs (--collection FILE.bayespool)"
 JUDGE = "a judge's labels (--judge)"
+PAGE = "; see https://bayespool.github.io/bayespool/only-qrels.html"
+PRIORS = f"; priors were set on TREC-2, TREC-8, Medical 2011, DL 2021 and COVID round 4{PAGE}"
 
 
 def judging(n: str, depth: int) -> str:
@@ -48,8 +50,9 @@ def test_it_names_three_cures_and_how_many_documents_there_are_to_judge() -> Non
         (("a", "b"), ("P@2", "nDCG@3"), "5 unjudged documents", 3),  # and z, w on q2
     ):
         expected = f"no pool: posteriors rest on priors alone; what cures it: {PREPARED}, {judging(n, depth)}"
-        assert lack(collection, *measures, run_ids=run_ids) == f"{expected} or {JUDGE}"
-    assert lack(collection, "P@1", run_ids=("b",)).endswith(f"{judging('1 unjudged document', 1)} or {JUDGE}")
+        assert lack(collection, *measures, run_ids=run_ids) == f"{expected} or {JUDGE}{PRIORS}"
+    cures = f"{judging('1 unjudged document', 1)} or {JUDGE}{PRIORS}"
+    assert lack(collection, "P@1", run_ids=("b",)).endswith(cures)
 
 
 def test_where_all_is_judged_nothing_lacks() -> None:
@@ -67,7 +70,7 @@ def test_labels_that_are_there_are_no_cure_and_what_posteriors_rest_on() -> None
     cures = f"{PREPARED} or {judging('44 unjudged documents', 10)}"
     assert (
         lack(judged, "P@10")
-        == f"no pool: posteriors rest on priors and labels of a judge; what cures it: {cures}"
+        == f"no pool: posteriors rest on priors and labels of a judge; what cures it: {cures}{PRIORS}"
     )
 
 
@@ -80,11 +83,15 @@ def test_of_sparse_judgments_a_prepared_collection_is_no_cure() -> None:
     """One with its judgments would be as sparse."""
     cures = f"{judging('130 unjudged documents', 10)} or {JUDGE}"
     few = "no pool, and only relevant documents are judged, on nine in ten topics or more"
-    none = f"{few}: posteriors have no value, quote bounds and the score as judged; what cures it: {cures}"
+    none = (
+        f"{few}: posteriors have no value, quote bounds and the score as judged; what cures it: {cures}{PAGE}"
+    )
     assert lack(sparse(), "P@10", "nDCG@10") == none
     judged = with_judge(sparse(), np.where(alone().relevance > 0, 1.0, 0.0))
     resting = f"{few}: posteriors rest on priors and labels of a judge"
-    assert lack(judged, "P@10") == f"{resting}; what cures it: {judging('130 unjudged documents', 10)}"
+    assert (
+        lack(judged, "P@10") == f"{resting}; what cures it: {judging('130 unjudged documents', 10)}{PRIORS}"
+    )
 
 
 def test_it_warns_once_per_collection_and_again_if_judgments_are_sparse_for_a_measure() -> None:

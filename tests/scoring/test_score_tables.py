@@ -360,7 +360,7 @@ def test_a_posterior_is_said_and_drawn_before_a_correction_with_an_interval() ->
     found = with_posterior(score(load_example(), "new-a", "P@10", estimators=adjustment))
     assert found.to_frame()["estimator"].tolist() == ["topics-adjustment", "posterior-known"]
     assert "posterior-known), mean over 20 topics" in found.sentences()[0]
-    assert "Means and intervals (posterior-known) are over what" in found.read()[0].notes[0]
+    assert "Posterior mean and interval (posterior-known): only unjudged" in found.read()[0].notes[0]
     assert "Intervals of corrections (topics-adjustment) are over" in found.read()[0].notes[0]
     labels = [text.get_text() for text in draw_forest(found).legends[0].get_texts()]
     assert "posterior-known, 90 %" in labels

@@ -76,9 +76,9 @@ def test_copies_of_a_run_change_no_byte_of_it(example: Path, listed: str) -> Non
         )
         found.add(of_run(scores, "new-b"))
         told = note_of(scores, "new-b", scores.measures[0])
-        assert (f"{n + 1} runs without a listed organization count as one organization" in told) == (
-            n > 0 and not listed
-        )
+        assert (
+            f"{n + 1} runs that the list of organizations lacks are treated as one organization" in told
+        ) == (n > 0 and not listed)
     assert len(found) == 1
 
 

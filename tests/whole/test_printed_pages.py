@@ -54,6 +54,7 @@ def answer(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("fits_of_all_tests")
+@pytest.mark.filterwarnings("ignore:no pool")
 @pytest.mark.parametrize(("commands", "shown"), PRINTED)
 def test_pages_show_what_is_printed(
     commands: str, shown: str, example: Path, monkeypatch: pytest.MonkeyPatch
