@@ -27,6 +27,7 @@ from bayespool.randomness import key_of, normals
 
 _TRANSFER_SD = 0.5  # of a grade's log odds ratio between hidden and other judged documents
 _MISSING_LABEL_SD = 0.5  # prior standard deviation of the slope of a missing label
+_USUAL_STEP = 1.0  # prior mean of the slope of a grade where no judged document informs it
 _MAX_SLOPE_SD = 1.5  # largest prior standard deviation of the slope of a grade
 _RUN_SLOPE = (0.5, 0.5)  # prior mean and standard deviation of the slope of a run's labels
 _TOPIC_SLOPE = (0.5, 0.5)  # prior mean and standard deviation of the slope of labels on a topic
@@ -75,6 +76,8 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
         relevant, nonrelevant = counted.shrunk
         ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
         step, variance = np.diff(ratio), 1 / relevant + 1 / nonrelevant
+        if not counted.n.any():
+            step = np.full(len(step), _USUAL_STEP)
         std = np.sqrt(_TRANSFER_SD**2 + variance[1:] + variance[:-1]).clip(max=_MAX_SLOPE_SD)
         for threshold, mean, sd in zip(judge.thresholds, step.tolist(), std.tolist(), strict=True):
             slopes[_label_name(judge, threshold)] = (mean, sd)
@@ -146,7 +149,7 @@ def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tu
     attributed, state = collection.attributed_run >= 0, states(collection.relevance, rel, given)
 
     def is_known(judge: Judge) -> bool:
-        # those attributed to runs, such as a sample's, are evidence: they teach the slopes and not their prior
+        # those attributed to runs, such as a sample's, are evidence: they inform slopes, not their priors
         counted, labeled = grade_counts(collection, judge, rel=rel, given=given), judge.grade >= 0
         n_evidence = [(attributed & labeled & (state == kind)).sum() for kind in (RELEVANT, NONRELEVANT)]
         n = counted.n_relevant.sum() + n_evidence[0], counted.n_nonrelevant.sum() + n_evidence[1]

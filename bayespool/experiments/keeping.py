@@ -153,6 +153,9 @@ def keep_judgments(
     >>> from bayespool import load_example
     >>> kept = keep_judgments(load_example(), "P@10", keep=[0.5, 1], estimators="as-judged")
     >>> print(kept.to_frame("summary")[["kept", "mae", "kendall_tau_b"]].round(3).to_string(index=False))
+     kept   mae  kendall_tau_b
+      0.5 0.221          0.739
+      1.0 0.000          1.000
     """
     asked = ("as-judged", "judge-filled", "posterior-combined") if estimators is None else estimators
     settings = KeptJudgmentsSettings.parse(locals() | {"estimators": asked})
@@ -215,8 +218,9 @@ class KeptJudgmentsResult(ExperimentResult):
         sentences = []
         for measure, rows in self._summary().groupby("measure", sort=False):
             least = rows[rows["kept"] == rows["kept"].min()]
-            taus = [f"{tau:.3f} by {name}" for name, tau in zip(least["estimator"], least["kendall_tau_b"])]
-            errors = [f"{number(mae)}" for mae in least["mae"]]
+            of_estimators = zip(least["estimator"], least["kendall_tau_b"], strict=True)
+            taus = [f"{number(tau)} by {name}" for name, tau in of_estimators]
+            errors = [number(mae) for mae in least["mae"]]
             sentences.append(
                 f"{measure}: with {percent(least['kept'].iloc[0])} of {self.n_judged:,} judgments kept, the "
                 f"ranking of {counted(self.n_pooled_runs, 'run')} has a rank correlation (τ_b) with that by "
