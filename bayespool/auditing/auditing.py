@@ -32,13 +32,13 @@ from bayespool.report.result import Figure, cited_by
 from bayespool.scoring.pools import ListForAssessors
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import digest
-from bayespool.tables.formatting import counted, interval, level, number, p_value
+from bayespool.tables.formatting import counted, interval, level, number, p_value, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import IntervalColumn, Table, View
 from bayespool.validation import check_count, check_number
 
 _DEFAULT_BUDGET = 50  # documents of the first round
-_N_SHOWN = 20  # steps
+_N_SHOWN = 20  # steps, or runs of a sentence
 _VERDICTS = {
     "worse": "is not the best: it is worse than",
     "better": "is better than",
@@ -426,7 +426,7 @@ class Audit(Guarantees, ListForAssessors):
         for verdict, words in _VERDICTS.items():
             if runs := [run for run, its_verdict in self.leader_is.items() if its_verdict == verdict]:
                 proof = guarantee if verdict != "open" else ""
-                sentences.append(f"{leader} {words} {', '.join(runs)}{proof}")
+                sentences.append(f"{leader} {words} {some_of(runs, _N_SHOWN)}{proof}")
         return sentences
 
     def figures(self) -> tuple[Figure, ...]:

@@ -23,6 +23,7 @@ from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.saving import StoredResult, read_result
 from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.files import PathLike
+from bayespool.tables.formatting import some_of
 from bayespool.validation import check_count, check_number
 
 _DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
@@ -140,8 +141,9 @@ def audit(
     urns = find_urns(completion, measure, signs)
     compared = tuple(targets.run_ids[run] for run in order)
     if not len(urns[0]):
+        named = some_of(compared) if len(compared) > 2 else " − ".join(compared)
         raise InputError(
-            f"{measure} of {' − '.join(compared)}: no unjudged document changes it",
+            f"{measure} of {named}: no unjudged document changes it",
             hint="there is nothing to audit; score says the value",
         )
     details = {**targets.metadata, "estimator": describe_estimator(estimator)}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -40,7 +39,13 @@ from bayespool.scoring import Scores
 from bayespool.scoring.estimators import parse_estimators, with_as_judged
 from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables.files import PathLike
-from bayespool.tables.formatting import counted, difference, interval, level as level_text
+from bayespool.tables.formatting import (
+    counted,
+    difference,
+    interval,
+    level as level_text,
+    without_shared_ideal,
+)
 from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
 
 Verdict = Literal["better or equal", "worse", "cannot be told"]
@@ -157,10 +162,10 @@ def compare(
 
     Notes
     -----
-    All runs are scored together, so values differ from those of `score`, where each run is scored as if it
-    were alone. A document that several runs retrieve has one relevance per draw, which cancels in their
-    difference. Runs share one ideal ranking (``ideal``), and measures over it say so in their names:
-    ``nDCG(ideal='shared')@10``. Measures share draws (``joint``), for `Comparison.across_measures`.
+    All runs are scored together: a document that several runs retrieve has one relevance per draw, which
+    cancels in their difference. Differences are over one ideal ranking (``ideal``), and frames name measures
+    so: ``nDCG(ideal='shared')@10``; scores in `Comparison.runs` are over a run's own, as in `score`. Measures
+    share draws (``joint``), for `Comparison.across_measures`.
 
     Examples
     --------
@@ -186,7 +191,7 @@ def compare(
     check_choice("ideal", ideal, Ideal)
     methods = parse_estimators(
         (
-            dataclasses.replace(e, together=True) if isinstance(e, PosteriorEstimator) else e
+            replace(e, together=True) if isinstance(e, PosteriorEstimator) else e
             for e in with_as_judged(estimators)
         ),
         {"together": True, "joint": True} | shared_settings(posterior),
@@ -207,10 +212,13 @@ def compare(
     comparing: dict[str, Any] = {"scope": scopes, "tests": tested, "level": level, "control": control}
     comparing |= {"rope": rope, "baseline": against}
     settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
+    compared, own = with_ideal(parsed, ideal), {}
+    if ideal == "shared":
+        own = {m: with_ideal([m], ideal)[0] for m in parsed if with_ideal([m], ideal)[0] != m}
     targets = resolve_targets(
         group_systems(collection, replicates) if replicates else collection,
         run_ids,
-        with_ideal(parsed, ideal),
+        tuple(dict.fromkeys((*compared, *own))),
         methods,
         by_another="another-assessor" in scopes,
         confusion=confusion,
@@ -224,10 +232,28 @@ def compare(
         ci_prob=prob,
         report=report,
     )
+    own_scores = {(own[e.measure], e.method): e for e in scores.estimates if e.measure in own}
+    scores = _scores_of(scores, compared)
     pairs = compared_pairs(scores.run_ids, against)
     bounds = {b.measure: difference_bounds(targets.collection, b, pairs, estimand) for b in scores.bounds}
     comparing |= {"systems": replicates, "random_seed": random_seed, "report": report}
-    return compare_scores(scores, **comparing, bounds=bounds)
+    return replace(compare_scores(scores, **comparing, bounds=bounds), own_scores=own_scores)
+
+
+def _scores_of(scores: Scores, measures: Sequence[Measure]) -> Scores:
+    """Return the scores under some of their measures alone."""
+    others, metadata = {str(m) for m in scores.measures if m not in measures}, scores.metadata
+    kept: dict[str, Any] = {"ideals": {m: i for m, i in metadata["ideals"].items() if m not in others}}
+    weights = metadata["weights"].items()
+    kept["weights"] = {of: w for of, w in weights if not any(of.endswith(f" {m}") for m in others)}
+    kept["diagnostics"] = [check for check in metadata["diagnostics"] if check["measure"] not in others]
+    return replace(
+        scores,
+        measures=tuple(measures),
+        bounds=tuple(b for b in scores.bounds if b.measure in measures),
+        estimates=tuple(e for e in scores.estimates if e.measure in measures),
+        metadata={**metadata, **kept},
+    )
 
 
 def _refuse_one_run(run_ids: Sequence[str]) -> None:
@@ -292,7 +318,7 @@ def compare_scores(
     significant: dict[TestKey, SignificantDraws] = {}
     for e in scores.estimates:
         if report is not None:
-            report(f"comparing: {e.method} {e.measure}")
+            report(f"comparing: {e.method} {without_shared_ideal(str(e.measure))}")
         for test in tests:
             key = (e.measure, e.method, test)
             p[key] = p_values(e.per_topic, test, random_seed=random_seed)
@@ -443,9 +469,7 @@ def gate(
     check_choice("estimand", estimand, Estimand)
     check_choice("ideal", ideal, Ideal)
     check_count("random_seed", random_seed, least=0)
-    estimator = dataclasses.replace(
-        parse_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True
-    )
+    estimator = replace(parse_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True)
     expect_collection(collection)
     pair = listed("run_ids", collection.given_run_ids if run_ids is None else run_ids, may_be_empty=True)
     if len(set(pair)) != 2 or len(pair) != 2:

@@ -40,7 +40,7 @@ from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
 from bayespool.scoring.score_tables import FAR_NOTE, far_runs, notes_of
 from bayespool.tables import Citation
-from bayespool.tables.formatting import counted, level, some_of
+from bayespool.tables.formatting import counted, level, some_of, without_shared_ideal
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, one_line
 from bayespool.tables.table import Table
 
@@ -119,6 +119,8 @@ class Comparison(Result):
     bounds : mapping of Measure to (ndarray of float, ndarray of float), shape (pair,) each
         Least and greatest difference on these topics of each pair, over all completions of the judgments
         (`bayespool.evidence.difference_bounds`).
+    own_scores : mapping of (Measure, method) to Estimates
+        Scores over the ideal ranking of each run alone, from the same draws, for measures over a shared one.
     arrangement : Arrangement
         Order and number of the pairs that readers see; the frames have all.
     """
@@ -139,6 +141,7 @@ class Comparison(Result):
     systems: Systems = ()
     baseline: tuple[str, ...] = ()
     bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+    own_scores: Mapping[tuple[Measure, str], Estimates] = field(default_factory=dict)
     arrangement: Arrangement = field(default_factory=Arrangement)
 
     def __repr__(self) -> str:
@@ -158,7 +161,8 @@ class Comparison(Result):
         return tuple(self.marked(t) for table in comparison_tables(self, arranged) for t in table.read(width))
 
     def marked(self, text: TextTable) -> TextTable:
-        """Return a table with a dagger after runs that are unlike the pool."""
+        """Return a table with plain names of measures, and a dagger after runs that are unlike the pool."""
+        text = text.rewritten(without_shared_ideal)
         return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
 
     def sentences(self, *pair: str) -> tuple[str, ...]:
@@ -191,18 +195,25 @@ class Comparison(Result):
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the pool, the runs and measures that share no draws."""
-        scores = self.scores
-        lines = notes_of(scores.metadata, scores.statements, scores.run_ids, scores.measures)
+        scores, ideals = self.scores, self.scores.metadata.get("ideals", {})
+        shared = [name for name, ideal in ideals.items() if ideal == "shared"]
+        others = {name: ideal for name, ideal in ideals.items() if name not in shared}
+        metadata = {**scores.metadata, "ideals": others}
+        lines = notes_of(metadata, scores.statements, scores.run_ids, scores.measures)
+        if shared:
+            what = "differences and ranks are over one ideal ranking, for all runs"
+            what += "; scores over a run's own, as in score" * bool(self.own_scores)
+            lines.append(f"{', '.join(shared)}: {what}")
         for method in dict.fromkeys(method for _, method, _ in self.draws):
             estimates = [e for e in scores.estimates if e.method == method and is_compared_across(e.measure)]
             joint = {id(e) for group in groups_with_shared_draws(estimates) for e in group}
-            others = [str(e.measure) for e in estimates if id(e) not in joint]
-            if len(others) > 1 or (others and joint):
+            apart = [str(e.measure) for e in estimates if id(e) not in joint]
+            if len(apart) > 1 or (apart and joint):
                 lines.append(
-                    f"{method}: draws of {', '.join(others)} come from completed judgments of their own, so "
+                    f"{method}: draws of {', '.join(apart)} come from completed judgments of their own, so "
                     "that nothing is said across measures; posterior='joint=True' completes them together"
                 )
-        return tuple(lines)
+        return tuple(map(without_shared_ideal, lines))
 
     @property
     def run_ids(self) -> tuple[str, ...]:
@@ -296,9 +307,10 @@ class Comparison(Result):
             ``prob_rank_1``, ``prob_rank_2`` and so on; runs that tie in a draw share the ranks they cover
             equally.
 
-            ``expected`` is the score without the winner's curse. On these topics that is ``value``; on topics
-            like these it is the mean of all runs and the share Eρ² of what the run is above it
-            (`bayespool.comparisons.generalizability`), so that the best of many is not overrated.
+            Scores are over a run's own ideal ranking, as in `score`; differences, ranks and chances are over
+            one for all runs. ``expected`` is the score without the winner's curse. On these topics that is
+            ``value``; on topics like these it is the mean of all runs and the share Eρ² of what the run is
+            above it (`bayespool.comparisons.generalizability`), so that the best of many is not overrated.
         """
         n, frames = len(self.run_ids), []
         labels = np.array((list(SUPERSCRIPTS) if n <= len(SUPERSCRIPTS) else [""] * n)[:n], dtype=object)
@@ -320,7 +332,8 @@ class Comparison(Result):
 
     def _leaderboard_columns(self, measure: Measure, method: str, scope: Scope) -> dict[str, Any]:
         """Return leaderboard columns for one method with draws."""
-        d, e = self.draws[measure, method, scope], estimates_in_scope(self.scores[method, measure], scope)
+        d, e = self.draws[measure, method, scope], self.own_scores.get((measure, method))
+        e = estimates_in_scope(self.scores[method, measure] if e is None else e, scope)
         (lower, upper), expected = e.interval(self.ci_prob), e.value
         if scope == "population":
             population = estimate_population(e, self.ci_prob, random_seed=self.metadata["random_seed"])
@@ -555,6 +568,10 @@ def _expected_values(e: Estimates) -> FloatArray:
 class StoredComparison(StoredResult, reads="compare"):
     """Comparison read from stored tables."""
 
+    def marked(self, text: TextTable) -> TextTable:
+        """Return a table with plain names of measures."""
+        return text.rewritten(without_shared_ideal)
+
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of the stored comparison if its tables are complete."""
         has_all = {"differences", "runs"} <= {table.name for table in self.tables()}
@@ -563,16 +580,19 @@ class StoredComparison(StoredResult, reads="compare"):
 
 def _figures(comparison: Result) -> tuple[Figure, ...]:
     from bayespool.plots import draw_comparison, draw_leaderboard
+    from bayespool.plots.comparisons import measures_drawn_by_rank
 
-    caption = "Differences of pairs of runs, or chances of ranks of many runs, a panel for each measure"
+    caption = "Differences between runs"
+    if measures_drawn_by_rank(comparison):
+        caption = "Chance of each rank by run; darker is likelier, diamonds are expected ranks"
     figure = Figure("comparison", caption, partial(draw_comparison, comparison))
     runs = comparison.to_frame("runs")
     if runs["run_id"].nunique() <= 2 or runs["value"].isna().all():
         return (figure,)
     prob = level(runs["ci_prob"].max())
     caption = (
-        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}, a panel for each "
-        "measure. Runs with filled marks may be the best."
+        f"Ranks that the runs may have, right for all runs at once with a chance of {prob}. "
+        "Runs with filled marks may be the best."
     )
     ranks = Figure("leaderboard", caption, partial(draw_leaderboard, comparison))
     return (figure, ranks)

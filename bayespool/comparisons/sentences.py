@@ -23,6 +23,7 @@ from bayespool.tables.formatting import (
     p_value,
     percent,
     some_of,
+    without_shared_ideal,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 def comparison_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield sentences on baselines, on up to three pairs of runs, per measure and across measures."""
+    return map(without_shared_ideal, _sentences(comparison))
+
+
+def _sentences(comparison: Comparison) -> Iterator[str]:
     n_topics = len(comparison.scores.query_ids)
     for measure in comparison.measures:
         if not measure.describes_judgments:
@@ -120,7 +125,8 @@ def comparison_sentence(
     with_draws = [by for of, by, scope in comparison.draws if (of, scope) == (chosen_measure, "these-topics")]
     chosen_method = (with_draws or [AS_JUDGED])[_position(with_draws, method, "method with draws")]
     chosen_test = comparison.tests[_position(comparison.tests, test, "test")]
-    return _pair_sentence(comparison, a, b, chosen_measure, chosen_method, chosen_test)
+    text = _pair_sentence(comparison, a, b, chosen_measure, chosen_method, chosen_test)
+    return without_shared_ideal(text)
 
 
 _OTHER_SCOPES: dict[Scope, str] = {
@@ -336,9 +342,9 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
         return f"{text}; with all documents judged it would be with a chance of {chance}{enough}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
     too_much = ", too much to announce it" * (not draws.order[a, b])
-    text += f"; the chance that judging the unjudged documents takes it back is {chance_text(risk)}"
+    text += f"; the chance that it is no longer significant with everything judged is {chance_text(risk)}"
     if (sign_change := comparison.prob_sign_change(measure, AS_JUDGED)) is not None:
-        text += f", that it changes the sign {chance_text(sign_change[a, b])}"
+        text += f", that it has the other sign {chance_text(sign_change[a, b])}"
     return f"{text}{too_much}."
 
 

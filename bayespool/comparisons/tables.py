@@ -391,9 +391,8 @@ _PAIR_SENTENCES = {
         "difference",
         "interval",
         "chance",
-    ): "Differences a − b, their intervals and chances ({method}) are over "
-    "what the unjudged documents may be.",
-    ("risk",): "Risk: the chance that judging them takes a significant difference back.",
+    ): "Differences a − b with intervals and chances ({method}): only unjudged documents are uncertain.",
+    ("risk",): "Risk: the chance that a significant difference is not significant with everything judged.",
     ("p",): "p: {test}.",
 }
 """Sentences of a caption on the columns that are shown."""
@@ -408,6 +407,8 @@ def _pairs_caption(
     of = f"to {some_of(comparison.baseline, 3)}" if comparison.baseline else f"of {which} of runs"
     texts = {"method": method, "test": test_text(comparison, comparison.tests[0])}
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
+    if comparison.scores.metadata.get("ideals", {}).get(measure) == "shared":
+        sentences.append("Ideal rankings: one for all runs.")
     if condition := conditions(comparison.scores.metadata, [measure]):
         sentences.append(f"{condition[0].upper()}{condition[1:]}.")
     return " ".join([f"Differences in {measure} {of} on {topics}.", *sentences])

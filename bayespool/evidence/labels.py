@@ -181,14 +181,22 @@ class LabelLift:
         higher label, equal labels counting half, less a half: from −.5 to .5; NaN where there are none.
     error : ndarray of float, shape (organization,)
         Standard error of the lift, with topics as units.
-    is_favored : ndarray of bool, shape (organization,)
-        See `favored_organizations`.
+    usual : float
+        Median of the lifts; NaN of fewer than three organizations.
+    limit : ndarray of float, shape (organization,)
+        Lift over which the organization is favored (`favored_organizations`); NaN as the median.
     """
 
     n: IndexArray
     lift: FloatArray
     error: FloatArray
-    is_favored: BoolArray
+    usual: float
+    limit: FloatArray
+
+    @property
+    def is_favored(self) -> BoolArray:
+        """Whether the judge favors each organization, shape (organization,)."""
+        return np.asarray(self.lift > self.limit)
 
 
 @_cached
@@ -226,14 +234,12 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
             error[o] = np.sqrt((topic_sums**2).sum()) / len(there)
     is_known = np.isfinite(lift)
     if is_known.sum() < 3:
-        return LabelLift(n, lift, error, np.zeros(n_organizations, dtype=bool))
-    center = np.median(lift[is_known])
+        return LabelLift(n, lift, error, np.nan, np.full(n_organizations, np.nan))
+    center = float(np.median(lift[is_known]))
     spread = 1.48 * np.median(np.abs(lift[is_known] - center))
     spread = np.sqrt((is_known.sum() * spread**2 + 2 * _PRIOR_LIFT_SD**2) / (is_known.sum() + 2))
-    is_high = (
-        (lift > _MIN_LIFT) & (lift > _MIN_DEVIATIONS * error) & (lift - center > _MIN_DEVIATIONS * spread)
-    )
-    return LabelLift(n, lift, error, is_known & is_high)
+    limit = np.maximum(_MIN_DEVIATIONS * error, max(_MIN_LIFT, center + _MIN_DEVIATIONS * spread))
+    return LabelLift(n, lift, error, center, limit)
 
 
 def submitters(collection: Collection, judge: Judge) -> IntArray:

@@ -16,6 +16,7 @@ from bayespool.collection.contents import expect_collection
 from bayespool.collection.pools import sole_contributor
 from bayespool.comparisons.planning import PairVariances, best_pooled_runs, plan_comparison
 from bayespool.errors import PooledRunWarning
+from bayespool.experiments.contributions import contribution_table, hole_fact, unpooled_sentence
 from bayespool.experiments.design import contributors
 from bayespool.experiments.graded_runs import check_metadata
 from bayespool.experiments.leave_out_results import LeaveOutResult
@@ -68,8 +69,9 @@ _RIGHTS = "Rights: a prepared file has the rankings of the campaign; share it wh
 class Card(StoredResult, reads="describe"):
     """Card of a collection: facts, errors by measure, what not to do, and how to cite it.
 
-    Its tables are ``facts``, a row per number, and ``measures``, a row per measure and group of runs: those
-    of the pool and, where the collection was graded, new runs near the pool and far from it. Its notes say
+    Its tables are ``facts``, a row per number, ``organizations``, what each brought to the pool, and
+    ``measures``, a row per measure and group of runs: those of the pool and, where the collection was graded,
+    new runs near the pool and far from it. Its notes say
     what not to do. `describe_collection` makes one; `bayespool.read_result` reads it back whole.
     """
 
@@ -166,16 +168,22 @@ def describe_collection(
         settings=described(**settings, random_seed=random_seed),
         warnings=sorted({text for trial in trials.values() for text in trial.metadata["warnings"]}),
     )
-    facts = Table("facts", _FACTS_VIEW.title, _fact_frame(collection, pool), _FACTS, (_FACTS_VIEW,))
-    tables = (facts, Table("measures", "By measure", by_measure, _MEASURES, (_measure_view(trials),)))
-    ungraded = () if graded else (_UNGRADED,)
+    cutoff = max(measure.cutoff for measure in parsed)
+    facts = Table("facts", _FACTS_VIEW.title, _fact_frame(collection, pool, cutoff), _FACTS, (_FACTS_VIEW,))
+    brought = contribution_table(collection, parsed[0])
+    tables = (
+        facts,
+        *([brought] if brought else []),
+        Table("measures", "By measure", by_measure, _MEASURES, (_measure_view(trials),)),
+    )
+    sentences = (unpooled_sentence(collection), "" if graded else _UNGRADED, _reference(collection), _RIGHTS)
     return Card(
         Card.command,
         Card.title,
         metadata,
         tables,
         (*pool.notes, *_cautions(collection, pool, parsed, by_measure)),
-        (*ungraded, _reference(collection), _RIGHTS),
+        tuple(filter(None, sentences)),
         tuple(cited_by(metadata)),
     )
 
@@ -258,11 +266,12 @@ def _measure_view(trials: Mapping[str, LeaveOutResult]) -> View:
 # --- facts ---
 
 
-def _fact_frame(collection: Collection, pool: PoolReport) -> pd.DataFrame:
+def _fact_frame(collection: Collection, pool: PoolReport, cutoff: int) -> pd.DataFrame:
     """Return the table of facts: number, number as text and details of each."""
+    facts = (*_judgment_facts(collection), *_pool_facts(collection, pool), hole_fact(collection, cutoff))
     rows = [
         (fact, float(amount), percent(amount) if isinstance(amount, float) else f"{amount:,}", details)
-        for fact, amount, details in (*_judgment_facts(collection), *_pool_facts(collection, pool))
+        for fact, amount, details in facts
     ]
     return pd.DataFrame(rows, columns=list(_FACTS))
 

@@ -238,6 +238,7 @@ def run_notes(frame: pd.DataFrame) -> list[str]:
     return [f"{estimator}, {n} run{'s' * (n > 1)}: {note}" for (estimator, note), n in notes.items()]
 
 
+_FAR_OFF = 0.1  # of the share of truths in intervals
 _WHOM = " These were pooled, and left out because they are judged; runs unlike them may fare worse."
 
 
@@ -280,10 +281,28 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
         runs = "the pooled runs" if are_pooled else "the runs"
         text += (
             f" The {level(0.95)} intervals of {row['estimator']} contain the truth of "
-            f"{percent(row['coverage_95'])} of {runs} with anything unjudged."
+            f"{percent(row['coverage_95'])} of {runs} with anything unjudged{_narrower_clause(row)}."
         )
         text += _WHOM * are_pooled
     return text
+
+
+def _narrower_clause(row: Mapping[str, Any]) -> str:
+    """Return a clause on intervals of 50 and 80 % that are far from what they say, else empty text.
+
+    Examples
+    --------
+    >>> _narrower_clause({"n_open": 53, "coverage_50": 0.264, "coverage_80": 0.75})
+    ', those of 50 % of 26.4 % (too narrow)'
+    """
+    clauses = []
+    for name, promised in (("coverage_50", 0.5), ("coverage_80", 0.8)):
+        share = row.get(name, promised)
+        by_chance = 2 * math.sqrt(promised * (1 - promised) / max(row.get("n_open", 0), 1))
+        if abs(share - promised) > max(by_chance, _FAR_OFF):
+            verdict = "narrow" if share < promised else "wide"
+            clauses.append(f", those of {level(promised)} of {percent(share)} (too {verdict})")
+    return "".join(clauses)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

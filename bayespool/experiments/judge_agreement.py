@@ -39,6 +39,7 @@ _N_RESAMPLED = 1000
 _N_RANKED = 201  # samples on which runs are ranked and tested, the topics themselves first
 _N_BEST = 10  # runs of which the order at the top is asked
 _NEARLY_ONE = 0.999  # of a correlation, on Fisher's scale
+_MIN_NOTED_LIFT = 0.005
 _LEAST_TAU = 0.9  # of a ranking that may stand for that by judgments
 _MOST_FALSE = 0.05  # of differences
 
@@ -326,6 +327,8 @@ def organization_rows(
                     **intervals.columns("false_positive_rate", rates[:, 0, 1], is_chance=True),
                     "lift": lifts.lift[o],
                     "se": lifts.error[o],
+                    "usual": lifts.usual,
+                    "limit": lifts.limit[o],
                     "favored": lifts.is_favored[o],
                     "ci_prob": ci_prob,
                 }
@@ -337,6 +340,21 @@ def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCo
         for rel in relevant_from(measure, confusion):
             hidden, other = (confusion.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
             yield {"measure": str(measure), "judge": judge, "relevant_from": rel}, hidden, other
+
+
+def describe_favor(organizations: pd.DataFrame, judge: str) -> str:
+    """Return the organization closest to being favored by a judge, or what is usual if one is favored."""
+    (most,) = records(organizations.nlargest(1, "lift"))
+    usual, limit, value = (number(50 + 100 * most[name], 1) for name in ("usual", "limit", "lift"))
+    usually = f"{usual} is usual of an organization, and more than {limit} is to favor it"
+    if organizations["favored"].any():
+        return f"judge {judge}: {usually}"
+    nearest = (
+        f"; nearest is {most['organization']}: a document in the top 10 of its runs is labeled higher than "
+        f"one of others that is as relevant in {value} ± {number(100 * most['se'], 1)} of 100 pairs"
+        f"{f', where {usually}' if most['usual'] == most['usual'] else ''}"
+    )
+    return f"judge {judge} favors no organization{nearest if most['lift'] >= _MIN_NOTED_LIFT else ''}"
 
 
 def find_verdict(frames: Mapping[str, pd.DataFrame], measure: str, judge: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from bayespool.collection import Collection, Judge
 from bayespool.collection.contents import expect_collection
@@ -24,6 +24,7 @@ from bayespool.experiments.judge_agreement import (
     calibration_rows,
     confusion_rows,
     coverage_rows,
+    describe_favor,
     draw_topics,
     find_confusions,
     find_verdict,
@@ -43,8 +44,7 @@ from bayespool.posterior.notes import judge_problems
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
 from bayespool.scoring.scoring import warn_of_unused_relevance
-from bayespool.tables.files import records
-from bayespool.tables.formatting import level, number, some_of
+from bayespool.tables.formatting import level, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View
 from bayespool.validation import check_count, described
@@ -199,6 +199,8 @@ _ORGANIZATIONS = _SHARED | {
     "false_positive_rate_upper": Column("false,\nto", "share", "Upper end of that interval."),
     "lift": Column("lift", "difference", "Chance of a higher label than others as relevant, less ½."),
     "se": Column("±", "score", "Standard error of the lift."),
+    "usual": Column("usual", "difference", "Median lift of all organizations."),
+    "limit": Column("limit", "difference", "Lift over which the judge favors the organization."),
     "favored": Column("favored", "flag", "Whether the judge favors the organization."),
 }
 _DISPUTED = _SHARED | {
@@ -241,7 +243,12 @@ _TABLES = {
 }
 """Captions and columns of the tables."""
 
-_MIN_NOTED_LIFT = 0.005
+_HEADS = (
+    "Documents of this relevance or more are relevant, and labels of this or more say so: where κ of other "
+    "documents is greatest. Hidden documents are those that one organization alone contributed, like the "
+    "unjudged ones of a new run; other ones a run has in its top 30. Promised: relevant documents that the "
+    "labels would have if they were worth as much as on the other ones."
+)
 _N_SHOWN = 5  # disputed topics and documents in the terminal
 
 
@@ -284,23 +291,13 @@ class JudgeCheck(Result):
         return one_line("JudgeCheck", f"{names}; {some_of(self.measures, 3)}")
 
     def notes(self) -> tuple[str, ...]:
-        """Return problems, and for each judge without a favored organization the one closest to being
-        favored.
-        """
+        """Return problems, and for each judge the organization closest to being favored, or what is usual."""
         lines = list(self.problems)
         known = self._frames["organizations"].dropna(subset=["lift"])
         for judge, rows in known.groupby("judge", sort=False):
-            is_unused = any(line.startswith(f"judge {judge} is not used") for line in self.problems)
-            if is_unused or rows["favored"].any():
+            if any(line.startswith(f"judge {judge} is not used") for line in self.problems):
                 continue
-            (most,), message = records(rows.nlargest(1, "lift")), f"judge {judge} favors no organization"
-            if most["lift"] >= _MIN_NOTED_LIFT:
-                in_100 = f"{number(50 + 100 * most['lift'], 1)} ± {number(100 * most['se'], 1)} of 100 pairs"
-                message += (
-                    f"; nearest is {most['organization']}: a document in the top 10 of its runs is labeled "
-                    f"higher than one of others that is as relevant in {in_100}"
-                )
-            lines.append(message)
+            lines.append(describe_favor(rows, str(judge)))
         return tuple(dict.fromkeys(lines))
 
     def sentences(self) -> tuple[str, ...]:
@@ -327,7 +324,7 @@ class JudgeCheck(Result):
             "calibration": (
                 _share_view(group, judge, rel)
                 for group, judge in pairs
-                for rel in relevant_from(group[0], self.confusions[group[0], judge.name])
+                for rel in relevant_from(group.measure, self.confusions[group.measure, judge.name])
             ),
             "coverage": map(self._coverage_view, self.measures),
             "disputed_topics": (_topics_view(*pair) for pair in pairs),
@@ -346,22 +343,22 @@ class JudgeCheck(Result):
         caption = "Share of relevant documents by label, of hidden documents and of others"
         return (Figure("labels", f"{caption} ({self.measures[0]})", partial(draw_judges, self)),)
 
-    def _measures_by_tables(self) -> list[list[Measure]]:
+    def _measures_by_tables(self) -> list[_Group]:
         """Return groups of measures that count the same documents and so have the same tables."""
         groups: dict[Any, list[Measure]] = {}
         for measure in self.measures:
             confusions = [self.confusions[measure, judge.name] for judge in self.judges]
             key = tuple(map(id, confusions)), relevant_from(measure, confusions[0])
             groups.setdefault(key, []).append(measure)
-        return list(groups.values())
+        about = [", ".join(map(str, group)) for group in groups.values()] if len(groups) > 1 else [""]
+        return [_Group(group[0], text) for group, text in zip(groups.values(), about, strict=True)]
 
-    def _confusion_view(self, measures: list[Measure], judge: Judge) -> View:
-        levels = (0, *self.confusions[measures[0], judge.name].levels)
+    def _confusion_view(self, group: _Group, judge: Judge) -> View:
+        levels = (0, *self.confusions[group.measure, judge.name].levels)
         names = {str(a): f"{a}" if b == a + 1 else f"{a}–{b - 1}" for a, b in pairwise(levels)}
         relevance = Pivot(("n",), "relevance_from", labels=names | {str(levels[-1]): f"≥ {levels[-1]}"})
-        title = f"{_others(measures)}, judge {judge.name}: judged documents by label and relevance"
-        columns = (Pivot((relevance,), "documents", grouped=True),)
-        return measure_view(measures[0], title, ("label",), columns, judge=judge.name)
+        title = f"judge {judge.name}: judged documents by label and relevance"
+        return group.view(title, ("label",), (Pivot((relevance,), "documents", grouped=True),), judge=judge)
 
     def _coverage_view(self, measure: Measure) -> View:
         note = f"Unjudged documents are those within rank {measure.cutoff} of the runs to score."
@@ -376,43 +373,56 @@ class JudgeCheck(Result):
         return measure_view(measure, title, ("judge",), ("width_without", "width_with", "saved"))
 
 
-def _others(measures: list[Measure]) -> str:
-    """Return the measures after the first, each after a comma."""
-    return "".join(f", {measure}" for measure in measures[1:])
+class _Group(NamedTuple):
+    """Measures of the same tables, the first of them, and their names where there are other groups."""
+
+    measure: Measure
+    about: str
+
+    def view(
+        self,
+        title: str,
+        names: tuple[str, ...],
+        columns: tuple[str | IntervalColumn | Pivot, ...],
+        judge: Judge | None = None,
+        **where: object,
+    ) -> View:
+        """Return a view of the group's rows, of a judge's if there is one."""
+        title = f"{self.about}: {title}" if self.about else title[:1].upper() + title[1:]
+        of_judge = {} if judge is None else {"judge": judge.name}
+        where = {"measure": str(self.measure)} | of_judge | where
+        return View(title=title, names=names, columns=columns, where=where)
 
 
-def _share_view(measures: list[Measure], judge: Judge, rel: int) -> View:
-    title = f"{_others(measures)}, judge {judge.name}: share of relevance {rel} or more by label"
+def _share_view(group: _Group, judge: Judge, rel: int) -> View:
+    title = f"judge {judge.name}: share of relevance {rel} or more by label"
     columns = (Pivot(("n", "share", IntervalColumn()), "documents", grouped=True),)
-    return measure_view(measures[0], title, ("label",), columns, judge=judge.name, relevant_from=rel)
+    return group.view(title, ("label",), columns, judge, relevant_from=rel)
 
 
-def _replicate_view(measures: list[Measure]) -> View:
+def _replicate_view(group: _Group) -> View:
     names = ("judge", "relevant_from", "documents")
     columns = ("n_replicates", "same", "auc_one", "auc", *_with_interval("gain", signed=True))
-    title = f"{_others(measures)}: judges that were asked several times"
-    return measure_view(measures[0], title, names, columns)
+    return group.view("judges that were asked several times", names, columns)
 
 
-def _topics_view(measures: list[Measure], judge: Judge) -> View:
-    title = f"{_others(measures)}, judge {judge.name}: topics on which it differs from the assessors"
-    columns, where = ("n", "difference", "expected", "p_value"), {"judge": judge.name, "disputed": True}
-    view = measure_view(measures[0], title, ("query_id",), columns)
-    return replace(view, where={**view.where, **where}, top=_N_SHOWN)
+def _topics_view(group: _Group, judge: Judge) -> View:
+    title = f"judge {judge.name}: topics on which it differs from the assessors"
+    columns = ("n", "difference", "expected", "p_value")
+    return replace(group.view(title, ("query_id",), columns, judge, disputed=True), top=_N_SHOWN)
 
 
-def _documents_view(measures: list[Measure], judge: Judge) -> View:
-    title = f"{_others(measures)}, judge {judge.name}: documents to look at again"
+def _documents_view(group: _Group, judge: Judge) -> View:
+    title = f"judge {judge.name}: documents to look at again"
     columns = ("relevance", "label", "chance")
-    view = measure_view(measures[0], title, ("query_id", "doc_id"), columns, judge=judge.name)
-    return replace(view, top=_N_SHOWN)
+    return replace(group.view(title, ("query_id", "doc_id"), columns, judge), top=_N_SHOWN)
 
 
-def _agreement_view(measures: list[Measure]) -> View:
+def _agreement_view(group: _Group) -> View:
     names = ("judge", "relevant_from", "label_from", "documents")
     columns = (*_with_interval("auc"), *_with_interval("kappa"), "n_relevant", "promised")
-    title = f"{_others(measures)}: agreement of labels with judgments"
-    return measure_view(measures[0], title, names, columns, keep_empty=True)
+    view = group.view("agreement of labels with judgments", names, columns)
+    return replace(view, note=_HEADS, keep_empty=True)
 
 
 def _ranking_view(measure: Measure) -> View:

@@ -36,6 +36,7 @@ from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values
 from bayespool.names import PairTest, Runs, Unseen
 from bayespool.pooling.loading import check_collection_names
+from bayespool.tables.formatting import counted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -320,8 +321,12 @@ def leave_out_resolved(
     for part in folds:
         for measure in map(str, part.measures):
             pools[measure] |= dict.fromkeys(part.run_ids, part.pool_run_ids)
+    fields = result_fields(collection, pooled, settings, results)
+    if others := pooled.unpooled_run_ids:
+        text = f"{counted(len(others), 'run')} not in the pool, and not left out: {some_of(others, 20)}"
+        fields["pool_notes"] += (text,)
     return LeaveOutResult(
-        **result_fields(collection, pooled, settings, results),
+        **fields,
         n_pooled_runs={str(m): len(runs) for m in settings.measures},
         scores_in_truth=true_scores,
         seconds=total_seconds(results),

@@ -141,7 +141,8 @@ def plot_rank_probabilities(
     width, height = _size_of_ranks(n)
     axes = style.axes_or_new(ax, width=width, height=height)
     bar = style.heat_map(axes, chances, bar={"pad": 0.02}, extent=(0.5, n + 0.5, n - 0.5, -0.5))
-    bar.set_label("chance (in cells: %)", fontsize="small")
+    bar.set_ticks([0, 0.5, 1], labels=["0 %", "50 %", "100 %"])
+    bar.set_label("chance of the rank", fontsize="small")
     axes.plot(
         expected, np.arange(n), "D", color=style.PALETTE[3], ms=3.5 if n <= _MAX_RUNS_WITH_TEXT else 2, mew=0
     )
@@ -242,6 +243,15 @@ def _size_of_ranks(n_runs: int) -> tuple[float, float]:
     return 3 + min(0.45 * n_runs, 9), 1.4 + (0.3 if n_runs <= _MAX_RUNS_WITH_TEXT else 0.13) * n_runs
 
 
+def measures_drawn_by_rank(comparison: Any) -> set[str]:
+    """Return the measures of which `draw_comparison` draws ranks, and not differences."""
+    pairs = comparison.to_frame("differences")[["run_a", "run_b"]].drop_duplicates()
+    with_one_baseline = len(pairs) == len(set(pairs["run_a"]) | set(pairs["run_b"])) - 1
+    if len(pairs) <= _MAX_PAIRS_DRAWN or with_one_baseline:
+        return set()
+    return set(comparison.to_frame("runs").dropna(subset="value")["measure"])
+
+
 def draw_comparison(comparison: Any) -> Figure:
     """Draw a panel per measure with differences for up to fifteen pairs of runs, else rank probabilities.
 
@@ -253,12 +263,10 @@ def draw_comparison(comparison: Any) -> Figure:
         Or one that is read back.
     """
     differences = comparison.to_frame("differences")
-    runs = comparison.to_frame("runs").dropna(subset="value")
     measures = list(differences["measure"].unique())
     n_runs = len(set(differences["run_a"]) | set(differences["run_b"]))
     n_pairs = len(differences[["run_a", "run_b"]].drop_duplicates())
-    is_drawn = n_pairs <= _MAX_PAIRS_DRAWN or n_pairs == n_runs - 1  # all with one baseline
-    by_rank = set(() if is_drawn else runs["measure"])
+    by_rank = measures_drawn_by_rank(comparison)
     each, height = _size_of_ranks(n_runs) if by_rank else (5, 1.5 + 0.3 * n_pairs)
     n_columns = 1 if each > _MAX_WIDTH_SIDE_BY_SIDE else 2
     plots = [

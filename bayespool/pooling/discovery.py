@@ -120,8 +120,8 @@ class PoolReport:
         return (
             f"{self.n_pooled_runs} of {counted(self.n_runs, 'run')} pooled {pooling} "
             f"({counted(self.n_organizations, 'organization')}), {counted(self.n_holes, 'hole')}; "
-            f"{counted(self.n_judged, 'judgment')}, {self.n_unexplained:,} not explained "
-            f"by these runs{negatives}"
+            f"{self.n_judged - self.n_unexplained:,} of {counted(self.n_judged, 'judged document')} "
+            f"in this pool{negatives}"
         )
 
     @property

@@ -179,7 +179,7 @@ class Result(ABC):
 
     def read(self, arrangement: Arrangement | None = None) -> tuple[TextTable, ...]:
         """Return formatted tables for the terminal, papers and web pages."""
-        return tuple(text for table in self.tables() for text in table.read(arrangement))
+        return tuple(self.marked(text) for table in self.tables() for text in table.read(arrangement))
 
     def to_latex(
         self,

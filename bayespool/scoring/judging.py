@@ -219,13 +219,14 @@ class NextJudgments(ListForAssessors):
             )
         if self.target.goal == "interval":
             now = list(zip(self.target.names, self.target.now.tolist(), strict=True))
-            n_open = int((self.target.now > 0).sum())
             which = "now"
-            if n_open > _MOST_NAMED:
-                which = f"now, the widest {_MOST_NAMED} of {n_open} with anything unjudged"
-                now = sorted(now, key=lambda run: -run[1])[:_MOST_NAMED]
-            widths = ", ".join(f"{run} {number(width)}" for run, width in now)
-            sentences.append(f"{self.measure}, widths of the intervals {which}: {widths}")
+            if len(now) > _MOST_NAMED:
+                widest = sorted((run for run in now if run[1] > 0), key=lambda run: -run[1])
+                which += f", the widest of {len(widest)} with anything unjudged"
+                now = widest[:_MOST_NAMED]
+            if now:
+                widths = ", ".join(f"{run} {number(width)}" for run, width in now)
+                sentences.append(f"{self.measure}, widths of the intervals {which}: {widths}")
             sentences += self._narrow_enough()
         elif after is None:
             sentences.append(f"{criterion} now: {number(self.now)}")

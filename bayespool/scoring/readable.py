@@ -23,7 +23,7 @@ from bayespool.scoring.score_tables import (
     readable,
 )
 from bayespool.tables.files import variable_name
-from bayespool.tables.formatting import counted, interval, level, number, percent
+from bayespool.tables.formatting import counted, difference, interval, level, number, percent
 from bayespool.tables.markup import Arrangement, TextTable
 from bayespool.tables.table import Pivot, Table, View, extra_interval_scopes
 
@@ -62,7 +62,20 @@ def score_sentences(
             f"{last['run_id']}: {_corrected(last, condition(last))}."
             + _in_wider_scope(first, f" of {first['run_id']}")
         )
-    return sentences
+    texts = (_labels_sentence(main_rows(frame[frame["measure"] == str(m)]), m) for m in measures)
+    return [*sentences, *filter(None, texts)]
+
+
+def _labels_sentence(rows: pd.DataFrame, measure: Measure) -> str:
+    """Return a sentence on what labels of second judges changed, or empty text where there are none."""
+    if "value_without" not in rows or not rows["value_without"].notna().any():
+        return ""
+    moved, width = rows["value"] - rows["value_without"], (rows["upper"] - rows["lower"]).mean()
+    width_without = (rows["upper_without"] - rows["lower_without"]).mean()
+    ends = " to ".join(dict.fromkeys((difference(moved.min()), difference(moved.max()))))
+    saved = 1 - width / width_without if width_without > 0 else 0.0
+    wider = f"{percent(abs(saved))} {'wider' if saved < 0 else 'narrower'}"
+    return f"Labels of second judges moved {measure} by {ends}, and made intervals {wider} in the mean."
 
 
 def main_rows(rows: pd.DataFrame) -> pd.DataFrame:

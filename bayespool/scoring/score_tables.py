@@ -35,6 +35,8 @@ SCORE_COLUMNS = (*BOUNDS, "estimates", "mean", "interval", "lambda", "distance",
 """Column names that users may type, besides estimator names. ``estimates`` are all point corrections,
 ``mean`` and ``interval`` those of each posterior.
 """
+UNLABELED = ("value_without", "lower_without", "upper_without")
+"""Columns of a posterior's mean and interval without labels of second judges."""
 _IDEALS = {
     "own": "all judged documents, and the run's unjudged ones where a draw makes them relevant",
     "shared": "all judged documents, and unjudged ones of any of these runs where a draw makes them relevant",
@@ -211,12 +213,14 @@ def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
 
 
 def _intervals(frame: pd.DataFrame) -> tuple[str | IntervalColumn, ...]:
-    """Return the columns that stand beside a mean: its interval, and those of a wider scope."""
+    """Return the columns beside a mean: its interval, those of a wider scope, and the mean without labels."""
+    without = UNLABELED[:1] if UNLABELED[0] in frame else ()
     if "population_by" in frame:
-        return (IntervalColumn(), _THERE, "unjudged_variance")
+        return (IntervalColumn(), _THERE, "unjudged_variance", *without)
     if "another_value" in frame:
-        return (IntervalColumn(), "another_value", _BY_ANOTHER, "unjudged_variance", "assessor_variance")
-    return (IntervalColumn(),)
+        by_another = ("another_value", _BY_ANOTHER, "unjudged_variance", "assessor_variance")
+        return (IntervalColumn(), *by_another, *without)
+    return (IntervalColumn(), *without)
 
 
 def _lambda(frame: pd.DataFrame) -> tuple[str, ...]:

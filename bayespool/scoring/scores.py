@@ -27,6 +27,7 @@ from bayespool.scoring.readable import (
 )
 from bayespool.scoring.score_tables import (
     BOUNDS,
+    UNLABELED,
     conditions,
     distance_views,
     judged_twice_table,
@@ -197,6 +198,8 @@ class Scores(ReadableScores):
         Whether people read a row per run and topic instead of one per run.
     scope : {"these-topics", "population", "another-assessor"}
         Whether rows by run also have the interval of the population of topics, or of another assessor.
+    without_labels : tuple of Estimates
+        Estimates of posteriors without the labels of second judges, if there are any.
     """
 
     run_ids: tuple[str, ...]
@@ -208,6 +211,7 @@ class Scores(ReadableScores):
     metadata: Mapping[str, Any]
     by_topic: bool = False
     scope: Scope = "these-topics"
+    without_labels: tuple[Estimates, ...] = ()
 
     def __repr__(self) -> str:
         methods = list(dict.fromkeys(e.method for e in self.estimates))
@@ -374,7 +378,8 @@ class Scores(ReadableScores):
             ``another_value``, ``another_lower`` and ``another_upper``: mean and interval of what another
             assessor would have given; and shares of its variance that sum to 1, ``unjudged_variance``, which
             is due to unjudged documents, and ``assessor_variance`` (NaN for a point correction; shares also
-            where nothing varies).
+            where nothing varies). Per run with second judges ``value_without``, ``lower_without`` and
+            ``upper_without``: a posterior's mean and interval without their labels.
 
         Raises
         ------
@@ -419,11 +424,23 @@ class Scores(ReadableScores):
                 notes = ["; ".join(statements[run, measure]) for run in self.run_ids]
                 note = np.repeat(np.array(notes, dtype=object), n_topics)
                 wider = {} if per_topic else self._in_scope(e)
+                if not per_topic:
+                    wider |= self._unlabeled(e)
                 if "lambda" in e.indicators and not per_topic:
                     wider["lambda"] = e.indicators["lambda"]
                 frames.append(frame.assign(**columns, **wider, note=note))
         made = pd.concat(frames, ignore_index=True).rename(columns={"method": "estimator"})
         return made[[*made.columns.drop("note"), "note"]]
+
+    def _unlabeled(self, e: Estimates) -> dict[str, Any]:
+        """Return columns for an estimator's value and interval without labels, if there are labels."""
+        if not self.without_labels:
+            return {}
+        for one in self.without_labels:
+            if (one.method, one.measure) == (e.method, e.measure):
+                ends = one.interval(self.ci_prob)
+                return dict(zip(UNLABELED, (one.value, *ends), strict=True))
+        return dict.fromkeys(UNLABELED, np.nan)
 
     def _in_scope(self, e: Estimates) -> dict[str, Any]:
         """Return the columns for a wider scope: another assessor or the population of topics."""

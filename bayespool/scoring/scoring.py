@@ -310,13 +310,30 @@ def score(
     )
     asked |= {"ideal": ideal, "confusion": confusion, "scope": scope}
     others = {"common_topics": topics, "ci_prob": level, "random_seed": random_seed, "posterior": posterior}
-    return score_targets(
+    scores = score_targets(
         targets,
         scope=scope,
         ci_prob=level,
         settings=described(measures=parsed, estimators=methods, **asked, **others),
         report=report,
     )
+    return dataclasses.replace(scores, without_labels=_estimates_without_labels(targets, report))
+
+
+def _estimates_without_labels(
+    targets: Targets, report: Callable[[str], None] | None
+) -> tuple[Estimates, ...]:
+    """Return the estimates of posteriors without the labels of second judges, if there are any."""
+    if not targets.collection.judges:
+        return ()
+    without, estimates = dataclasses.replace(targets.collection, judges=()), []
+    for e, label in zip(targets.estimators, estimator_labels(targets.estimators), strict=True):
+        if isinstance(e, PosteriorEstimator):
+            if report is not None:
+                report(f"estimating without labels: {label}")
+            group = estimate_checked(e, without, targets.run_ids, targets.measures)
+            estimates += [dataclasses.replace(one, method=label) for one in group]
+    return tuple(estimates)
 
 
 def score_targets(

@@ -92,7 +92,7 @@ def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
     # what is filled in serves score as well
     scored = run(*arguments(small_files), "--own-judgments", own, "--estimators", "as-judged")
     assert scored.status == 0, scored.err
-    assert "209 judgments" in scored.err
+    assert "209 judged documents" in scored.err
     assert said in scored.err
 
 

@@ -66,7 +66,7 @@ def test_the_strategy_that_made_the_pool_may_be_given(
     plain = run(*arguments(small_example), *FAST)
     done = run(*arguments(small_example), *FAST, "--pool-strategy", "depth(k=10)")
     assert done.status == 0
-    pool = "pool: 7 of 9 runs pooled by {} (4 organizations), 0 holes; {} judgments, 0 not explained by these"
+    pool = "pool: 7 of 9 runs pooled by {0} (4 organizations), 0 holes; {1} of {1} judged documents in"
     assert pool.format("depth(k=10)", 203) in done.err
     assert values(done.out) == values(plain.out)
 

@@ -156,7 +156,7 @@ def test_listed_documents_are_in_the_pool_and_unjudged(example: Path) -> None:
     collection = read_example(example)
     assert str(describe_pool(collection)) == (
         "21 of 23 runs pooled to depth 10 (8 organizations), 275 holes; "
-        "906 judgments, 0 not explained by these runs, 275 listed with relevance −1 (unjudged)"
+        "906 of 906 judged documents in this pool, 275 listed with relevance −1 (unjudged)"
     )
     assert collection.pooled_run_ids == load_example().pooled_run_ids
     # told otherwise, they are holes like all others, or judged

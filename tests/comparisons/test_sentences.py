@@ -41,7 +41,9 @@ def test_a_pair_has_a_sentence_of_its_own_among_many() -> None:
     assert f"interval {interval(draws.lower[0, 2], draws.upper[0, 2], 3, signed=True)} due" in one
     assert "(paired t test, Holm over 3 pairs: p = 0.2063" in one
     (other,) = found.sentences("new-a", "new-b")
-    assert other.endswith("takes it back is under 0.001, that it changes the sign under 0.001.")  # announced
+    assert other.endswith(
+        "everything judged is under 0.001, that it has the other sign under 0.001."
+    )  # announced
     least, most = (difference(end[0], 3) for end in found.bounds[found.measures[0]])
     share, more = (percent(x) for x in found.scores.bounds[0].unjudged_share[:2])
     assert f"Unjudged are {share} of the top 10 of new-a and {more} of the top 10 of new-b; the" in other

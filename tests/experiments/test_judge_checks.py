@@ -25,6 +25,7 @@ from bayespool.experiments import JudgeCheck, load_example
 from bayespool.experiments.judge_agreement import (
     _Intervals,
     _significant_orders,
+    describe_favor,
     draw_topics,
     weighted_kappa,
 )
@@ -141,7 +142,7 @@ def text_of(check: JudgeCheck) -> str:
 
 
 TOY = """\
-P(rel=2)@3, P(rel=2)@1: agreement of labels with judgments
+Agreement of labels with judgments
 
         relevant  label                           95 %                 95 %
  judge  from      from   documents    AUC     interval      κ      interval  relevant  promised
@@ -149,6 +150,10 @@ P(rel=2)@3, P(rel=2)@1: agreement of labels with judgments
  llm    2         2      hidden     0.833  0.000–1.000  0.389  -1.000–1.000         2         0
  llm    2         2      other          –            –  0.000             –         0         0
 
+Documents of this relevance or more are relevant, and labels of this or more say so: where κ of other \
+documents is greatest. Hidden documents are those that one organization alone contributed, like the unjudged \
+ones of a new run; other ones a run has in its top 30. Promised: relevant documents that the labels would \
+have if they were worth as much as on the other ones.
 P(rel=2)@3: runs ranked and tested by labels alone
 
                        95 %                 95 %
@@ -162,7 +167,7 @@ P(rel=2)@1: runs ranked and tested by labels alone
  ────────────
  llm    0.000
 
-P(rel=2)@3, P(rel=2)@1, judge llm: judged documents by label and relevance
+Judge llm: judged documents by label and relevance
 
         hidden          other
  label       0  1  ≥ 2      0  1  ≥ 2
@@ -172,7 +177,7 @@ P(rel=2)@3, P(rel=2)@1, judge llm: judged documents by label and relevance
  2           0  1    1      0  1    0
  none        1  0    0      1  0    0
 
-P(rel=2)@3, P(rel=2)@1, judge llm: share of relevance 2 or more by label
+Judge llm: share of relevance 2 or more by label
 
         hidden                   95 %   other                   95 %
  label  number  relevant     interval  number  relevant     interval
@@ -199,7 +204,7 @@ P(rel=2)@1: documents with labels
  llm    unjudged        1        1  100.0 %
 
 Unjudged documents are those within rank 1 of the runs to score.
-P(rel=2)@3, P(rel=2)@1, judge llm: documents to look at again
+Judge llm: documents to look at again
 
  topic  document  judged  label  chance
  ──────────────────────────────────────
@@ -332,3 +337,22 @@ def test_averages_of_a_noisy_judge_pay() -> None:
     assert frame["auc"].to_numpy() == pytest.approx(expected, abs=0.04)
     assert (frame["gain_lower"] > 0).all()
     assert len(check_judges(with_judge(load_example(), answers[0]), "P@10").to_frame("replicates")) == 0
+
+
+def test_favor_is_said_beside_what_is_usual() -> None:
+    rows = pd.DataFrame(
+        {
+            "organization": ["a", "b"],
+            "lift": [0.176, 0.05],
+            "se": [0.033, 0.01],
+            "usual": 0.109,
+            "limit": [0.286, 0.28],
+            "favored": False,
+        }
+    )
+    reference = "60.9 is usual of an organization, and more than 78.6 is to favor it"
+    assert describe_favor(rows, "llm") == (
+        "judge llm favors no organization; nearest is a: a document in the top 10 of its runs is labeled "
+        f"higher than one of others that is as relevant in 67.6 ± 3.3 of 100 pairs, where {reference}"
+    )
+    assert describe_favor(rows.assign(favored=[True, False]), "llm") == f"judge llm: {reference}"

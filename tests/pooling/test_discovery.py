@@ -41,7 +41,7 @@ def test_pool_of_the_toy_is_found_and_reported() -> None:
     assert (report.n_candidates, report.depths, report.text()) == (5, ((3, 4),), str(report))
     assert str(report) == (
         "4 of 5 runs pooled to depth 3 (2 organizations), 0 holes; "
-        "17 judgments, 1 not explained by these runs, 1 listed with relevance −1 (unjudged)"
+        "16 of 17 judged documents in this pool, 1 listed with relevance −1 (unjudged)"
     )
     report = describe_pool(bare_toy())
     assert (report.n_pooled_runs, report.n_holes, report.n_unexplained) == (0, 0, 17)

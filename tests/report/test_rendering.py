@@ -130,7 +130,7 @@ def test_a_page_sorts_columns_by_their_kind() -> None:
     assert (
         '<tr><th scope="row" data-order="10.0">10</th><td class="number" data-order="0.5">0.5000</td>' in page
     )
-    assert '<td class="number" data-order="">–</td><td>a</td>' in page
+    assert '<td class="number" data-order="">–</td><td class="short">a</td>' in page
 
 
 def test_figures_are_images_whose_content_cannot_run() -> None:

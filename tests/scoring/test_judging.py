@@ -495,7 +495,7 @@ def test_without_runs_all_of_the_collection_are_taken_as_they_are_judged() -> No
         f"no runs named: {len(small().run_ids)} runs of the collection, as they are judged" in found.notes()
     )
     deeper = judge_next(small(), measures="P@20", posterior="ratio(draws=50)", budget=5)
-    assert f"the widest 5 of {len(small().run_ids)} with anything unjudged" in " ".join(deeper.sentences())
+    assert f"the widest of {len(small().run_ids)} with anything unjudged" in " ".join(deeper.sentences())
     (table,) = deeper.tables()
     assert table.views[0].columns[-1] == "n_runs"
     assert deeper.to_frame()["n_runs"].tolist() == list(map(len, deeper.gather_runs))

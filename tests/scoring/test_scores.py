@@ -17,12 +17,14 @@ from toys import from_rankings, toy_collection
 from wide import note_of, wide
 
 from bayespool import read_result, read_scores
+from bayespool.collection import add_judges
 from bayespool.corrections import fit_constants_to_pool
 from bayespool.errors import InputError
-from bayespool.experiments import load_example
+from bayespool.experiments import load_example, simulate_example, simulate_judge
 from bayespool.measures import Precision, Values
 from bayespool.scoring import Scores, score
 from bayespool.tables.files import parquet_bytes
+from bayespool.tables.formatting import difference
 
 
 def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
@@ -244,3 +246,20 @@ def test_lambda_is_a_column_and_fitted_constants_are_a_table() -> None:
     (read,) = scores.table("constants").read()
     assert [row[:2] for row in read.rows] == [(m, "smoothed") for m in ("P@3", "P@5")]
     assert "constants" not in {t.name for t in score(toy_collection(), "u", estimators="background").tables()}
+
+
+def test_labels_stand_beside_what_there_would_be_without_them() -> None:
+    simulation = simulate_example()
+    judged = {"llm": simulate_judge(simulation, quality=2.0, random_seed=1)}
+    names = {"estimators": ["judge-rates", "posterior-combined(draws=200)"], "measures": "P@10"}
+    plain = score(simulation.collection, "new-a", "P@10", estimators=names["estimators"][1]).to_frame()
+    scores = score(add_judges(simulation.collection, judged), "new-a", **names)
+    assert "value_without" not in plain
+    point, posterior = scores.to_frame().to_dict("records")
+    assert np.isnan(point["value_without"])
+    for name in ("value", "lower", "upper"):
+        assert posterior[f"{name}_without"] == plain[name].item()
+    assert posterior["value"] != posterior["value_without"]
+    moved = difference(posterior["value"] - posterior["value_without"])
+    assert f"Labels of second judges moved P@10 by {moved}, and made intervals" in scores.sentences()[-1]
+    assert "without" in str(scores.summary())

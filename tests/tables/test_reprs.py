@@ -19,7 +19,8 @@ from left_out import Pairs
 from small import small
 
 import bayespool
-from bayespool import audit, plan_comparison, score
+from bayespool import audit, audit_judges, plan_comparison, qrels_from_frame, score
+from bayespool.collection import labels_from_frame
 from bayespool.comparisons import Reversals, count_reversals
 from bayespool.experiments import (
     check_judges,
@@ -109,6 +110,9 @@ MADE: dict[str, Callable[[], Any]] = {
         small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW
     ),
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
+    "JudgeAudit": lambda: audit_judges(
+        {"llm": labels_from_frame({"q": {"a": 1, "b": 0, "c": 1}})}, qrels_from_frame({"q": {"a": 1, "b": 1}})
+    ),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", posterior="ratio(draws=20)"),
     "DocumentsToJudge": lambda: DocumentsToJudge(small(), choose(small(), "take", 60)),
