@@ -62,7 +62,7 @@ def audit(
         The posterior that says what is uncertain, or its settings: "ratio(draws=4000)", "engine=nuts".
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
-        leaves with all runs of its organization, and it alone is scored.
+        leaves with all runs of its organization, and only it is scored.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
     repool_to : int, optional
@@ -73,7 +73,7 @@ def audit(
     budget : int, default 50
         Documents to draw, besides those that are judged.
     ideal : {"own", "shared", "judged"}, optional
-        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or the judged ones alone.
+        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
         Default: own for a run, shared for a difference. It holds for measures whose text names no other, such
         as ``nDCG@10``.
     until : float, optional

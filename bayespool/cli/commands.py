@@ -11,7 +11,7 @@ import click
 
 from bayespool import names
 from bayespool.cli.files import FILE_OPTIONS, Files
-from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS
+from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS, OPTIONS_OF_OTHERS
 from bayespool.cli.functions import Parameter, parameters_of
 from bayespool.cli.parameters import Argument, Option, descriptions, flag_of, function_option, function_value
 from bayespool.cli.results import JSON, OUTPUT_OPTIONS, QUIET, Outputs
@@ -48,9 +48,12 @@ def _name_former_options(context: click.Context, args: Sequence[str]) -> Iterato
         if asks_help:
             click.echo(context.get_help(), color=context.color)
             context.exit()
+        known = {flag for p in context.command.get_params(context) for flag in p.opts}
+        if error.option_name in OPTIONS_OF_OTHERS and known & {"--measure"}:
+            instead = f"write {OPTIONS_OF_OTHERS[error.option_name]}"
+            raise InputError(f"there is no {error.option_name}", hint=instead) from None
         if error.option_name not in FORMER_OPTIONS:
             raise
-        known = {flag for p in context.command.get_params(context) for flag in p.opts}
         now = FORMER_OPTIONS[error.option_name]
         if error.option_name == "--estimator" and "--estimators" in known:
             now = "--estimators"

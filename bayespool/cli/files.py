@@ -141,7 +141,7 @@ class Files:
 
         self.refuse_beside_collections()
         if len(self.collections) > 1:
-            raise InputError("several collections", hint="leave-out alone takes more than one")
+            raise InputError("several collections", hint="only leave-out takes more than one")
         if not self.collections and not self.qrels:
             raise InputError("no judgments", hint="give --qrels and --pool, or --collection FILE")
         described = read_description(self.collections[0])[1] if self.collections else {}
@@ -172,7 +172,7 @@ class Files:
             hint = "leave out --pool; with other runs prepare the collection again"
             raise InputError("a prepared collection has its pool", hint=hint)
         if self.collections and (self.pool or (self.qrels and self.prepared is None)):
-            hint = "name judgments and runs in the file alone"
+            hint = "name judgments and runs only in the file"
             raise InputError("--collection beside --qrels or --pool", hint=hint)
 
     def ways(self, keys: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -40,6 +40,12 @@ FORMER_OPTIONS: dict[str, str] = {
 }
 """Replacements of options, by option."""
 
+OPTIONS_OF_OTHERS: dict[str, str] = {
+    **dict.fromkeys(("--metric", "--metrics", "--measures"), "--measure"),
+    "--run": "the files of runs without an option",
+}
+"""What to write in place of options that other programs have, by option."""
+
 FORMER_COMMANDS: dict[str, str] = {
     "pool-width": "random-pools",
     "common-topics": "random-pools --common 5,10,20",

@@ -130,10 +130,12 @@ class Outputs:
         ``draw`` draws the figure of ``--figure``, by default the result's first. The result is printed even
         where a file fails: a full disk loses no result, a closed pipe no file.
         """
-        from bayespool.report.saving import save, write_figures
+        from bayespool.report.saving import save, save_folder, write_figures
 
         try:
-            for path in (*self.output, *([] if self.folder is None else [self.folder])):
+            if self.folder is not None:
+                save_folder(result, self.folder)
+            for path in self.output:
                 if not is_standard_output(path):
                     save(result, path, table=self.table, arrangement=self.arrangement)
             if self.figure:

@@ -268,7 +268,7 @@ def _refuse_duplicates(runs: Sequence[EncodedRun]) -> None:
             raise InputError(
                 f"two runs are called {run.run_id!r}",
                 path=run.path,
-                hint=f"the other is {first[run.run_id].path}; rename one",
+                hint=f"the other is {first[run.run_id].path or 'given in memory'}; rename one",
             )
         first[run.run_id] = run
 

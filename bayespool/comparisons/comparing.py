@@ -95,7 +95,7 @@ def compare(
     baseline : str or iterable of str, optional
         Run that all others are compared with, and they not with one another; or several. It need not be
         among ``run_ids``. Differences are of the others minus the baseline, and p-values are adjusted over
-        these pairs alone. Ranks are of all runs.
+        only these pairs. Ranks are of all runs.
     estimators : str, Estimator or sequence of them, default "posterior-combined"
         Names with settings in parentheses, such as background(e=0.05), or 'default', 'all', 'pairs'. These
         three are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
@@ -108,7 +108,7 @@ def compare(
         share a completion either way.
     unpool : str or iterable of str, optional
         Runs of the campaign, or organizations, to score as if they were new: they leave the pool. A run
-        leaves with all runs of its organization, and it alone is scored. Of an organization all runs are
+        leaves with all runs of its organization, and only it is scored. Of an organization all runs are
         scored.
     unpool_by : {"organization", "run"}
         What leaves the pool with a run that is named: its organization, or nothing.
@@ -118,7 +118,7 @@ def compare(
         Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled). The
         two coincide down to the pool depth.
     ideal : {"own", "shared", "judged"}, default "shared"
-        Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or the judged alone.
+        Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or only the judged.
         It holds for measures whose text names no other, such as ``nDCG@10``. A difference of two runs needs
         one scale.
     scope : {"these-topics", "population", "another-assessor"} or sequence of them
@@ -435,7 +435,7 @@ def gate(
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled).
     ideal : {"own", "shared", "judged"}, default "shared"
-        Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or the judged alone.
+        Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or only the judged.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
     report : callable, optional

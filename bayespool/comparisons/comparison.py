@@ -163,7 +163,7 @@ class Comparison(Result):
     def marked(self, text: TextTable) -> TextTable:
         """Return a table with plain names of measures, and a dagger after runs that are unlike the pool."""
         text = text.rewritten(without_shared_ideal)
-        return text.marked(far_runs(self.scores.to_frame()), "†", FAR_NOTE)
+        return text.marked(self.far_runs, "†", FAR_NOTE)
 
     def sentences(self, *pair: str) -> tuple[str, ...]:
         """Return sentences on up to three pairs of runs, per measure and across measures.
@@ -229,6 +229,11 @@ class Comparison(Result):
     def ci_prob(self) -> float:
         """Probability of the intervals."""
         return self.scores.ci_prob
+
+    @cached_property
+    def far_runs(self) -> frozenset[str]:
+        """Runs that are unlike the pool."""
+        return frozenset(far_runs(self.scores.to_frame()))
 
     @cached_property
     def pair_places(self) -> Pairs:
@@ -506,15 +511,6 @@ class Comparison(Result):
         ahead = np.subtract.outer(value := self.scores[method, measure].value, value) > 0
         return np.where(ahead, d.prob_greater.T, np.where(ahead.T, d.prob_greater, np.nan))
 
-    def bounds_of_pair(self, measure: Measure, a: int, b: int) -> tuple[float, float] | None:
-        """Return the least and greatest difference of run ``a`` minus run ``b``, given by place, if known."""
-        for first, second, sign in ((a, b, 1), (b, a, -1)):
-            (place,) = np.nonzero((self.pair_places[0] == first) & (self.pair_places[1] == second))
-            if len(place) and measure in self.bounds:
-                least, most = sorted(sign * float(end[place[0]]) for end in self.bounds[measure])
-                return least, most
-        return None
-
     def better_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Return whether the row run is significantly better on scores as judged, shape (run, run)."""
         value = self.scores[AS_JUDGED, measure].value
@@ -538,6 +534,7 @@ class Comparison(Result):
                 value, lower, upper = float(by_draw.mean()), np.nan, np.nan
                 if e.draws is not None and not np.isnan(value):  # as runs with equal scores in a draw have
                     lower, upper = map(float, equal_tailed_interval(by_draw, self.ci_prob))
+                    lower, upper = min(lower, value), max(upper, value)  # of draws of which nearly all are 0
                 row = (str(e.measure), e.method, name, value, lower, upper)
                 rows.append((*row, np.nan if np.isnan(lower) else self.ci_prob))
         columns = ["measure", "method", "coefficient", "value", "lower", "upper", "ci_prob"]

@@ -355,7 +355,7 @@ def plan_comparison(
         The posterior, as a model or its settings: 'ratio(draws=4000)', 'draws=4000, engine=nuts'.
     unpool : str or iterable of str, optional
         Runs of the campaign, or organizations, to score as if they were new: they leave the pool. A run
-        leaves with all runs of its organization, and it alone is scored. Of an organization all runs are
+        leaves with all runs of its organization, and only it is scored. Of an organization all runs are
         scored.
     unpool_by : {"organization", "run"}
         What leaves the pool with a run that is named: its organization, or nothing.

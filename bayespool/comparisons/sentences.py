@@ -13,7 +13,7 @@ from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import are_differences_sharp
 from bayespool.names import AS_JUDGED, Scope, SignificanceTest
-from bayespool.scoring.score_tables import conditions, far_runs
+from bayespool.scoring.score_tables import conditions
 from bayespool.tables.formatting import (
     counted,
     difference,
@@ -85,8 +85,8 @@ def _conditional(
     comparison: Comparison, method: str, measures: Sequence[object], run_ids: Sequence[str]
 ) -> str:
     """Return a method's name with the conditions of its posteriors of some runs."""
-    far = far_runs(comparison.scores.to_frame())
-    condition = conditions(comparison.scores.metadata, measures, [run for run in run_ids if run in far])
+    far = [run for run in run_ids if run in comparison.far_runs]
+    condition = conditions(comparison.scores.metadata, measures, far)
     return f"{method}; {condition}" if condition else method
 
 
@@ -210,8 +210,12 @@ def _bounds_sentence(comparison: Comparison, a: int, b: int, measure: Measure) -
     shares = comparison.scores.bounds[comparison.measures.index(measure)].unjudged_share
     top, (run, other) = f"the top {measure.cutoff} of", (comparison.run_ids[i] for i in (a, b))
     text = f" Unjudged are {percent(shares[a])} of {top} {run} and {percent(shares[b])} of {top} {other}"
-    if (ends := comparison.bounds_of_pair(measure, a, b)) is None:
+    if measure not in comparison.bounds:
         return f"{text}."
+    first, second = comparison.pair_places
+    is_same, is_turned = (first == a) & (second == b), (first == b) & (second == a)
+    least, most = (float(end[is_same | is_turned][0]) for end in comparison.bounds[measure])
+    ends = (least, most) if is_same.any() else (-most, -least)
     could = "no judgment can reverse the order"
     if ends[0] < 0:
         could = "judging could reverse the order"

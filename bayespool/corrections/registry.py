@@ -176,7 +176,8 @@ def estimator_from_text(text: str, **settings: Any) -> Estimator:
     name = leading_name(text)
     if name not in ESTIMATORS:
         points_first = sorted(ESTIMATORS, key=lambda known: ESTIMATORS[known].kind == "posterior")
-        raise InputError(f"no estimator {name!r}", hint=known_names(name, points_first))
+        meant = "posterior-combined" if name == "posterior" else name
+        raise InputError(f"no estimator {name!r}", hint=known_names(meant, points_first))
     entry = ESTIMATORS[name]
     text_settings = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
     if isinstance(text_settings.get("base"), str):

@@ -309,7 +309,7 @@ def _pool_facts(collection: Collection, pool: PoolReport) -> Iterator[Fact]:
     if pool.n_pooled_runs:
         alone = collection.judged & (sole_contributor(collection) >= 0)
         relevant = percent(float((collection.relevance[alone] >= 1).mean()) if alone.any() else float("nan"))
-        details = f"judged documents that one organization alone brought; {relevant} relevant"
+        details = f"judged documents that only one organization brought; {relevant} relevant"
         yield "evidence", int(alone.sum()), details
         explained = 1 - pool.n_unexplained / max(pool.n_judged, 1)
         n = f"{pool.n_unexplained:,} of {counted(pool.n_judged, 'judgment')}"

@@ -464,7 +464,7 @@ def check_judges(
         The posterior of the intervals: settings, 'draws=4000', or a model with them, 'ratio(draws=4000)'.
     unpool : str or iterable of str, optional
         A run or organization to score as if it were new: it leaves the pool. A run leaves with all runs of
-        its organization, and it alone is scored. Of an organization all runs are scored.
+        its organization, and only it is scored. Of an organization all runs are scored.
     unpool_by : {"organization", "run"}
         What leaves the pool with a run that is named: its organization, or nothing.
     repool_to : int, optional

@@ -69,7 +69,7 @@ class Prior:
         return distribution
 
 
-def parse_prior(text: str | Prior) -> Prior:
+def parse_prior(text: object) -> Prior:
     """Return the prior for a string such as ``Normal(-2.2, 1.5)``.
 
     Parameters
@@ -91,6 +91,9 @@ def parse_prior(text: str | Prior) -> Prior:
     """
     if isinstance(text, Prior):
         return text
+    if not isinstance(text, str):
+        hint = "write its text, such as 'Normal(-2.2, 1.5)'"
+        raise InputError(f"a prior is a text, not {type(text).__name__}", hint=hint)
     try:
         call = ast.parse(text.strip(), mode="eval").body
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):

@@ -117,9 +117,9 @@ def draw_notes(
             f"95 % intervals contain only {held_out.n_held} of the pool's {held_out.n_organizations} "
             "organizations when each is predicted by others"
         )
-    if any(is_independent(c.fit.diagnostics.engine) for c in components) and not n_draws > MIN_ESS:
+    if any(is_independent(c.fit.diagnostics.engine) for c in components) and n_draws < MIN_ESS:
         # a sampler's effective sample size is checked by its diagnostics
-        notes.append(f"interval from only {n_draws} draws; use more than {MIN_ESS:.0f}")
+        notes.append(f"interval from only {n_draws} draws; use {MIN_ESS:.0f} or more")
     return tuple(notes)
 
 
@@ -195,7 +195,7 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
 def _basis_note(collection: Collection, judge: Judge, threshold: Threshold) -> str:
     """Return a note with the number of judged documents from which a judge's accuracy is learned."""
     tally = grade_counts(collection, judge, **threshold.levels)
-    return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents alone"
+    return f"what labels of judge {judge.name} are worth rests on {tally.n.sum():,} judged documents only"
 
 
 def _used_thresholds(

@@ -107,10 +107,12 @@ def save(
 ) -> None:
     """Write a result as in `Result.save`, with an arrangement for formatted tables."""
     place = Path(path)
-    if not place.suffix and "" not in result.formats:
+    formats = (*FORMATS, *result.formats)
+    is_ending = any(map(str.isalpha, place.suffix)) and not place.is_dir()  # runs-v1.2 has none
+    if not (is_ending or {"", place.suffix} & {*formats}):
         save_folder(result, place, figures=figures)
         return
-    check_output(place, (*FORMATS, *result.formats))
+    check_output(place, formats)
     atomic_write(place, content(result, place.suffix, table=table, arrangement=arrangement))
 
 

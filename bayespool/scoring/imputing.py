@@ -233,7 +233,7 @@ def impute(
         The posterior whose draws are written, or its settings: "ratio(draws=2000)", "engine=nuts".
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to complete as if it were new: it leaves the pool. A run
-        leaves with all runs of its organization, and it alone is completed.
+        leaves with all runs of its organization, and only it is completed.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
     repool_to : int, optional

@@ -115,7 +115,7 @@ class CandidatePools(Result):
         sentences = [str(self.report)]
         if known:
             sentences.append(
-                "estimates rest on documents that one organization alone brought: of these "
+                "estimates rest on documents that only one organization brought: of these "
                 f"{percent(min(known))} to {percent(max(known))} are relevant in "
                 f"{counted(len(self.pools), 'candidate pool')}"
             )
@@ -136,7 +136,7 @@ _COLUMNS = {
     "n_held_out": Column(
         "held\nout",
         "count",
-        "Judged documents that one organization alone brought: what estimates rest on.",
+        "Judged documents that only one organization brought: what estimates rest on.",
     ),
     "relevant": Column("of them\nrelevant", "share", "Share of these that is relevant."),
     "is_taken": Column("taken", "flag", "Whether this is the pool of the collection."),

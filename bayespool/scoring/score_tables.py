@@ -356,7 +356,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, as_judged: bool, by_r
         f"Intervals of corrections ({', '.join(others)}) are over which topics or documents were judged.": (
             others
         ),
-        "On topics like these, intervals of corrections are a bootstrap over topics alone.": (
+        "On topics like these, intervals of corrections are a bootstrap over topics only.": (
             "population_by" in frame and not drawn
         ),
         "Topics like these: the topics are a sample, too; due to unjudged: the share of that variance "

@@ -509,7 +509,8 @@ class Scores(ReadableScores):
             (method,) = drawn
         if method not in drawn:
             wrong = f"no draws of {method}" if method or not drawn else "several methods have draws"
-            raise InputError(wrong, hint=f"there are draws of: {', '.join(drawn) or 'no method'}")
+            hint = f"name one of them as method=: {', '.join(drawn)}" if drawn else "score with a posterior"
+            raise InputError(wrong, hint=hint)
         amounts = [(b.least, b.most, b.low, b.width) for b in self.bounds]
         constant = {}
         for i, name in enumerate(("bound_lower", "bound_upper", "as_judged", "residual")):

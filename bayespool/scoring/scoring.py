@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -216,7 +217,7 @@ def score(
         Settings of the posteriors: "draws=4000, engine=nuts, mu=Normal(-2,1)".
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
-        leaves with all runs of its organization, and it alone is scored. Of an organization all runs are
+        leaves with all runs of its organization, and only it is scored. Of an organization all runs are
         scored.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
@@ -226,7 +227,7 @@ def score(
         Whether unjudged documents below the pool depth are estimated, or stay nonrelevant (pooled).
         The two coincide down to the pool depth.
     ideal : {"own", "shared", "judged"}, default "own"
-        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or the judged ones alone.
+        Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
         Besides the judged documents, completed ones are in it that are in reach of the run itself (own) or
         of any run scored (shared). It holds for measures whose text names no other, such as ``nDCG@10``.
     scope : {"these-topics", "population", "another-assessor"}, default "these-topics"
@@ -395,7 +396,7 @@ def _with_assessors(
     if not by_another:
         if confusion is not None and parse_confusion(confusion):
             raise InputError(
-                "a confusion is for the scope another-assessor alone", hint="add --scope another-assessor"
+                "a confusion is only for the scope another-assessor", hint="add --scope another-assessor"
             )
         return collection if collection.second is None else dataclasses.replace(collection, second=None)
     if not any(isinstance(e, PosteriorEstimator) for e in estimators):
@@ -443,7 +444,7 @@ _SYSTEM = "(this system)"
 def pyterrier_measure(
     measure: object,
     *,
-    quantity: Quantity = "mean",
+    quantity: Quantity | Iterable[Quantity] = "mean",
     estimator: str | Estimator = "posterior-combined",
     posterior: str | PosteriorEstimator | None = None,
     ci_prob: float | None = None,
@@ -460,8 +461,8 @@ def pyterrier_measure(
     ----------
     measure : measure
         P@10, nDCG@10, ….
-    quantity : {"mean", "lower", "upper"}, default "mean"
-        The estimate, or an end of its interval.
+    quantity : {"mean", "lower", "upper"} or sequence of them, default "mean"
+        The estimate, or an end of its interval. Several share a fit for each system.
     estimator : str or Estimator, default "posterior-combined"
         A posterior, or with ``mean`` any estimator.
     posterior : str or PosteriorEstimator, optional
@@ -478,7 +479,7 @@ def pyterrier_measure(
 
     Returns
     -------
-    ir_measures.Measure
+    ir_measures.Measure, or a list of them for a sequence of quantities
         Called ``bayespool P@10 mean``, ….
 
     Raises
@@ -507,6 +508,8 @@ def pyterrier_measure(
     >>> ir_measures.calc_aggregate([measure], judged, mine)
     {bayespool P@2 mean: 0.25}
     """
+    from pandas.util import hash_pandas_object
+
     try:
         import ir_measures
     except ImportError:
@@ -514,7 +517,7 @@ def pyterrier_measure(
     keywords = parse_reading(reading) if isinstance(reading, str) else dict(reading)
     for name in keywords:
         check_choice("reading", name, inspect.signature(read_collection).parameters)
-    check_choice("quantity", quantity, Quantity)
+    quantities = listed("quantity", quantity, check_choice, Quantity)
     parsed, ci_prob = parse_sole_measure(measure), fill_ci_prob(ci_prob)
     if pool is not None:
         fields = {"run_id": "id_from", "strict": "strict", "max_file_size": "max_file_size"}
@@ -522,10 +525,16 @@ def pyterrier_measure(
         way = Reading(ranks=keywords.get("order") == "rank", **given)
         (pool,) = gather_runs(pool, names=("pool",), reading=way)
 
-    def evaluate(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
+    latest: dict[tuple[bytes, ...], Scores] = {}
+
+    def score_system(qrels: pd.DataFrame, run: pd.DataFrame) -> Scores:
+        key = tuple(hash_pandas_object(frame, index=False).to_numpy().tobytes() for frame in (qrels, run))
+        if key in latest:
+            return latest[key]
         runs = {_SYSTEM: run[["query_id", "doc_id", "score"]]}
         collection = read_collection(qrels, runs, pool=pool, organizations=organizations, **keywords)
-        scores = score(
+        latest.clear()
+        latest[key] = score(
             collection,
             collection.given_run_ids,
             parsed,
@@ -533,6 +542,12 @@ def pyterrier_measure(
             posterior=posterior,
             random_seed=random_seed,
         )
+        return latest[key]
+
+    def evaluate(
+        qrels: pd.DataFrame, run: pd.DataFrame, *, quantity: Quantity
+    ) -> Iterator[tuple[str, float]]:
+        scores = score_system(qrels, run)
         (estimates,) = scores.estimates
         off = 0.0
         if quantity != "mean":
@@ -542,4 +557,10 @@ def pyterrier_measure(
             off = float(estimates.interval(ci_prob)[quantity == "upper"][0] - estimates.value[0])
         yield from zip(scores.query_ids, (estimates.per_topic[0] + off).tolist(), strict=True)
 
-    return ir_measures.define(evaluate, f"bayespool {parsed} {quantity}", support_cutoff=False)
+    measures = [
+        ir_measures.define(
+            partial(evaluate, quantity=each), f"bayespool {parsed} {each}", support_cutoff=False
+        )
+        for each in quantities
+    ]
+    return measures[0] if isinstance(quantity, str) else measures

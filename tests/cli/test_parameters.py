@@ -21,7 +21,7 @@ from commands import Outcome
 from bayespool.cli import commands
 from bayespool.cli.commands import Command
 from bayespool.cli.files import _judges as named_files
-from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS
+from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS, OPTIONS_OF_OTHERS
 from bayespool.cli.functions import Parameter, numpydoc_parameters, parameters_of
 from bayespool.cli.parameters import first_sentence, function_option, function_value, offered
 from bayespool.errors import InputError
@@ -197,6 +197,9 @@ def test_an_option_or_a_command_that_went_says_what_to_write(run: Callable[..., 
             done = run(command, flag, "x")
             said = f"error: there is no {flag} any more; write {FORMER_OPTIONS[flag]}\n"
             assert (done.status, done.out, done.err) == (1, "", said), command
+    for flag, now in OPTIONS_OF_OTHERS.items():
+        done = run("score", flag, "x")
+        assert (done.status, done.err) == (1, f"error: there is no {flag}; write {now}\n")
     for former, now in FORMER_COMMANDS.items():
         done = run(former, "--qrels", "x")
         assert (done.status, done.err) == (1, f"error: there is no command {former} any more; write {now}\n")

@@ -45,7 +45,7 @@ def test_facts_of_the_toy() -> None:
         "judgments": (17, "of relevance 0: 10, 1: 5, 2: 2"),
         "relevant": (7, "41.2 % of them; per topic 0 to 4, median 3"),
         "pooled runs": (4, "of 2 organizations, to depth 3; 5 runs at hand"),
-        "evidence": (12, "judged documents that one organization alone brought; 50.0 % relevant"),
+        "evidence": (12, "judged documents that only one organization brought; 50.0 % relevant"),
         "explained": (16 / 17, "by these runs, 1 of 17 judgments not; 0 holes in their pool"),
         "ranks kept": (6, "of a run and topic, at most"),
         "unjudged": (0, "of the top 3 of 4 pooled runs"),
@@ -191,7 +191,7 @@ def test_it_is_read_back_without_the_collection(graded: bool, tmp_path: Path) ->
     same(card, again)
     again.write_report(tmp_path / "card.html")
     page = (tmp_path / "card.html").read_text(encoding="utf-8")
-    for words in (card.title, "judged documents that one organization alone brought", *card.sentences()[1:]):
+    for words in (card.title, "judged documents that only one organization brought", *card.sentences()[1:]):
         assert words.replace("'", "&#39;") in page
 
 

@@ -495,6 +495,11 @@ def test_reliability_of_the_truth_and_a_pickled_result() -> None:
     assert pickle.loads(pickle.dumps(estimator)) == estimator
 
 
+def test_runs_that_are_not_pooled_are_named() -> None:
+    result = leave_out(load_example(), "P@10", estimators="as-judged")
+    assert "2 runs not in the pool, and not left out: new-a, new-b" in result.notes()
+
+
 def test_what_notes_tell_counts_each_run_once() -> None:
     rows = [
         # measure, run, estimator, documents unjudged in truth, truth, bounds

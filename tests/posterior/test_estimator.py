@@ -196,7 +196,7 @@ def test_priors_that_cannot_be_are_refused() -> None:
         ("background", "c", "Beta(1, 1)", "no prior 'c'; it has mu, sigma_topic"),
         ("interpolated", "mu", "Normal(0, 1)", "model interpolated has no prior 'mu'"),
         ("background", "mu", "Normal", "'Normal' is not a distribution"),
-        ("background", "mu", 3, "prior 3 is not a distribution"),
+        ("background", "mu", 3, "a prior is a text, not int"),
         ("background", "mu", "Normal(0, -1)", "not a density"),
         ("background", "mu", "Normal(1)", "not a density"),
         ("background", "mu", "Logistic(0, 0)", "not a density"),

@@ -93,7 +93,7 @@ def test_written_files(tmp_path: Path) -> None:
 
 
 def test_a_folder_keeps_what_is_not_of_the_result(tmp_path: Path) -> None:
-    folder = tmp_path / "three"
+    folder = tmp_path / "runs-v1.2"  # no ending of a file
     OF_ALL["leave-out"]().save(folder, figures="svg")
     assert (folder / "mae.svg").read_bytes().startswith(b"<?xml")
     (folder / "mine.svg").write_text("not ours")

@@ -98,7 +98,7 @@ def test_what_is_missing_or_idle_is_refused() -> None:
     scope: Any = {"scope": "another-assessor"}
     for asked, words in (
         (FEW | scope, "nothing says what another assessor"),
-        (FEW | {"confusion": "9 1; 1 9"}, "a confusion is for the scope another-assessor alone"),
+        (FEW | {"confusion": "9 1; 1 9"}, "a confusion is only for the scope another-assessor"),
         (FEW | scope | {"confusion": "9 1; 1 9"}, "2 levels, and the judgments have 3: 0, 1, 2"),
         (scope | {"estimators": "background"}, "no posterior among the estimators"),
     ):

@@ -10,8 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from labeled import with_judge
+from small import small_simulation
 
-from bayespool import build_collection, compare, load_example, parse_measure, read_scores, score
+from bayespool import (
+    build_collection,
+    compare,
+    load_example,
+    parse_measure,
+    read_collection,
+    read_scores,
+    score,
+)
 from bayespool.collection import Collection
 from bayespool.errors import NoPoolWarning, SparseJudgmentsWarning
 from bayespool.scoring.no_pool import describe_lack, warn_of_no_pool
@@ -53,6 +62,16 @@ def test_it_names_three_cures_and_how_many_documents_there_are_to_judge() -> Non
         assert lack(collection, *measures, run_ids=run_ids) == f"{expected} or {JUDGE}{PRIORS}"
     cures = f"{judging('1 unjudged document', 1)} or {JUDGE}{PRIORS}"
     assert lack(collection, "P@1", run_ids=("b",)).endswith(cures)
+
+
+def test_whose_runs_they_are_does_not_matter_without_a_pool(tmp_path: Path) -> None:
+    small_simulation().write(tmp_path)
+    pool = {"pool": tmp_path / "pool", "organizations": tmp_path / "organizations.csv"}
+    for given, is_told in ((pool, True), ({}, False)):
+        collection = read_collection(tmp_path / "qrels.txt", tmp_path / "new", **given)
+        notes = score(collection, measures="P@10", estimators="as-judged").notes()
+        words = "2 runs that the list of organizations lacks are treated as one organization"
+        assert any(words in note for note in notes) == is_told
 
 
 def test_where_all_is_judged_nothing_lacks() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from functools import cache
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from bayespool import load_example, read_collection, score
 from bayespool.collection import Collection, Run, qrels_from_frame, run_from_frame
 from bayespool.errors import InputError
-from bayespool.scoring import pyterrier_measure
+from bayespool.scoring import pyterrier_measure, scoring
 
 ir_measures = pytest.importorskip("ir_measures")
 RENAMED = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}  # as pt.model.to_ir_measures has it
@@ -64,12 +65,15 @@ def experiment(measures: list[Any]) -> dict[Any, dict[str, float]]:
     return found
 
 
-def test_means_are_those_of_score() -> None:
+def test_means_are_those_of_score(monkeypatch: pytest.MonkeyPatch) -> None:
     results, qrels, pool, organizations = inputs()
     given: dict[str, Any] = {"pool": pool, "organizations": organizations}
-    asked = [pyterrier_measure("P@10", quantity=q, **given, **SETTINGS) for q in ("mean", "lower", "upper")]
+    scored = Mock(wraps=score)
+    monkeypatch.setattr(scoring, "score", scored)
+    asked = pyterrier_measure("P@10", quantity=("mean", "lower", "upper"), **given, **SETTINGS)
     assert [str(m) for m in asked] == [f"bayespool P@10 {q}" for q in ("mean", "lower", "upper")]
     found = experiment([*asked, ir_measures.P @ 10])
+    assert scored.call_count == 1  # one fit for three quantities
     collection = read_collection(qrels, {"(this system)": results}, **given)
     (expected,) = score(
         collection, measures="P@10", estimators="posterior-ratio", posterior="draws=100"

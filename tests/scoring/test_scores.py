@@ -31,7 +31,7 @@ def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
     scores = example_scores()
     with pytest.raises(InputError, match="several methods have draws") as refused:
         scores.to_arviz()
-    assert refused.value.hint == "there are draws of: posterior-combined, posterior-background"
+    assert refused.value.hint == "name one of them as method=: posterior-combined, posterior-background"
     with pytest.raises(InputError, match="no draws of background"):
         scores.to_arviz("background")
     tree = scores.to_arviz("posterior-combined", per_topic=True)
