@@ -17,8 +17,9 @@ from bayespool.cli.files import (
     report_interruption,
     stage_progress,
 )
+from bayespool.cli.functions import parameters_of
 from bayespool.cli.messages import echo
-from bayespool.cli.parameters import own_option
+from bayespool.cli.parameters import function_value, own_option
 from bayespool.cli.results import OUTPUT_OPTIONS, Outputs
 from bayespool.errors import InputError
 
@@ -60,6 +61,17 @@ _CLUSTER = {
         "--cluster",
         metavar="<host:port>",
         help="Compute on the workers of the Dask cluster whose scheduler is there, in place of processes.",
+    ),
+}
+
+
+_KEEP = {
+    **_CLUSTER,
+    "keep": own_option(
+        "--keep",
+        metavar="<number,…>",
+        help="In place of budgets, keep these shares of each topic's judgments at random (five samples), "
+        "score all pooled runs, and compare scores and ranking with those by all judgments: 0.1,0.2,0.5.",
     ),
 }
 
@@ -164,18 +176,28 @@ def random_pools(files: Files, keywords: dict[str, Any], outputs: Outputs, **exe
 
 @command(
     "experiments/budgeting.py:compare_budgets",
-    first="qrels pool organizations measures strategies budgets estimators collections folder jobs "
+    first="qrels pool organizations measures strategies budgets keep estimators collections folder jobs "
     "random_seed",
     more="by top truth repool_to test stop posterior judges known_depth pool_strategy reading cluster",
-    own=_CLUSTER,
+    own=_KEEP,
     short="Show how biased pools of different strategies and budgets are",
 )
-def budgets(files: Files, keywords: dict[str, Any], outputs: Outputs, **execution: Any) -> None:
+def budgets(
+    files: Files, keywords: dict[str, Any], outputs: Outputs, keep: str | None = None, **execution: Any
+) -> None:
     """Show how biased pools of different strategies and budgets are against runs that did not contribute:
     each organization left out in turn, as in the figures of Lipani et al. (2017).
+
+    With --keep, show how far scores and the ranking of all runs from a share of the judgments agree with
+    those from all, as judged, with a judge's labels, and by the posterior.
     """
     from bayespool.pooling.registry import parse_strategies
 
+    if keep is not None:
+        parameter = parameters_of("experiments/keeping.py:keep_judgments")["keep"]
+        keywords["keep"] = function_value(parameter, keep)
+        _run(experiments.keep_judgments, files, keywords, outputs, parts="kept", label="samples", **execution)
+        return
     keywords["strategies"] = strategies = parse_strategies(keywords.get("strategies", "paper"))
     scores = any(strategy.needs_scores for strategy in strategies)
     work = experiments.compare_budgets

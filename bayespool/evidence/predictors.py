@@ -473,3 +473,15 @@ def _log_rate(documents: DocumentContext) -> FloatArray:
     if sample is None:
         return np.zeros(len(documents.pair))
     return np.nan_to_num(np.log(sample.rates))[documents.pair]
+
+
+@_predictor(
+    "document",
+    "log of 1 plus the number of pooled runs, its own included, that rank the document in their top 10 to "
+    "30, as deep as the pool",
+)
+def _log_pooled_runs(documents: DocumentContext) -> FloatArray:
+    collection = documents.collection
+    pair = collection.document[collection.pooled, :, : documents.top]
+    n_runs = np.bincount(pair[pair >= 0], minlength=len(collection.relevance))
+    return np.log1p(n_runs)[documents.pair]

@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from bayespool.arrays import FloatArray, OrderArray
 from bayespool.collection import Collection, Judge
-from bayespool.evidence.ideals import UNJUDGED_STATE
+from bayespool.evidence.ideals import NONRELEVANT, RELEVANT, UNJUDGED_STATE, states
 from bayespool.evidence.labels import (
     GradeCounts,
     grade_counts,
@@ -27,6 +27,7 @@ from bayespool.randomness import key_of, normals
 
 _TRANSFER_SD = 0.5  # of a grade's log odds ratio between hidden and other judged documents
 _MISSING_LABEL_SD = 0.5  # prior standard deviation of the slope of a missing label
+_USUAL_STEP = 1.0  # prior mean of the slope of a grade where no judged document informs it
 _MAX_SLOPE_SD = 1.5  # largest prior standard deviation of the slope of a grade
 _RUN_SLOPE = (0.5, 0.5)  # prior mean and standard deviation of the slope of a run's labels
 _TOPIC_SLOPE = (0.5, 0.5)  # prior mean and standard deviation of the slope of labels on a topic
@@ -75,6 +76,8 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
         relevant, nonrelevant = counted.shrunk
         ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
         step, variance = np.diff(ratio), 1 / relevant + 1 / nonrelevant
+        if not counted.n.any():
+            step = np.full(len(step), _USUAL_STEP)
         std = np.sqrt(_TRANSFER_SD**2 + variance[1:] + variance[:-1]).clip(max=_MAX_SLOPE_SD)
         for threshold, mean, sd in zip(judge.thresholds, step.tolist(), std.tolist(), strict=True):
             slopes[_label_name(judge, threshold)] = (mean, sd)
@@ -143,10 +146,14 @@ def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
     """Return judges with labels on at least five relevant and five nonrelevant documents."""
+    attributed, state = collection.attributed_run >= 0, states(collection.relevance, rel, given)
 
     def is_known(judge: Judge) -> bool:
-        counted = grade_counts(collection, judge, rel=rel, given=given)
-        return bool(min(counted.n_relevant.sum(), counted.n_nonrelevant.sum()) >= _MIN_DOCUMENTS)
+        # those attributed to runs, such as a sample's, are evidence: they inform slopes, not their priors
+        counted, labeled = grade_counts(collection, judge, rel=rel, given=given), judge.grade >= 0
+        n_evidence = [(attributed & labeled & (state == kind)).sum() for kind in (RELEVANT, NONRELEVANT)]
+        n = counted.n_relevant.sum() + n_evidence[0], counted.n_nonrelevant.sum() + n_evidence[1]
+        return bool(min(n) >= _MIN_DOCUMENTS)
 
     return tuple(judge for judge in collection.judges if judge.thresholds and is_known(judge))
 

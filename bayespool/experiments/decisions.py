@@ -41,7 +41,6 @@ DECISIONS: Mapping[str, Column] = {
     "false": Column("false", "share", "Share of the differences announced that the truth does not have."),
     "swapped": Column("swapped", "share", "Share of them that the truth has the other way around."),
     "missed": Column("missed", "share", "Share of the true differences that are not announced."),
-    "tau_ap": Column("τ_AP", "coefficient", "Rank correlation that the top decides most.", 4),
     "rbo": Column("RBO", "coefficient", "Rank-biased overlap of the rankings of runs.", 4),
 }
 """Columns on decisions and rankings."""

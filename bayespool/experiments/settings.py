@@ -18,6 +18,7 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence import PREDICTORS
 from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
+from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.models import MODELS, own_models
 from bayespool.names import (
@@ -48,7 +49,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "strategies": parse_strategies,
     "stop": lambda rule: None if rule is None else parse_stopping_rule(rule),
     "unpool": partial(listed, "unpool", may_be_empty=True),
-    **{name: partial(listed, name) for name in ("types", "widths", "n_common", "plan", "budgets")},
+    **{name: partial(listed, name) for name in ("types", "widths", "n_common", "plan", "budgets", "keep")},
 }
 
 
@@ -248,6 +249,35 @@ def refuse_cutoffs_below_pool(measures: tuple[Measure, ...], repool_to: int | No
             f"{deepest} looks deeper than the pools, which are judged to depth {repool_to}",
             hint=f"take {replace(deepest, cutoff=repool_to)}, or a deeper pool",
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptJudgmentsSettings(ExperimentSettings):
+    """Settings that `bayespool.experiments.keep_judgments` was called with."""
+
+    keep: tuple[float, ...]
+    n_samples: int
+
+    PARTS_EXCLUDE = frozenset({"keep", "n_samples"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for share in self.keep:
+            check_number("keep", share, above=0, most=1)
+        posteriors = {
+            label: replace(estimator, together=True)
+            for label, estimator in self.estimators
+            if isinstance(estimator, PosteriorEstimator)
+        }
+        estimators = tuple((label, posteriors.get(label, each)) for label, each in self.estimators)
+        object.__setattr__(self, "estimators", estimators)
+        # one ideal ranking, so that a score from few judgments is of the same measure as that from all
+        object.__setattr__(self, "measures", with_ideal(self.measures, "shared"))
+
+    @property
+    def estimand_of_estimators(self) -> Estimand:
+        """Estimand for documents that any run of the pool brought."""
+        return "complete"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -72,7 +72,7 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
     if whole.sample is None:
         return None
     by_lot = find_lots(whole)[unknowns.pair]
-    collection = attribute_sample(whole, problems[0].run_ids)
+    collection = attribute_sample(whole, problems[0].run_ids, problems[0].document_depth)
     of_sample = [
         dataclasses.replace(problem, collection=collection, min_organizations=1, shared=SharedWork())
         for problem in problems
@@ -82,7 +82,7 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
     posteriors: list[ThresholdPosterior] = []
     for problem in of_sample if by_lot.any() else ():
         posterior, _ = fit_prepared(
-            (problem, {LOTS.name: problem.prepare(LOTS, {})}),
+            (problem, {LOTS.name: problem.prepare(LOTS, {}, credited=True)}),
             None,
             engine,
             n_draws,
@@ -106,22 +106,26 @@ def find_lots(collection: Collection) -> BoolArray:
     return candidates
 
 
-def attribute_sample(collection: Collection, run_ids: tuple[str, ...]) -> Collection:
-    """Return the collection without a pool, with sampled judgments attributed to the runs to score."""
+def attribute_sample(collection: Collection, run_ids: tuple[str, ...], depth: int) -> Collection:
+    """Return the collection without a judged pool, with sampled judgments attributed to the runs to score.
+
+    Each goes to the run that an unjudged document would be credited to (`Unknowns`).
+    """
     sample = collection.sample
     assert sample is not None  # for the type checker: some document was left out by lot
     drawn = sample.chosen & collection.judged & (np.nan_to_num(sample.inclusion, nan=1.0) < 1)
-    rank = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
-    best = np.full(len(rank), -1, dtype=np.int32)  # run that ranks a document best, on ties the first by name
+    n_ranks = collection.document.shape[2]
+    least = np.full(len(collection.relevance) + 1, 4 * n_ranks, dtype=np.int32)
+    best = np.full(len(least), -1, dtype=np.int32)  # on ties the first by name
     for run in np.sort(collection.run_index(run_ids)):
         document, ranks = ranked(collection.document, int(run))
-        better = ranks < rank[document]
-        rank[document[better]], best[document[better]] = ranks[better], run
+        order = ranks + n_ranks * (2 * (ranks > depth) + collection.pooled[run])
+        better = order < least[document]
+        least[document[better]], best[document[better]] = order[better], run
     return dataclasses.replace(
         collection,
         organizations=collection.run_ids,
         organization=np.arange(len(collection.run_ids), dtype=np.int32),
-        pooled=np.zeros(len(collection.run_ids), dtype=bool),
         pool=DepthPool.even(0, len(collection.run_ids)),
         attributed_run=np.where(drawn, best[:-1], np.int32(-1)),
         own=None,

@@ -379,8 +379,13 @@ class ScoringProblem:
         own = {collection.run_ids[i] for i in collection.contributors} - set(self.left_out)
         return tuple(run for run in self.run_ids if run in own)
 
-    def prepare(self, model: str | ModelSpec, priors: Mapping[str, str]) -> PreparedModel:
-        """Return a model prepared with its evidence and log odds, with its priors replaced if given."""
+    def prepare(
+        self, model: str | ModelSpec, priors: Mapping[str, str], *, credited: bool = False
+    ) -> PreparedModel:
+        """Return a model prepared with its evidence and log odds, with its priors replaced if given.
+
+        Predictors of documents are means over their places, or those of the run that each is ``credited`` to.
+        """
         spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
         evidence: Evidence
         if spec.evidence == "documents":
@@ -396,7 +401,8 @@ class ScoringProblem:
             else:
                 evidence = self._once("evidence of documents", gather, tuple(spec.predictors.items()))
             of_places = evidence.standardize(self.table(spec, hidden=False))
-            predictors = self.places(self.document_depth).mean(of_places)
+            places = self.places(self.document_depth)
+            predictors = of_places[places.start[:-1]] if credited else places.mean(of_places)
             log_odds = _document_log_odds(spec, predictors)
         else:
             predictors, others = None, self._without_hidden

@@ -64,7 +64,7 @@ def test_what_could_not_be_sampled_is_not_completed_by_the_sample() -> None:
     gone = np.arange(len(by_lot)) % 3 == 0
     less = find_lots(collection.without_judgments(gone))
     assert less.tolist() == (by_lot & ~gone).tolist()
-    evidence = attribute_sample(collection, ("r",))
+    evidence = attribute_sample(collection, ("r",), 30)
     assert (evidence.attributed_run >= 0).tolist() == collection.judged.tolist()
     assert not find_lots(sampled(0.5, known=False)).any()
 

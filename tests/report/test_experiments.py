@@ -20,6 +20,7 @@ from bayespool.errors import OutputError
 from bayespool.experiments import (
     LeaveOutResult,
     compare_budgets,
+    keep_judgments,
     leave_out,
     vary_common_topics,
     vary_pool_width,
@@ -49,6 +50,7 @@ OF_ALL: dict[str, Callable[[], Result]] = {
     "random-pools": lambda: vary_pool_width(small(), "P@10", widths=[2, 3], n_samples=2),
     "random-pools, common topics": lambda: vary_common_topics(small(), "P@10", **TOPICS),
     "budgets": cache(lambda: compare_budgets(small(), "P@10", estimators="as-judged", **BUDGETS)),
+    "budgets, judgments kept": lambda: keep_judgments(small(), "P@10", estimators="as-judged"),
 }
 
 
