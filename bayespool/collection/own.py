@@ -232,7 +232,7 @@ def find_targets(
     if run_ids is None:
         targets = targets or collection.unpooled_run_ids
     if not targets:
-        raise InputError("no run to score")
+        raise InputError("no run to score", hint="name run files, or runs of the pool as unpool (--unpool)")
     if common_topics:
         collection = _adopt_judgments(collection, targets, common_topics)
     return collection, targets, unpooled

@@ -141,7 +141,7 @@ def test_tables_of_several_collections_are_those_of_the_library(
 def test_what_cannot_be_done_is_told(run: Run, files: list[object], small_example: Path) -> None:
     missing = "error: no judgments; give --qrels and --pool, or --collection FILE"
     for asked, message in [
-        ((*files, "--qrels", "q.txt"), "--collection beside --qrels or --pool; name judgments and runs in"),
+        ((*files, "--qrels", "q.txt"), "--collection beside --qrels or --pool; name judgments and"),
         ((*files, "--pool", "runs"), "--collection beside --qrels or --pool"),
         ((*files, "--collection", "no.toml"), "no.toml: no such file; check the path"),
         ((), missing),
