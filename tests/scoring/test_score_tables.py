@@ -368,7 +368,7 @@ def test_a_posterior_is_said_and_drawn_before_a_correction_with_an_interval() ->
 
 def test_distance_and_checks_have_tables_and_figures_where_they_are_known() -> None:
     made = score(load_example(), None, "P@10", estimators="posterior-combined", posterior="draws=100")
-    assert [table.name for table in made.tables()] == ["scores", "topics", "unjudged", "checks", "statements"]
+    assert [table.name for table in made.tables()] == ["scores", "topics", "unjudged", "checks"]
     names = ["forest-P_10", "topics-P_10", "unjudged-10", "distance"]
     assert [figure.name for figure in made.figures()] == names
     (_, distances) = texts(made, "scores")
