@@ -103,6 +103,9 @@ def _zip(data: bytes) -> Iterator[bytes]:
 
 
 _HIDDEN_HINT = "hidden files and folders do not count"
+_POOL_HINT = (
+    "; --unpool scores a run of the pool by its name; a run that stays in the pool is given by its file"
+)
 
 Source = PathLike | Iterable[PathLike]
 
@@ -147,7 +150,7 @@ def _files_at(path: Path) -> list[Path]:
         if files:
             return files
         raise InputError("no file matches this pattern", path=path, hint=_HIDDEN_HINT)
-    pool_hint = "; --unpool scores a run of the pool by its name" if path.name == str(path) else ""
+    pool_hint = _POOL_HINT if path.name == str(path) else ""
     raise InputError("no such file or folder", path=path, hint=f"check the path{pool_hint}")
 
 

@@ -107,9 +107,9 @@ def compare(
         measure that looks deepest. Measures that look no deeper than rank 30 and tell the same levels apart
         share a completion either way.
     unpool : str or iterable of str, optional
-        Runs of the campaign, or organizations, to score as if they were new: they leave the pool. A run
-        leaves with all runs of its organization, and only it is scored. Of an organization all runs are
-        scored.
+        Runs of the campaign, or organizations (all of whose runs are compared, and count in adjusted
+        p-values), to score as if they were new: they leave the pool. A run leaves with all runs of its
+        organization, and only it is compared.
     unpool_by : {"organization", "run"}
         What leaves the pool with a run that is named: its organization, or nothing.
     repool_to : int, optional

@@ -304,9 +304,10 @@ class Comparison(Result):
             One row per measure, method with draws (without one ``as-judged``), scope and run: ``measure``,
             ``method``, ``scope``, ``label`` (a letter; empty for more than 25 runs), ``run_id``,
             ``as_judged``, ``better_than`` (letters of the runs that it is significantly better than as
-            judged, by the first test), and for methods with draws: ``value``, ``lower``, ``upper`` and
-            ``ci_prob`` (interval of the run's score in the scope), ``rank_lower`` and ``rank_upper`` (first
-            and last rank that it may have, right for all runs at once with the probability ``ci_prob``),
+            judged, by the first test, unless it `is_in_doubt`), and for methods with draws: ``value``,
+            ``lower``, ``upper`` and ``ci_prob`` (interval of the run's score in the scope), ``rank_lower``
+            and ``rank_upper`` (first and last rank that it may have, right for all runs at once with the
+            probability ``ci_prob``),
             ``tier``, ``among_best`` (no run is shown to be better), ``prob_best`` (tied runs share it
             equally), ``expected``, ``expected_rank``, and the chance of each rank, 1 the best,
             ``prob_rank_1``, ``prob_rank_2`` and so on; runs that tie in a draw share the ranks they cover
@@ -321,7 +322,7 @@ class Comparison(Result):
         labels = np.array((list(SUPERSCRIPTS) if n <= len(SUPERSCRIPTS) else [""] * n)[:n], dtype=object)
         rank_names = [f"prob_rank_{rank}" for rank in range(1, n + 1)]
         for measure in self.measures:
-            better = self.better_as_judged(measure, self.tests[0])
+            better = self.announced_as_judged(measure, self.tests[0])
             runs: dict[str, Any] = {"label": labels, "run_id": np.array(self.run_ids, dtype=object)}
             runs |= {"as_judged": self.scores[AS_JUDGED, measure].value}
             runs |= {"better_than": ["".join(labels[row]) for row in better]}
@@ -516,6 +517,10 @@ class Comparison(Result):
         value = self.scores[AS_JUDGED, measure].value
         significant: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_JUDGED, test] <= self.level
         return significant & (np.subtract.outer(value, value) > 0)
+
+    def announced_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
+        """Return where `better_as_judged` is so and not in doubt, shape (run, run)."""
+        return self.better_as_judged(measure, test) & ~self.is_in_doubt(measure, AS_JUDGED, test)
 
     def reliability(self) -> pd.DataFrame:
         """Return reliability coefficients for the comparison, per measure and method.

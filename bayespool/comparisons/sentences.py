@@ -141,23 +141,26 @@ def _baseline_sentence(comparison: Comparison, measure: Measure, method: str, ba
     """Return a sentence on the runs that differ significantly from a baseline, and the one ahead of all."""
     place, test = comparison.run_ids.index(baseline), comparison.tests[0]
     others = [i for i, run in enumerate(comparison.run_ids) if run not in comparison.baseline]
-    better = comparison.better_as_judged(measure, test)
-    higher = [comparison.run_ids[i] for i in others if better[i, place]]
-    lower = [comparison.run_ids[i] for i in others if better[place, i]]
+    announced = comparison.announced_as_judged(measure, test)
+    silent = comparison.better_as_judged(measure, test) & ~announced
+    groups = announced[:, place], announced[place], (silent | silent.T)[place]
+    higher, lower, doubtful = ([comparison.run_ids[i] for i in others if group[i]] for group in groups)
     named = [f" ({some_of(names)})" if names else "" for names in (higher, lower)]
     text = (
-        f"Against {baseline}, {len(higher)} of {counted(len(others), 'run')} have a significantly higher "
-        f"{measure} as judged{named[0]} and {len(lower)} a lower one{named[1]} at {comparison.level:g} "
-        f"({test_text(comparison, test)})."
+        f"Against {baseline}, {len(higher)} of {counted(len(others), 'run')} "
+        f"{'has' if len(higher) == 1 else 'have'} a significantly higher {measure} as judged{named[0]} and "
+        f"{len(lower)} a lower one{named[1]} at {comparison.level:g} ({test_text(comparison, test)})"
     )
+    text += f"; that of {some_of(doubtful)} is too uncertain to announce." if doubtful else "."
     if (draws := comparison.draws.get((measure, method, "these-topics"))) is None:
         return text
     first = max(others, key=lambda i: float(draws.difference[i, place]))
     by = _conditional(comparison, method, [measure], (comparison.run_ids[first], baseline))
+    ends = float(draws.lower[first, place]), float(draws.upper[first, place])
     return (
         f"{text} The highest of them by {method} is {comparison.run_ids[first]}: difference "
         f"{difference(draws.difference[first, place], 3)} ({level(comparison.ci_prob)} interval "
-        f"{_ends(draws, first, place)}{by.removeprefix(method)}; chance above 0: "
+        f"{interval(*ends, 3, signed=True)}{by.removeprefix(method)}; chance above 0: "
         f"{chance_text(draws.prob_greater[first, place])})."
     )
 
@@ -221,12 +224,13 @@ def _bounds_sentence(comparison: Comparison, a: int, b: int, measure: Measure) -
         could = "judging could reverse the order"
         if not are_differences_sharp(measure):
             could = "that judging reverses the order is not ruled out"
-    between = " and ".join(difference(end, 3) for end in ends)
+    between = " and ".join(number(end, 3) for end in ends)
     return f"{text}; the difference is between {between} whatever they are: {could}."
 
 
 def _ends(draws: DrawComparison, a: int, b: int) -> str:
-    return interval(draws.lower[a, b], draws.upper[a, b], 3, signed=True)
+    """Return the interval of how much higher or lower a run is, without plus signs."""
+    return interval(draws.lower[a, b], draws.upper[a, b], 3, signed=True).replace("+", "")
 
 
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:

@@ -87,7 +87,7 @@ COMPARISON_COLUMNS = PAIR | {
     "prob_disagree": Column("they\ndisagree", "chance", "Chance that measures order the runs differently."),
     "prob_tied": Column("a = b on\nsome", "chance", "Chance of a tie without such a disagreement."),
     "label": Column("", "text", "A letter for the run; none where there are more than 25."),
-    "better_than": Column("better\nthan", "text", "Letters of the runs that are significantly worse."),
+    "better_than": Column("better\nthan", "text", "Letters of the runs announced as significantly worse."),
     "expected_rank": Column("expected\nrank", "size", "Mean rank, 1 the best."),
     "rank_lower": Column("first rank", "count", "First rank that the run may have, with all runs at once."),
     "rank_upper": Column("last rank", "count", "Last rank that the run may have, with all runs at once."),
@@ -294,8 +294,7 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
         if lists_pairs:
             yield replace(view, title=title)
             continue
-        is_small = rows["p_adjusted"] <= comparison.level
-        n_significant = (is_small & (rows["method"] == AS_JUDGED)).sum()
+        n_significant = (rows["significant"].fillna(False) & (rows["method"] == AS_JUDGED)).sum()
         n_at_risk = int(((rows["reversal_risk"] > 0) & (rows["method"] == AS_JUDGED)).sum())
         key, words = "p_value", "least p-value"
         if n_at_risk:
@@ -369,8 +368,10 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
     title = (
         f"{counted(len(comparison.run_ids), 'run')} on {n_topics}. As judged: unjudged documents are "
         f"nonrelevant. Letters: significantly better as judged than these runs at {comparison.level:g} "
-        f"({test_text(comparison, test)})."
+        f"({test_text(comparison, test)})"
     )
+    is_drawn = any(comparison.shown_method(measure) != AS_JUDGED for measure in comparison.measures)
+    title += ", unless too uncertain to announce." if is_drawn else "."
     columns: tuple[Any, ...] = (WithSuperscripts("as_judged", "better_than"),)
     where: dict[str, Any] = {name: runs[name].iloc[0] for name in ("method", "scope")}
     if where["method"] != AS_JUDGED and where["scope"] == "these-topics":

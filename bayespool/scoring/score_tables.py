@@ -86,7 +86,7 @@ def far_runs(frame: pd.DataFrame) -> set[str]:
     if not {"distance", "new_kind"} <= set(frame):
         return set()
     distance, new_kind = (frame[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
-    is_open = frame["bound_upper"] > frame["bound_lower"]
+    is_open = (frame["bound_upper"] > frame["bound_lower"]) & (frame["unjudged"] > 0)
     return set(frame.loc[PoolDistance(distance, new_kind).is_far & is_open, "run_id"])
 
 

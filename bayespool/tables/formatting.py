@@ -63,7 +63,7 @@ def counted(n: int, noun: str) -> str:
 
 def number(x: float, digits: int = 4) -> str:
     """Return a number with fixed decimals, such as ``0.1235``, or a dash for NaN."""
-    return "–" if x != x else f"{x:.{digits}f}"
+    return "–" if x != x else f"{x:z.{digits}f}"
 
 
 def p_value(p: float) -> str:
@@ -77,14 +77,15 @@ def percent(x: float) -> str:
 
 
 def difference(x: float, digits: int = 4) -> str:
-    """Return a number with its sign, such as ``+0.5000``, or a dash for NaN."""
-    return "–" if x != x else f"{x:+.{digits}f}"
+    """Return a number with its sign, such as ``+0.5000``, ``0.0000`` without, or a dash for NaN."""
+    written = number(x, digits)
+    return f"+{written}" if x > 0 and float(written) else written
 
 
-def interval(lower: float, upper: float, digits: int = 4, *, signed: bool = False) -> str:
+def interval(lower: float, upper: float, digits: int = 4, *, signed: bool = False, most: int = 5) -> str:
     """Return an interval as ``0.5000–0.7500``, or signed as ``-0.2500 to +0.5000``, or a dash for NaN.
 
-    Ends that would look alike get more decimals, five at the most.
+    Ends that would look alike get more decimals, ``most`` at the most.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def interval(lower: float, upper: float, digits: int = 4, *, signed: bool = Fals
     if lower != lower or upper != upper:
         return "–"
     text, between = (difference, " to ") if signed else (number, "–")
-    while text(lower, digits) == text(upper, digits) and lower != upper and digits < 5:
+    while text(lower, digits) == text(upper, digits) and lower != upper and digits < most:
         digits += 1
     return f"{text(lower, digits)}{between}{text(upper, digits)}"
 

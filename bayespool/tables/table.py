@@ -440,7 +440,7 @@ def _text_columns(
             cells = tuple(
                 "–"
                 if low is None or high is None
-                else interval(low, high, min(digits, decimals), signed=part.signed)
+                else interval(low, high, min(digits, decimals), signed=part.signed, most=0)
                 for low, high in zip(lower, upper, strict=True)
             )
             probs = [prob for prob in values_of("ci_prob") if prob is not None]

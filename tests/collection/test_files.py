@@ -130,6 +130,7 @@ def test_nothing_found(tmp_path: Path) -> None:
             error = refused(find_files, form)
             assert (error.path, error.reason) == (tmp_path / source, reason), form
             assert error.hint
+    assert "stays in the pool is given by its file" in str(refused(find_files, "nowhere").hint)
     assert refused(find_files, []).reason == "no file is named"
     assert refused(find_files, "x" * 5000).reason.startswith(("cannot be looked at", "no such file"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from toys import from_rankings
 from bayespool.arrays import FloatArray
 from bayespool.comparisons import Comparison, adjust_p_values, compare, dunnett, paired_t
 from bayespool.comparisons.comparing import compare_scores
+from bayespool.comparisons.sentences import _baseline_sentence
 from bayespool.comparisons.significance import ANNOUNCED_SHARE
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
@@ -127,6 +129,12 @@ def test_no_order_that_judging_may_turn_is_called_significant() -> None:
     assert found.draws[found.measures[0], "posterior-known", "these-topics"].prob_greater[0, 1] == 0.5
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
     assert "No verdict in spite of p where posterior-known does not announce it" in text
+    measure = found.measures[0]
+    assert found.better_as_judged(measure, "paired-t")[0, 1]
+    assert not found.announced_as_judged(measure, "paired-t").any()
+    sentence = _baseline_sentence(dataclasses.replace(found, baseline=("b",)), measure, AS_JUDGED, "b")
+    assert " have a significantly higher P@2 as judged and 0 a lower one at 0.05 (" in sentence
+    assert sentence.endswith("; that of a is too uncertain to announce.")
     assert "would be significant at 0.05 if all that is unjudged were nonrelevant (paired t test" in text
     assert " yes " not in text
 
@@ -245,7 +253,7 @@ def test_dunnett_is_for_one_baseline() -> None:
 def test_sentences_are_against_the_baseline() -> None:
     said = against("north-2").sentences()
     assert said[0].startswith("Against north-2, ")
-    assert "of 3 runs have a significantly higher P@10 as judged" in said[0]
+    assert "1 of 3 runs has a significantly higher P@10 as judged (new-a) and 2" in said[0]
     assert "(paired t test, Holm over 3 pairs)" in said[0]
     value = against("north-2").scores["posterior-ratio", "P@10"].value
     for sentence, run, place in zip(said[1:], (*NEW, "lake-1"), (0, 1, 3), strict=False):

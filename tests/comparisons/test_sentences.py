@@ -11,7 +11,7 @@ from bayespool.comparisons import compare, comparison_sentence
 from bayespool.comparisons.sentences import _amount
 from bayespool.errors import InputError
 from bayespool.report.terminal import print_result
-from bayespool.tables.formatting import difference, interval, percent
+from bayespool.tables.formatting import interval, number, percent
 
 pytestmark = [
     pytest.mark.usefixtures("fits_of_all_tests"),
@@ -38,13 +38,16 @@ def test_a_pair_has_a_sentence_of_its_own_among_many() -> None:
     draws = found.draws[found.measures[0], "posterior-ratio", "these-topics"]
     assert one == comparison_sentence(found, "new-a", "north-1")
     assert one.startswith("On these 20 topics the P@10 of new-a is higher than that of north-1 by ")
-    assert f"interval {interval(draws.lower[0, 2], draws.upper[0, 2], 3, signed=True)} due" in one
+    assert (
+        f"interval {interval(draws.lower[0, 2], draws.upper[0, 2], 3, signed=True).replace('+', '')} due"
+        in one
+    )
     assert "(paired t test, Holm over 3 pairs: p = 0.2063" in one
     (other,) = found.sentences("new-a", "new-b")
     assert other.endswith(
         "everything judged is under 0.001, that it has the other sign under 0.001."
     )  # announced
-    least, most = (difference(end[0], 3) for end in found.bounds[found.measures[0]])
+    least, most = (number(end[0], 3) for end in found.bounds[found.measures[0]])
     share, more = (percent(x) for x in found.scores.bounds[0].unjudged_share[:2])
     assert f"Unjudged are {share} of the top 10 of new-a and {more} of the top 10 of new-b; the" in other
     assert f"between {least} and {most} whatever they are: no judgment can reverse the order." in other

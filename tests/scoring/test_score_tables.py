@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from compared import compared
 from corrected import write_sample
@@ -27,7 +28,7 @@ from bayespool.plots import draw_forest
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.report.terminal import print_result
 from bayespool.scoring import Scores, score
-from bayespool.scoring.score_tables import conditions, note_lines
+from bayespool.scoring.score_tables import conditions, far_runs, note_lines
 from bayespool.tables.markup import Arrangement, TextTable, broken_heading
 
 pytestmark = [
@@ -173,7 +174,7 @@ P@3, mean over 3 topics
  run   bound   bound  judged     ual  judged  ground  polated       ed  adjust.   prec.         λ  densed
  ────────────────────────────────────────────────────────────────────────────────────────────────────────
  u    0.3333  0.8889  55.6 %  0.5556  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  +0.00514  0.4444
- s2   0.1111  0.1111   0.0 %  0.0000  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  +0.00000  0.1111
+ s2   0.1111  0.1111   0.0 %  0.0000  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111   0.00000  0.1111
 
 """
 
@@ -453,3 +454,10 @@ def test_one_topic_is_refused_before_anything_is_estimated() -> None:
     )
     with pytest.raises(InputError, match="one topic says nothing"):
         score(one, measures="P@1", estimators="background", scope="population")
+
+
+def test_runs_of_which_nothing_is_unjudged_are_not_marked() -> None:
+    """Bounds over an ideal ranking that runs share are apart even for a run that is judged."""
+    rows = {"run_id": ["open", "judged"], "bound_lower": [0.2] * 2, "bound_upper": [0.4] * 2}
+    frame = pd.DataFrame({**rows, "unjudged": [0.5, 0.0], "distance": [9.0] * 2, "new_kind": [1.0] * 2})
+    assert far_runs(frame) == {"open"}

@@ -25,7 +25,9 @@ def test_numbers_have_their_decimals_and_what_is_not_there_is_a_dash() -> None:
     assert absent == {"–"} == {p_value(NAN)}
     assert [number(0.5, 2), number(0.12345)] == ["0.50", "0.1235"]
     assert [percent(x) for x in (0.123, 0.0)] == ["12.3 %", "0.0 %"]
-    assert [difference(0.0), difference(-0.5, 1)] == ["+0.0000", "-0.5"]
+    assert [difference(0.0), difference(-0.5, 1)] == ["0.0000", "-0.5"]
+    assert [number(-0.00001), difference(-0.00001), difference(0.00001)] == ["0.0000"] * 3
+    assert interval(-0.00001, 0.07, 3, signed=True) == "0.000 to +0.070"
     assert interval(0.1, 0.25) == "0.1000–0.2500"
     assert interval(-0.1, 0.25, signed=True) == "-0.1000 to +0.2500"
     told = {0.00004: "< 0.0001", 0.00005: "0.0001", 0.0003: "0.0003", 0.05: "0.0500"}

@@ -63,6 +63,8 @@ def test_latex_is_balanced_and_groups_have_their_rules() -> None:
     groups = {"Run": "", "a": "P@10", "b": "P@10", "c": "nDCG_10"}
     columns = [TextColumn(name, ("1",), is_text=not group, group=group) for name, group in groups.items()]
     grouped = TextTable("t", tuple(columns))
+    two_names = latex_tables([TextTable("t", (columns[0], *columns), n_names=2)])
+    assert "\n     &  & \\multicolumn{2}{c}{P@10} & " in two_names
     lines = [line.strip() for line in latex_tables([grouped]).splitlines()]
     assert r"& \multicolumn{2}{c}{P@10} & \multicolumn{1}{c}{nDCG\_10} \\" in lines
     assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}" in lines
