@@ -119,7 +119,7 @@ class Audit(Guarantees, ListForAssessors):
         The difference of a leader may also have a sign.
         """
         return self.n_judged == len(self.urn) or all(
-            (self.until is not None and each.width <= self.until)
+            (self.until is not None and each.width <= self.until + ROUNDING)
             or (self._has_leader and each.verdict != "open")
             for each in self.differences
         )
@@ -391,8 +391,8 @@ class Audit(Guarantees, ListForAssessors):
         if self.is_done:
             sentences.append(f"stop: {'all is judged' if self.n_judged == len(self.urn) else stop}{width}")
         elif n_pending:
-            n_documents = counted(len(self.urn), "unjudged document")
-            sentences.append(f"to judge, in this order: {counted(n_pending, 'document')} of {n_documents}")
+            n_left = len(self.urn) - self.n_judged
+            sentences.append(f"to judge, in this order: {n_pending:,} of the {n_left:,} that are left")
         sentences.append(f"seed {self.random_seed}, digest of what is drawn from {digest(self.urn_text())}")
         return tuple(sentences)
 
@@ -418,8 +418,8 @@ class Audit(Guarantees, ListForAssessors):
     def _leader_sentences(self) -> list[str]:
         """Return sentences on whether the leader is best and on runs not separated from it."""
         leader, n_runs = self.run_ids[0], counted(len(self.run_ids), "run")
-        judgments = counted(self.n_judged, "judgment")
-        guarantee = f"; guaranteed at {level(self.ci_prob)} for all together, by {judgments}"
+        n = counted(self.n_judged, "judgment")
+        guarantee = f"; guaranteed at {level(self.ci_prob)} by {n} for all together"
         sentences = [f"{self.measure}: {leader} led by the posterior before any judgment"]
         if set(self.leader_is.values()) == {"better"}:
             return [*sentences, f"{leader} is the best of {n_runs}{guarantee}"]

@@ -87,6 +87,7 @@ def main() -> None:
         status = error.exit_code
     except BayespoolError as error:
         echo("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)
+        status = getattr(error, "exit_code", status)
     except MemoryError as error:
         detail = f" ({error})" if str(error) else ""
         hint = "ask for less at a time, or use a larger machine"

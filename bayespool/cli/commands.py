@@ -26,6 +26,12 @@ _SECTIONS = (
 """Titles of lists below the whole help, the options whose names they have, and kinds of descriptions."""
 
 
+class WordingError(InputError):
+    """Error for an option or a command that is not there, with status 2."""
+
+    exit_code = 2
+
+
 def _show_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         context.meta["all_options"] = True
@@ -49,16 +55,16 @@ def _name_former_options(context: click.Context, args: Sequence[str]) -> Iterato
             click.echo(context.get_help(), color=context.color)
             context.exit()
         known = {flag for p in context.command.get_params(context) for flag in p.opts}
-        if error.option_name in OPTIONS_OF_OTHERS and known & {"--measure"}:
-            instead = f"write {OPTIONS_OF_OTHERS[error.option_name]}"
-            raise InputError(f"there is no {error.option_name}", hint=instead) from None
+        instead = OPTIONS_OF_OTHERS.get(error.option_name, "")
+        if instead and (instead if instead.startswith("-") else "--measure") in known:
+            raise WordingError(f"there is no {error.option_name}", hint=f"write {instead}") from None
         if error.option_name not in FORMER_OPTIONS:
             raise
         now = FORMER_OPTIONS[error.option_name]
         if error.option_name == "--estimator" and "--estimators" in known:
             now = "--estimators"
         hint = None if now.startswith("-") and now.split()[0] not in known else f"write {now}"
-        raise InputError(f"there is no {error.option_name} any more", hint=hint) from None
+        raise WordingError(f"there is no {error.option_name} any more", hint=hint) from None
 
 
 @contextlib.contextmanager
@@ -170,7 +176,7 @@ class Commands(click.Group):
         """Return the command that is named; one that an earlier version had is an `InputError`."""
         if args[0] in FORMER_COMMANDS:
             hint = f"write {FORMER_COMMANDS[args[0]]}"
-            raise InputError(f"there is no command {args[0]} any more", hint=hint)
+            raise WordingError(f"there is no command {args[0]} any more", hint=hint)
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

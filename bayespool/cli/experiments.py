@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from bayespool.cli.functions import parameters_of
 from bayespool.cli.messages import echo
 from bayespool.cli.parameters import function_value, own_option
 from bayespool.cli.results import OUTPUT_OPTIONS, Outputs
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning
 
 JOBS = {
     "folder": OUTPUT_OPTIONS["folder"],
@@ -71,7 +72,8 @@ _KEEP = {
         "--keep",
         metavar="<number,…>",
         help="In place of budgets, keep these shares of each topic's judgments at random (five samples), "
-        "score all pooled runs, and compare scores and ranking with those by all judgments: 0.1,0.2,0.5.",
+        "score all pooled runs, and compare scores and ranking with those by all judgments: "
+        "0.1,0.2,0.5. Default estimators: as-judged, judge-filled (with --judge) and posterior-combined.",
     ),
 }
 
@@ -240,7 +242,9 @@ def judges(
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
     if batch is not None:
         audited = _audit(files, keywords, batch)
-        if tasks is not None and not audited.is_done:
+        if tasks is not None and audited.is_done:
+            echo(f"{tasks}: not written, since judging may stop")
+        elif tasks is not None:
             _write_tasks(audited.tasks, tasks, texts, "judge")
         outputs.write(audited)
         return
@@ -272,13 +276,14 @@ def _write_tasks(listed: Any, path: Path, source: Path | None, to_do: str) -> No
     from bayespool.collection import read_texts
     from bayespool.tables.files import atomic_write
 
-    last = ""
     if source is not None:
         text_of = read_texts(source, listed["doc_id"])
         listed = listed.assign(text=listed["doc_id"].map(text_of))
-        last = f", {int(listed['text'].notna().sum()):,} with a text"
+        if n_without := int(listed["text"].isna().sum()):
+            text = f"{n_without:,} of {len(listed):,} documents have no text"
+            warnings.warn(f"{source}: {text}", InputWarning, stacklevel=2)
     atomic_write(path, listed.to_json(orient="records", lines=True, force_ascii=False))
-    echo(f"{path}: {len(listed):,} documents to {to_do}{last}")
+    echo(f"{path}: {len(listed):,} documents to {to_do}")
 
 
 @command(

@@ -42,9 +42,11 @@ FORMER_OPTIONS: dict[str, str] = {
 
 OPTIONS_OF_OTHERS: dict[str, str] = {
     **dict.fromkeys(("--metric", "--metrics", "--measures"), "--measure"),
+    "--judged": "--own-judgments",
+    "--own-judgments": "--judged",
     "--run": "the files of runs without an option",
 }
-"""What to write in place of options that other programs have, by option."""
+"""What to write in place of options that other programs or commands have, by option."""
 
 FORMER_COMMANDS: dict[str, str] = {
     "pool-width": "random-pools",

@@ -349,8 +349,8 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
     Parameters
     ----------
     path : path
-        A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``organization``, in any order
-        and among other columns; or XML of the Lipani tools,
+        A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``organization`` (without it
+        ``type`` or ``run_type``), in any order and among other columns; or XML of the Lipani tools,
         ``<set><runs><tag>…</tag><organization>…</organization></runs>…</set>``.
     max_file_size : int
         As for `read_run`.
@@ -361,7 +361,7 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
         The file cannot be read; a column is missing or repeated, an organization is missing; a run has two
         organizations.
     """
-    return _values_by_run(Path(path), "organization", ["organization"], max_file_size)
+    return _values_by_run(Path(path), "organization", ["organization", "type", "run_type"], max_file_size)
 
 
 def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:

@@ -24,12 +24,14 @@ from bayespool.experiments.graded_runs import (
 from bayespool.experiments.settings import KeptJudgmentsSettings
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
-from bayespool.tables.formatting import counted, number, percent
+from bayespool.tables.formatting import counted, number, percent, without_shared_ideal
+from bayespool.tables.markup import TextTable
 from bayespool.tables.table import Column, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_LEAST_COVERAGE = 0.9  # of 95 % intervals, below which a note says so
 _KEYS = ("measure", "kept", "estimator")
 _COLUMNS = {
     "kept": Column("kept", "share", "Share of each topic's judgments that is kept."),
@@ -209,22 +211,38 @@ class KeptJudgmentsResult(ExperimentResult):
             Table("runs", "Run by run", self._rows.copy(), _COLUMNS),
         )
 
+    def marked(self, text: TextTable) -> TextTable:
+        """Return a table with plain names of measures."""
+        return text.rewritten(without_shared_ideal)
+
     def notes(self) -> tuple[str, ...]:
-        """Return the notes on the pool."""
-        return self.pool_notes
+        """Return the notes on the pool, and on intervals that are too narrow."""
+        notes = list(self.pool_notes)
+        for (measure, name), rows in self._summary().groupby(["measure", "estimator"], sort=False):
+            worst = rows.sort_values("coverage_95").iloc[0]
+            if worst["coverage_95"] < _LEAST_COVERAGE:
+                notes.append(
+                    f"{without_shared_ideal(str(measure))} by {name}: 95 % intervals contain only "
+                    f"{percent(worst['coverage_95'])} of the scores on all judgments with "
+                    f"{_share(worst['kept'])} kept: all runs of a sample err together, so that with few "
+                    "judgments or samples intervals may contain much less than 95 %"
+                )
+        return tuple(notes)
 
     def sentences(self) -> tuple[str, ...]:
-        """Return a sentence for each measure on the smallest share."""
+        """Return a sentence for each measure on all shares, the first alone and others in parentheses."""
         sentences = []
         for measure, rows in self._summary().groupby("measure", sort=False):
-            least = rows[rows["kept"] == rows["kept"].min()]
-            of_estimators = zip(least["estimator"], least["kendall_tau_b"], strict=True)
-            taus = [f"{number(tau)} by {name}" for name, tau in of_estimators]
-            errors = [number(mae) for mae in least["mae"]]
+            kept = _in_parentheses(map(_share, rows["kept"].unique()))
+            taus, errors = [], []
+            for name, its_rows in rows.groupby("estimator", sort=False):
+                how = "as judged" if name == "as-judged" else f"by {name!s}"
+                taus.append(f"{_in_parentheses(number(x, 3) for x in its_rows['kendall_tau_b'])} {how}")
+                errors.append(f"{_in_parentheses(map(number, its_rows['mae']))} {how}")
             sentences.append(
-                f"{measure}: with {percent(least['kept'].iloc[0])} of {self.n_judged:,} judgments kept, the "
-                f"ranking of {counted(self.n_pooled_runs, 'run')} has a rank correlation (τ_b) with that by "
-                f"all of {', '.join(taus)}; mean absolute errors of scores are {', '.join(errors)}."
+                f"{without_shared_ideal(str(measure))}: with {kept} of {self.n_judged:,} judgments kept, τ_b "
+                f"with the ranking of {counted(self.n_pooled_runs, 'run')} by all judgments is "
+                f"{' and '.join(taus)}; mean absolute errors are {' and '.join(errors)}"
             )
         return tuple(sentences)
 
@@ -252,3 +270,14 @@ class KeptJudgmentsResult(ExperimentResult):
         least = means["kendall_tau_b"].min().to_numpy()
         frame.insert(list(frame.columns).index("tau_ap"), "tau_least", least)
         return frame
+
+
+def _share(x: float) -> str:
+    """Return a share as it was asked for, in percent."""
+    return f"{100 * x:g} %"
+
+
+def _in_parentheses(texts: Iterable[str]) -> str:
+    """Return the first text, and the others behind it in parentheses."""
+    first, *others = texts
+    return f"{first} ({', '.join(others)})" if others else first

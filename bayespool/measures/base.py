@@ -149,7 +149,8 @@ class Measure(ABC):
     def without_cutoff(cls, **parameters: Any) -> Measure:
         """Return the measure for a string without a cutoff, or raise `InputError` if the family needs one."""
         raise InputError(
-            "it needs a cutoff, which says how deep judgments are completed", hint=f"write {cls.name}@1000"
+            "it needs a cutoff, which says how deep judgments are completed",
+            hint=f"write {cls.name}@10, or {cls.name}@1000 for whole runs",
         )
 
     @property

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from bayespool.corrections import ESTIMATORS
+from bayespool.tables.formatting import counted
 
 _CHANGES_READING = re.compile(
     r"no pool|the pool is in doubt|a pool of one organization|unlike the pool|below the pool depth|refuted|"
@@ -48,15 +49,13 @@ def brief_notes(notes: Iterable[str]) -> list[str]:
     Examples
     --------
     >>> brief_notes(["u: nothing unjudged", "no pool: posteriors on priors"])
-    ['no pool: posteriors on priors', '1 of bookkeeping: notes() and files have it']
+    ['no pool: posteriors on priors', '1 minor note left out; files have it']
     """
     in_order = sorted(dict.fromkeys(notes), key=severity)
     read = [note for note in in_order if severity(note) < 2]
     n = len(in_order) - len(read)
-    return [
-        *read,
-        *([f"{n} of bookkeeping: notes() and files have {'it' if n == 1 else 'them'}"] if n else []),
-    ]
+    left_out = f"{counted(n, 'minor note')} left out; files have {'it' if n == 1 else 'them'}"
+    return [*read, *[left_out] * bool(n)]
 
 
 def without_numbers(text: str) -> str:

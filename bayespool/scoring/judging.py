@@ -151,7 +151,7 @@ class NextJudgments(ListForAssessors):
     @property
     def is_done(self) -> bool:
         """Whether judging may stop now."""
-        return self.until is not None and self.now <= self.until
+        return self.target.is_reached(self.target.now, self.until)
 
     @property
     def pair(self) -> IntArray:
@@ -249,8 +249,8 @@ class NextJudgments(ListForAssessors):
         if not widest or not width:
             return []
         n, enough = counted(len(self.completion.unknowns.collection.query_ids), "topic"), width / _NARROW
-        text = f"narrow enough: {number(enough)}, a third of what the choice of {n} leaves open "
-        text += f"({number(width)}), which it makes 5 % wider"
+        text = f"narrow enough is {number(enough)}: it widens the uncertainty of {n} "
+        text += f"({number(width)}) by 5 % only"
         return [text + "; all are, and more topics tell more than more judgments" * (widest <= enough)]
 
     def _topic_of_most(self) -> list[str]:
@@ -478,7 +478,7 @@ def plan(influence: Influence, target: Target, budget: int, until: float | None 
     """
     belief = Belief(influence, target.contrasts)
     before = belief.variance.copy()
-    n_needed = 0 if until is not None and target.total(target.now, until) <= until else None
+    n_needed = 0 if target.is_reached(target.now, until) else None
     steps = min(budget if until is None else max(budget, _MAX_STEPS), len(influence))
     documents, expected, remaining = [], [], target.now
     for step in range(0 if n_needed == 0 else steps):
@@ -494,7 +494,7 @@ def plan(influence: Influence, target: Target, budget: int, until: float | None 
             remaining = after
             documents.append(influence.document[best])
             expected.append(target.total(after, until))
-        if until is not None and n_needed is None and target.total(after, until) <= until:
+        if n_needed is None and target.is_reached(after, until):
             n_needed = step + 1
     return Plan(np.array(documents, dtype=np.intp), np.array(expected, dtype=float), remaining, n_needed)
 

@@ -18,6 +18,7 @@ from bayespool.posterior.drawing import CELLS
 MAX_DOCUMENTS = 5000
 """Maximum number of documents considered, chosen by largest share in the variance."""
 _MAX_DOCUMENTS_ON_TOPIC = 300  # for a measure that is no sum
+_ROUNDING = 1e-9  # of widths and chances
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +231,10 @@ class Target:
         share = np.divide(later, at_first, out=np.ones_like(later), where=at_first > 0)
         return np.asarray(self.now * np.minimum(share, 1))
 
+    def is_reached(self, single: FloatArray, until: float | None) -> bool:
+        """Return whether the overall quantity is at most ``until``, but for rounding."""
+        return until is not None and self.total(single, until) <= until + _ROUNDING
+
     def criterion(self, until: float | None = None) -> str:
         """Return the name of the quantity `total`."""
         if self.goal != "interval":
@@ -252,7 +257,7 @@ class Target:
         counts as narrow enough unless another exceeds ``until``.
         """
         still_open = np.where(remaining > 0, self.remaining_part(before, remaining), 0.0)
-        if self.goal == "interval" and until is not None and (wide := still_open > until).any():
+        if self.goal == "interval" and until is not None and (wide := still_open > until + _ROUNDING).any():
             still_open = np.where(wide, still_open, 0.0)
         return np.divide(still_open, remaining, out=np.zeros_like(remaining), where=remaining > 0)
 

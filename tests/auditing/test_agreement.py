@@ -119,7 +119,12 @@ def test_people_are_asked_on_the_command_line(run: Callable[..., Outcome], tmp_p
     rows = [json.loads(line) for line in files["tasks.jsonl"].read_text().splitlines()]
     assert len(rows) == 20
     assert all(row["text"] == f"text {row['doc_id'][1:]}" for row in rows)
-    outcome = run(*asked, "--qrels", files["people.txt"])
+    files["texts.tsv"].write_text(f"{rows[0]['doc_id']}\ttext")
+    outcome = run(*asked, "--tasks", files["tasks.jsonl"], "--texts", files["texts.tsv"])
+    n_without = sum(row["doc_id"] != rows[0]["doc_id"] for row in rows)
+    assert f"texts.tsv: {n_without} of 20 documents have no text" in outcome.err
+    outcome = run(*asked, "--qrels", files["people.txt"], "--tasks", tmp_path / "more.jsonl")
+    assert "more.jsonl: not written, since judging may stop" in outcome.err
     assert "stop: the agreement is known to ±0.05" in outcome.out
     assert "--batch beside runs" in run(*asked, "--pool", files["people.txt"]).err
     assert "--texts without --tasks" in run(*asked, "--texts", files["texts.tsv"]).err

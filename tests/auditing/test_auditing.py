@@ -294,7 +294,7 @@ def test_it_says_who_is_the_best_and_stops(text: str) -> None:
     assert verdicts <= {"better", "worse"}
     best = verdicts == {"better"}
     assert (max(values, key=values.__getitem__) == found.run_ids[0]) == best
-    said = "north-1 is the best of 4 runs; guaranteed at 95 % for all together, by "
+    said = "north-1 is the best of 4 runs; guaranteed at 95 % by "
     assert found.sentences()[1].startswith(said) == best
     assert found.sentences()[-2] == "stop: each difference has a sign"
     assert found.n_judged < len(found.urns[0])

@@ -196,13 +196,13 @@ def test_an_option_or_a_command_that_went_says_what_to_write(run: Callable[..., 
         for flag in flags.split():
             done = run(command, flag, "x")
             said = f"error: there is no {flag} any more; write {FORMER_OPTIONS[flag]}\n"
-            assert (done.status, done.out, done.err) == (1, "", said), command
+            assert (done.status, done.out, done.err) == (2, "", said), command
     for flag, now in OPTIONS_OF_OTHERS.items():
-        done = run("score", flag, "x")
-        assert (done.status, done.err) == (1, f"error: there is no {flag}; write {now}\n")
+        done = run("judge-next" if now == "--judged" else "score", flag, "x")
+        assert (done.status, done.err) == (2, f"error: there is no {flag}; write {now}\n")
     for former, now in FORMER_COMMANDS.items():
         done = run(former, "--qrels", "x")
-        assert (done.status, done.err) == (1, f"error: there is no command {former} any more; write {now}\n")
+        assert (done.status, done.err) == (2, f"error: there is no command {former} any more; write {now}\n")
         assert now.split()[0] in COMMANDS
     known = {flag for command in COMMANDS for p in options_of(command) for flag in p.opts}
     for text in FORMER_OPTIONS.values():  # what it names is there

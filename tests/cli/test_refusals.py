@@ -89,7 +89,10 @@ def test_wrong_option_is_told_and_nothing_is_written(
     run: Callable[..., Outcome], small_example: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for wrong, message in [
-        (["-m", "AP"], r"measure 'AP': it needs a cutoff, which says how deep .*; write AP@1000"),
+        (
+            ["-m", "AP"],
+            r"measure 'AP': it needs a cutoff, which says .*; write AP@10, or AP@1000 for whole runs",
+        ),
         (["--estimators", "background(e=7)"], r"constant e cannot be 7; at least 0 and at most 1"),
         (
             ["--estimators", "posterior-background", "--posterior", "zz=Normal(0,1)"],

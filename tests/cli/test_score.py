@@ -113,7 +113,7 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
         f"note: {said}"
     )
     assert "pool: no pooled run among 2 runs" in done.err
-    assert re.search(r"^note: \d+ of bookkeeping: notes\(\) and files have it$", done.out, re.MULTILINE)
+    assert re.search(r"^note: 1 minor note left out; files have it$", done.out, re.MULTILINE)
     assert done.out.count("no pool, posteriors on priors alone") == 3  # the title, and a sentence of each run
     for name in ("new-a", "new-b"):
         (row,) = [line.split() for line in done.out.splitlines() if line.startswith(f" {name} ")]

@@ -76,6 +76,8 @@ ORGANIZATIONS = {
     "quotes": (b'run_id,organization\n"a","X, ""Y"""\n', {"a": 'X, "Y"'}),
     "blanks and blank lines": (b"\n run_id , organization \n\n a , A b \n , \n", {"a": "A b"}),
     "same line twice": (b"run_id,organization\na,A\na,A\n", {"a": "A"}),
+    "types": (b"run_id,type\na,nnlm\n", {"a": "nnlm"}),
+    "organization before type": (b"run_id,type,organization\na,nnlm,A\n", {"a": "A"}),
     "Latin-1": ("run_id,organization\na,Zürich\n".encode("latin-1"), {"a": "Zürich"}),
     "XML of another encoding": (
         '<?xml version="1.0" encoding="ISO-8859-1"?>\n'

@@ -65,6 +65,22 @@ def test_labels_are_evidence_where_the_judgments_are_a_sample() -> None:
     assert with_labels.to_frame("runs").equals(again.to_frame("runs"))
 
 
+def test_sentences_have_all_shares_and_narrow_intervals_a_note() -> None:
+    result = keep_judgments(small(), "nDCG@10", keep=[0.5, 1], estimators="as-judged", n_samples=1)
+    half = result.to_frame("summary").iloc[0]
+    (said,) = result.sentences()
+    assert f"nDCG@10: with 50 % (100 %) of {result.n_judged} judgments kept" in said
+    assert f"is {half['kendall_tau_b']:.3f} (1.000) as judged" in said
+    assert said.endswith(f"errors are {half['mae']:.4f} (0.0000) as judged")
+    assert result.read()[0].caption.startswith("nDCG@10, ")
+    assert not any("intervals contain only" in note for note in result.notes())
+    rows = result._rows.assign(covered_95=np.arange(len(result._rows)) % 4 > 0)
+    narrow = dataclasses.replace(result, _rows=rows.assign(n_unjudged=1))
+    (said,) = (note for note in narrow.notes() if "intervals contain only" in note)
+    share = narrow.to_frame("summary")["coverage_95"].min()
+    assert said.startswith(f"nDCG@10 by as-judged: 95 % intervals contain only {100 * share:.1f} % of")
+
+
 @pytest.mark.parametrize("keep", [[0], [1.5], []])
 def test_shares_are_checked(keep: list[float]) -> None:
     with pytest.raises(InputError, match="keep"):

@@ -207,7 +207,7 @@ def test_without_a_cutoff_it_is_said_how_to_write_it() -> None:
     for name in sorted(TAKEN - {"RBP"}):
         said = str(refused(parse_measure, name))
         assert said.startswith(f"measure '{name}': "), name
-        assert said.endswith(f"; write {type(parse_measure(f'{name}@10')).name}@1000"), name
+        assert said.endswith(f"{type(parse_measure(f'{name}@10')).name}@1000 for whole runs"), name
 
 
 def test_condensed_lists_are_an_estimator() -> None:

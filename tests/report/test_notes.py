@@ -40,7 +40,7 @@ def test_bookkeeping_is_counted_after_the_gravest() -> None:
         "u: nothing unjudged",
         "b: nothing unjudged",
     ]
-    counted = "2 of bookkeeping: notes() and files have them"
+    counted = "2 minor notes left out; files have them"
     assert brief_notes(notes) == ["no pool: priors", "judged twice: 2 documents", counted]
 
 

@@ -372,7 +372,7 @@ def test_where_judging_may_stop() -> None:
         planned = plan(one_run, widths(0.2), 2, until)
         assert (len(planned.unknown), planned.n_needed) == (2, n), until
         assert planned.remaining == pytest.approx([0.2 * np.sqrt(2 / 4)])  # after the two, not after all
-    for until in (0.2, 0.25):
+    for until in (0.2 - 1e-15, 0.25):
         planned = plan(one_run, widths(0.2), 2, until)
         assert (len(planned.unknown), len(planned.expected), planned.n_needed) == (0, 0, 0)
         assert planned.remaining.tolist() == [0.2]
@@ -509,7 +509,9 @@ def test_narrow_enough_is_a_third_of_the_interval_over_topics() -> None:
     width = 2 * student.ppf(0.975, n_topics - 1) * deviation.mean()
     assert found.metadata["topic_width"] == pytest.approx(width)
     (said,) = [text for text in found.sentences() if text.startswith("narrow enough")]
-    assert said.startswith(f"narrow enough: {width / 3:.4f}, a third of what the choice of {n_topics} topics")
+    assert said.startswith(
+        f"narrow enough is {width / 3:.4f}: it widens the uncertainty of {n_topics} topics"
+    )
     assert said.endswith("more topics tell more than more judgments") == (found.target.now.max() <= width / 3)
 
 

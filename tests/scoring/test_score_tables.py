@@ -194,7 +194,7 @@ LEGEND = (
     "nonrelevant. Unjudged: share of the ranks that the measure looks at."
 )
 LAMBDA = "λ: the indicator of pool bias, above 0 where anti-precision corrects."
-NOTE = "note: s2: 1 of 3 topics missing from the run note: 2 of bookkeeping: notes() and files have them"
+NOTE = "note: s2: 1 of 3 topics missing from the run note: 2 minor notes left out; files have them"
 
 
 def below(table: str, text: str) -> str:
