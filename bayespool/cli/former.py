@@ -46,7 +46,7 @@ OPTIONS_OF_OTHERS: dict[str, str] = {
     "--own-judgments": "--judged",
     "--run": "the files of runs without an option",
 }
-"""What to write in place of options that other programs or commands have, by option."""
+"""Replacements of options that other programs or commands have, by option."""
 
 FORMER_COMMANDS: dict[str, str] = {
     "pool-width": "random-pools",

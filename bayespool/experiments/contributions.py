@@ -1,4 +1,4 @@
-"""What organizations brought to a pool, and where documents are unjudged: facts of a card."""
+"""Contributions of organizations to a pool, and unjudged documents by topic: facts of a card."""
 
 from __future__ import annotations
 

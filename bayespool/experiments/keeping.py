@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -65,8 +65,8 @@ class KeptJudgments(Design):
 
     def conceal(self, collection: Collection, part: Part, settings: KeptJudgmentsSettings) -> Collection:
         """Return the collection whose judgments are a published random sample of the documents judged."""
-        share, k = part.seeds
-        kept = keep_share(collection, float(str(share)), seed_of(settings.random_seed, self.name, k))
+        share, k = cast("tuple[float, int]", part.seeds)
+        kept = keep_share(collection, share, seed_of(settings.random_seed, self.name, k))
         stratum = np.where(collection.judged, 0, -1).astype(np.int32)
         inclusion = np.where(kept, stratum_shares(stratum, kept, collection.pair_topic), np.nan)
         sample = Sample(inclusion=inclusion, stratum=stratum, candidates=collection.judged)

@@ -264,12 +264,10 @@ class KeptJudgmentsSettings(ExperimentSettings):
         super().__post_init__()
         for share in self.keep:
             check_number("keep", share, above=0, most=1)
-        posteriors = {
-            label: replace(estimator, together=True)
-            for label, estimator in self.estimators
-            if isinstance(estimator, PosteriorEstimator)
-        }
-        estimators = tuple((label, posteriors.get(label, each)) for label, each in self.estimators)
+        estimators = tuple(
+            (label, replace(each, together=True) if isinstance(each, PosteriorEstimator) else each)
+            for label, each in self.estimators
+        )
         object.__setattr__(self, "estimators", estimators)
         # one ideal ranking, so that a score from few judgments is of the same measure as that from all
         object.__setattr__(self, "measures", with_ideal(self.measures, "shared"))
