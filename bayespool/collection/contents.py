@@ -122,6 +122,8 @@ class Collection(ReadOnlyArrays):
         Where documents tie in that order; runs without a tie are left out.
     strange_topics : tuple of StrangeTopics
         Runs with topics that the qrels lack, and without some that they have.
+    formerly_pooled_run_ids : tuple of str
+        Runs that were taken out of the pool (`unpool`).
     """
 
     run_ids: tuple[str, ...]
@@ -148,6 +150,7 @@ class Collection(ReadOnlyArrays):
     order: Order = "score"
     ties: tuple[Ties, ...] = ()
     strange_topics: tuple[StrangeTopics, ...] = ()
+    formerly_pooled_run_ids: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
@@ -351,7 +354,7 @@ class Collection(ReadOnlyArrays):
         """
         if isinstance(pool, int):
             pool = DepthPool.even(pool, len(self.run_ids))
-        return dataclasses.replace(self, pooled=pooled, pool=pool)
+        return dataclasses.replace(self, pooled=pooled, pool=pool, formerly_pooled_run_ids=())
 
     @property
     def contributors(self) -> OrderArray:

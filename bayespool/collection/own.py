@@ -151,7 +151,18 @@ def leave_pool(collection: AnyCollection, leaving: BoolArray, depth: int | None 
     smaller, known = whole.without_judgments(gone), pool.known_relevance(whole)
     new = inside & smaller.may_be_relevant & (known != UNJUDGED)
     relevance = np.where(new, known, smaller.relevance)
-    smaller = dataclasses.replace(smaller, pooled=pooled, pool=pool, relevance=relevance, scope_notes=notes)
+    former = (
+        *collection.formerly_pooled_run_ids,
+        *(collection.run_ids[i] for i in np.flatnonzero(collection.pooled & leaving)),
+    )
+    smaller = dataclasses.replace(
+        smaller,
+        pooled=pooled,
+        pool=pool,
+        relevance=relevance,
+        scope_notes=notes,
+        formerly_pooled_run_ids=former,
+    )
     return activate_own_judgments(smaller)
 
 

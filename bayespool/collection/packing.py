@@ -122,6 +122,7 @@ def pool_alone(collection: Collection, ranks: int | None = None) -> Collection:
         pool=pool.select_runs(index),
         attributed_run=np.full(int(kept.sum()), -1, dtype=np.int32),
         given_run_ids=(),
+        formerly_pooled_run_ids=(),
         user_organization=-1,
         score=None,
         judges=tuple(Judge(judge.name, judge.label[kept]) for judge in collection.judges),

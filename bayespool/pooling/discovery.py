@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -158,19 +159,8 @@ def describe_pool(collection: Collection) -> PoolReport:
     inside = collection.in_pool()
     pooled = np.flatnonzero(collection.pooled)
     depths, n_runs = np.unique(collection.run_depths(pooled), return_counts=True)
-    is_given = np.isin(np.array(collection.run_ids, dtype=object), collection.given_run_ids)
     pool, n_judged, n_unexplained = collection.pool, int(judged.sum()), int((judged & ~inside).sum())
-    by_strategy, candidates = isinstance(pool, StrategyPool), collection.pooled | ~is_given
-    n_others, doubts = int(candidates.sum()) - len(pooled), list[str]()
-    # judgments that the pool does not explain are no reason where all runs at hand are in it: others
-    # contributed, or judging went on
-    if len(pooled) and n_others and 2 * n_unexplained > n_judged:
-        doubts.append(
-            f"it explains less than half of the judgments, and {n_others} of "
-            f"{counted(int(candidates.sum()), 'run')} of the campaign are not in it"
-        )
-    if len(pooled) and not by_strategy:
-        doubts += PoolPlausibility.of(collection, np.flatnonzero(candidates)).objections
+    by_strategy, n_candidates = isinstance(pool, StrategyPool), int(_may_be_pooled(collection).sum())
     n_organizations = len(np.unique(collection.organization[pooled]))
     evidence = "" if n_organizations > 1 else "priors alone"
     if evidence and collection.sample is not None:
@@ -188,7 +178,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         n_judged=n_judged,
         n_unexplained=n_unexplained,
         depths=tuple((int(d), int(n)) for d, n in zip(depths[::-1], n_runs[::-1], strict=True)),
-        n_candidates=int(candidates.sum()),
+        n_candidates=n_candidates,
         alternative=pool.alternative if isinstance(pool, DepthPool) else "",
         negatives=str(collection.negatives),
         strategy=str(pool) if by_strategy else "",
@@ -197,9 +187,44 @@ def describe_pool(collection: Collection) -> PoolReport:
         topics=collection.topic_note,
         is_sparse=collection.is_sparse,
         audits=() if collection.own is None else collection.own.notes,
-        doubts=tuple(doubts),
+        doubts=_doubts(collection) if len(pooled) else (),
         evidence=evidence,
     )
+
+
+def _may_be_pooled(collection: Collection) -> BoolArray:
+    """Return a mask of runs that may have been pooled, shape (run,): all but those to score."""
+    to_score = {*collection.given_run_ids, *collection.formerly_pooled_run_ids}
+    return np.asarray(collection.pooled | [run not in to_score for run in collection.run_ids])
+
+
+def _doubts(collection: Collection) -> tuple[str, ...]:
+    """Return reasons to doubt the pool, with the runs that were taken out of it as if they were in it."""
+    whole = _with_former_runs(collection)
+    judged, inside = whole.judged, whole.in_pool()
+    candidates, n_pooled, doubts = _may_be_pooled(whole), int(whole.pooled.sum()), list[str]()
+    n_others = int(candidates.sum()) - n_pooled
+    # judgments that the pool does not explain are no reason where all runs at hand are in it: others
+    # contributed, or judging went on
+    if n_others and 2 * int((judged & ~inside).sum()) > int(judged.sum()):
+        doubts.append(
+            f"it explains less than half of the judgments, and {n_others} of "
+            f"{counted(int(candidates.sum()), 'run')} of the campaign are not in it"
+        )
+    if not isinstance(whole.pool, StrategyPool):
+        doubts += PoolPlausibility.of(whole, np.flatnonzero(candidates)).objections
+    return tuple(doubts)
+
+
+def _with_former_runs(collection: Collection) -> Collection:
+    """Return the collection with runs back in the pool that were taken out, and their documents judged."""
+    if not collection.formerly_pooled_run_ids:
+        return collection
+    pooled = collection.pooled.copy()
+    pooled[collection.run_index(collection.formerly_pooled_run_ids)] = True
+    whole = collection.with_pool(pooled, collection.pool)
+    gone = whole.in_pool() & ~collection.in_pool() & ~collection.judged
+    return dataclasses.replace(whole, relevance=np.where(gone, np.int16(0), collection.relevance))
 
 
 def discover_pool(

@@ -114,8 +114,8 @@ def conditions(metadata: Mapping[str, Any], measures: Iterable[object], far: Ite
     if pool.get("n_organizations", 2) < 2:
         which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
         texts.append(f"{which}, posteriors on {pool.get('evidence') or 'priors alone'}")
-    elif pool.get("doubts"):
-        texts.append("the pool is in doubt")
+    elif doubts := pool.get("doubts"):
+        texts.append(f"the pool is in doubt: {', and '.join(doubts)}")
     depth = 0 if pool.get("strategy") else pool.get("depth", 0)
     cutoffs = [text for measure in measures if (text := str(measure).rpartition("@")[2]).isdigit()]
     if max(map(int, cutoffs), default=0) > depth > 0 and metadata.get("estimand", "complete") == "complete":

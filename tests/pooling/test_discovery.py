@@ -15,6 +15,7 @@ from depths import DEEP, collection_of
 from each import cases
 from hypothesis import given
 from real import read_real
+from small import small
 from toys import from_rankings, judged, toy_collection
 
 from bayespool.collection import Collection
@@ -341,6 +342,39 @@ def test_some_of_the_organizations_are_a_pool() -> None:
     names = [whole.run_ids[i] for i in np.flatnonzero(whole.pooled & (whole.organization < 4))]
     found = discover_pool(whole, names)
     assert (set(found.pooled_run_ids), found.pool_depth) == (set(names), 10)
+
+
+def judged_beyond(collection: Collection, share: float) -> Collection:
+    """The collection with documents below its pool judged nonrelevant, up to a share of all judgments."""
+    below, n_judged = np.flatnonzero(~collection.judged & ~collection.in_pool()), int(collection.judged.sum())
+    relevance = collection.relevance.copy()
+    relevance[below[: round(n_judged * share / (1 - share))]] = 0
+    return dataclasses.replace(collection, relevance=relevance)
+
+
+@pytest.mark.parametrize("n_others", [0, 1])
+def test_runs_that_leave_the_pool_are_no_reason_to_doubt_it(n_others: int) -> None:
+    """45 % of the judgments are unexplained, and above half once half of the runs have left."""
+    whole = judged_beyond(dataclasses.replace(small(), given_run_ids=("new-a", "new-b")[n_others:]), 0.45)
+    assert not describe_pool(whole).doubts
+    smaller = whole.unpool([run for run in whole.pooled_run_ids if run.endswith("-1")])
+    report = describe_pool(smaller)
+    assert 2 * report.n_unexplained > report.n_judged
+    assert (report.doubts, report.warning_text) == ((), "")
+    assert report.n_candidates == len(smaller.pooled_run_ids) + n_others
+    # the judgments that there are, of a pool that was never larger
+    assert describe_pool(smaller.with_pool(smaller.pooled, 10)).doubts
+
+
+def test_a_pool_in_doubt_stays_so_for_the_same_reason_when_runs_leave() -> None:
+    whole = judged_beyond(dataclasses.replace(small(), given_run_ids=("new-a",)), 0.6)
+    doubts = describe_pool(whole).doubts
+    assert doubts == (
+        "it explains less than half of the judgments, and 1 of 8 runs of the campaign are not in it",
+    )
+    assert describe_pool(whole.unpool(whole.pooled_run_ids[:1])).doubts == doubts
+    organization = whole.organizations[whole.organization[whole.pooled][-1]]
+    assert describe_pool(whole.unpool(organization=organization)).doubts == doubts
 
 
 def test_lone_documents_are_compared_with_what_is_below_the_pool() -> None:

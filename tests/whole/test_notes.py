@@ -207,11 +207,14 @@ def test_doubt_of_the_pool_is_in_every_output(tmp_path: Path) -> None:
     compared = compare(collection, ["new-a", "new-b"], "P@10", estimators="as-judged")
     for result in (scores, compared):
         assert result.notes()[0] == doubt
-        for ending in (".tex", ".md", ".html"):
-            assert doubt in " ".join(result.text(ending).replace("%", " ").split())
-        assert doubt in str(content(result, ".json"))
         result.write_report(tmp_path / "report.html")
-        assert doubt in (tmp_path / "report.html").read_text(encoding="utf-8")
+        outputs = [result.text(ending) for ending in (".tex", ".md", ".html")]
+        outputs += [str(content(result, ".json")), (tmp_path / "report.html").read_text(encoding="utf-8")]
+        outputs += [printed(partial(print_result, result)), *result.sentences()]
+        for text in outputs:  # never without its reason
+            words = " ".join(text.replace("%", " ").split())
+            assert words.count(doubt) == words.count("the pool is in doubt")
+        assert all(doubt in " ".join(text.replace("%", " ").split()) for text in outputs[:6])
     # runs that leave a pool which is in no doubt bring none
     unpooled = score(load_example(), unpool="north", measures="P@10", estimators="as-judged")
     assert unpooled.metadata["pool_notes"] == []
