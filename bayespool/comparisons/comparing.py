@@ -11,7 +11,7 @@ import numpy as np
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import Systems, expect_collection, group_systems, parse_systems
-from bayespool.comparisons.comparison import Comparison, TestKey, compared_pairs
+from bayespool.comparisons.comparison import Comparison, TestKey
 from bayespool.comparisons.draws import (
     DRAW_TESTS,
     DrawComparison,
@@ -20,6 +20,7 @@ from bayespool.comparisons.draws import (
     draws_in_scope,
     significant_draws,
 )
+from bayespool.comparisons.pairs import CommonTopics, compare_on_common_topics, compared_pairs
 from bayespool.comparisons.sentences import chance_text
 from bayespool.comparisons.significance import (
     adjust_p_values,
@@ -37,6 +38,7 @@ from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior, shared_settings
 from bayespool.scoring import Scores
 from bayespool.scoring.estimators import parse_estimators, with_as_judged
+from bayespool.scoring.score_tables import missing_topics
 from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import (
@@ -316,6 +318,8 @@ def compare_scores(
     p: dict[TestKey, FloatArray] = {}
     adjusted: dict[TestKey, FloatArray] = {}
     significant: dict[TestKey, SignificantDraws] = {}
+    common: dict[TestKey, CommonTopics] = {}
+    has_topic = scores.has_topic
     for e in scores.estimates:
         if report is not None:
             report(f"comparing: {e.method} {without_shared_ideal(str(e.measure))}")
@@ -327,6 +331,8 @@ def compare_scores(
                 adjusted[key] = dunnett(e.per_topic, scores.run_ids.index(baseline[0]))
             else:
                 adjusted[key] = adjust_p_values(p[key], applied, pairs)
+            tested = (p[key], adjusted[key], test, control, pairs)
+            common[key] = compare_on_common_topics(e.per_topic, has_topic, *tested, random_seed=random_seed)
             if e.draws is not None and test in DRAW_TESTS and not e.measure.describes_judgments:
                 significant[key] = significant_draws(
                     e.draws.on_grid(), test=test, level=level, control=applied, pairs=pairs
@@ -350,6 +356,7 @@ def compare_scores(
         systems=systems,
         baseline=baseline,
         bounds=bounds or {},
+        common=common,
         metadata={**scores.metadata, **described(scope=scope, **testing, random_seed=random_seed)},
     )
 
@@ -505,7 +512,18 @@ def gate(
     sentence = (
         f"{verdict}: the {measure} of {pair[1]} − {pair[0]} on {_SCOPES[scope]} is {difference(mean, 3)} "
         f"({ends}, {estimator.name}); the chance that it is at least {-margin or 0:g} is "
-        f"{chance_text(chance)}, and a verdict needs {probability:g}."
+        f"{chance_text(chance)}, and a verdict needs {probability:g}{_missing_clause(scores, pair)}."
     )
     decision = {"run_ids": list(pair), "verdict": verdict, "status": _STATUS[verdict], "ci_prob": ci_prob}
     return Gate(verdict, sentence, **numbers, metadata={**scores.metadata, "gate": decision | numbers})
+
+
+def _missing_clause(scores: Scores, pair: Sequence[str]) -> str:
+    """Return a clause on topics that a run lacks, and on the new run's lead on those that both have."""
+    if not (missing := missing_topics(scores.metadata)):
+        return ""
+    if not (both := scores.has_topic.all(axis=0)).any():
+        return f"; {missing}: no topic is common to both"
+    old, new = (scores.estimates[0].per_topic[scores.run_ids.index(run), both].mean() for run in pair)
+    n = int(both.sum())
+    return f"; {missing}: on the {counted(n, 'topic')} that both have it is {difference(new - old, 3)}"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, get_args
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection.contents import Systems
 from bayespool.comparisons.draws import (
     DrawComparison,
@@ -22,6 +21,7 @@ from bayespool.comparisons.draws import (
     groups_with_shared_draws,
     is_compared_across,
 )
+from bayespool.comparisons.pairs import COMMON_COLUMNS, CommonTopics, compared_pairs, pair_frame
 from bayespool.comparisons.reliability import (
     all_system_scores,
     dependability,
@@ -47,41 +47,6 @@ from bayespool.tables.table import Table
 _RELIABILITY_CITED = ("brennan-2001", "bodoff-li-2007", "urbano-marrero-martin-2013")
 _COEFFICIENTS = {"generalizability": generalizability, "dependability": dependability}
 TestKey = tuple[Measure, str, SignificanceTest]
-
-
-def pair_frame(
-    run_ids: Sequence[str],
-    keys: Mapping[str, object],
-    matrices: Mapping[str, npt.NDArray[Any]],
-    pairs: Pairs | None = None,
-) -> pd.DataFrame:
-    """Return a frame with one row per pair of runs, from matrices of shape (run, run)."""
-    first, second = pairs or np.triu_indices(len(run_ids), 1)
-    ids = np.array(run_ids, dtype=object)
-    columns: dict[str, Any] = {**keys, "run_a": ids[first], "run_b": ids[second]}
-    return pd.DataFrame(columns | {name: matrix[first, second] for name, matrix in matrices.items()})
-
-
-def count_pairs(runs: Sized) -> int:
-    """Return the number of pairs of runs."""
-    return math.comb(len(runs), 2)
-
-
-def compared_pairs(run_ids: Sequence[str], baseline: Sequence[str]) -> Pairs:
-    """Return the places of the runs of each pair: all pairs, or each other run and each baseline.
-
-    Examples
-    --------
-    >>> first, second = compared_pairs(["a", "b", "c"], ["b"])
-    >>> first.tolist(), second.tolist()
-    ([0, 2], [1, 1])
-    """
-    if not baseline:
-        first, second = np.triu_indices(len(run_ids), 1)
-        return first, second
-    places = [list(run_ids).index(run) for run in baseline]
-    others = [place for place in range(len(run_ids)) if place not in places]
-    return np.tile(others, len(places)), np.repeat(places, len(others))
 
 
 @renamed_attributes(system_scores="variance", system_variance="variance")
@@ -119,6 +84,8 @@ class Comparison(Result):
     bounds : mapping of Measure to (ndarray of float, ndarray of float), shape (pair,) each
         Least and greatest difference on these topics of each pair, over all completions of the judgments
         (`bayespool.evidence.difference_bounds`).
+    common : mapping of (Measure, method, test) to CommonTopics
+        Differences and p-values on the topics that both runs of a pair have.
     own_scores : mapping of (Measure, method) to Estimates
         Scores over the ideal ranking of each run alone, from the same draws, for measures over a shared one.
     arrangement : Arrangement
@@ -141,6 +108,7 @@ class Comparison(Result):
     systems: Systems = ()
     baseline: tuple[str, ...] = ()
     bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+    common: Mapping[TestKey, CommonTopics] = field(default_factory=dict)
     own_scores: Mapping[tuple[Measure, str], Estimates] = field(default_factory=dict)
     arrangement: Arrangement = field(default_factory=Arrangement)
 
@@ -258,15 +226,17 @@ class Comparison(Result):
             ``prob_less``
             (a greater than, equal to, less than b; ``(prob_greater + prob_less) + prob_equal`` is 1 to the
             bit), ``rope``, ``prob_equivalent`` (the difference is no more than ``rope``), ``as_judged``
-            (difference as judged, a minus b), ``p`` (adjusted, of the first test as judged) and ``risk`` (of
-            a reversal, by the first test as in `significance`). A method without draws has only the
-            difference on these topics.
+            (difference as judged, a minus b), ``p`` (adjusted, of the first test as judged), ``n_common``,
+            ``difference_common`` and ``p_common`` (these two as judged on the topics that both runs have,
+            and their number) and ``risk`` (of a reversal, by the first test as in `significance`). A method
+            without draws has only the difference on these topics.
         """
         frames, test = [], self.tests[0]
         for e in self.scores.estimates:
             judged = self.scores[AS_JUDGED, e.measure].value
             shared = {"as_judged": np.subtract.outer(judged, judged)}
             shared["p"] = self.p_adjusted[e.measure, AS_JUDGED, test]
+            shared |= self.common[e.measure, AS_JUDGED, test].columns
             if s := self.significant.get((e.measure, e.method, test)):
                 shared["risk"] = s.reversal_risk(self.better_as_judged(e.measure, test))
             if e.draws is None:
@@ -293,7 +263,8 @@ class Comparison(Result):
             "prob_equivalent",
             "as_judged",
         ]
-        return pd.concat(frames, ignore_index=True).reindex(columns=[*columns, "p", "risk"])
+        columns += ["p", *COMMON_COLUMNS, "risk"]
+        return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
     def runs(self) -> pd.DataFrame:
         """Return a leaderboard with each run's score, possible ranks and significantly worse runs.
@@ -435,9 +406,12 @@ class Comparison(Result):
         pandas.DataFrame
             One row per measure, method, test and pair: ``measure``, ``method``, ``scope`` (``population``),
             ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``effect_size`` (as
-            `bayespool.comparisons.effect_sizes`), ``p_value``, ``control``, ``p_adjusted``, ``level``,
+            `bayespool.comparisons.effect_sizes`), ``p_value``, ``control``, ``p_adjusted``, ``n_common``,
+            ``difference_common`` and ``p_common`` (number of topics that both runs have, difference and
+            adjusted p-value on them), ``level``,
             ``significant`` (of draws whose tests are repeated, what `announced_order` announces; else missing
-            without a p-value, for means of draws that vary, and where it `is_in_doubt`); for methods with
+            without a p-value, for means of draws that vary, and where it `is_in_doubt`; missing where
+            `is_by_missing_topics`); for methods with
             draws and repeated tests also ``prob_significant``, ``prob_significant_greater`` and ``…_less`` (a
             significantly greater, less than b). ``reversal_risk``, of what the method finds significant: the
             chance that completed judgments do not confirm it in that direction. ``prob_sign_change``: that
@@ -454,6 +428,7 @@ class Comparison(Result):
             is_undefined |= (adjusted <= self.level) & self.is_in_doubt(measure, method, test)
             significant = np.where(is_undefined, np.nan, adjusted <= self.level)
             matrices |= {"p_adjusted": adjusted, "significant": significant}
+            matrices |= self.common[measure, method, test].columns
             better = (adjusted <= self.level) & (matrices["difference"] > 0)
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
@@ -465,6 +440,8 @@ class Comparison(Result):
                     "prob_significant_less": s.n_greater.T / s.n_draws,
                 }
             drawn = method if e.draws is not None else self.shown_method(measure)
+            by_missing = self.is_by_missing_topics(measure, method, test)
+            matrices["significant"] = np.where(by_missing, np.nan, matrices["significant"])
             if (measure, drawn, test) in self.significant:
                 matrices["reversal_risk"] = self.significant[measure, drawn, test].reversal_risk(better)
             if (sign_change := self.prob_sign_change(measure, method)) is not None:
@@ -473,7 +450,8 @@ class Comparison(Result):
             keys = {"scope": "population", "test": test, "control": control, "level": self.level}
             frames.append(self._pairs(e, keys, matrices))
         columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference"]
-        columns += ["effect_size", "p_value", "control", "p_adjusted", "level", "significant"]
+        columns += ["effect_size", "p_value", "control", "p_adjusted", *COMMON_COLUMNS]
+        columns += ["level", "significant"]
         columns += [f"prob_significant{way}" for way in ("", "_greater", "_less")]
         columns += ["reversal_risk", "prob_sign_change"]
         frame = pd.concat(frames, ignore_index=True).reindex(columns=columns)
@@ -501,6 +479,15 @@ class Comparison(Result):
         sure = ahead & is_sure
         return np.asarray(~(sure | sure.T))
 
+    def is_by_missing_topics(self, measure: Measure, method: str, test: SignificanceTest) -> BoolArray:
+        """Return where a difference is significant with missing topics as 0 and not on the topics that both
+        runs have, shape (run, run).
+        """
+        value, common = self.scores[method, measure].value, self.common[measure, method, test]
+        is_open = common.n < len(self.scores.query_ids)
+        is_open &= ~common.confirms(np.subtract.outer(value, value), self.level)
+        return np.asarray(is_open & (self.p_adjusted[measure, method, test] <= self.level))
+
     def prob_sign_change(self, measure: Measure, method: str) -> FloatArray | None:
         """Return the chance that judging changes the sign of a method's differences, shape (run, run).
 
@@ -519,8 +506,10 @@ class Comparison(Result):
         return significant & (np.subtract.outer(value, value) > 0)
 
     def announced_as_judged(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
-        """Return where `better_as_judged` is so and not in doubt, shape (run, run)."""
-        return self.better_as_judged(measure, test) & ~self.is_in_doubt(measure, AS_JUDGED, test)
+        """Return where `better_as_judged` is so, not in doubt and not by missing topics, shape (run, run)."""
+        silent = self.is_in_doubt(measure, AS_JUDGED, test)
+        silent |= self.is_by_missing_topics(measure, AS_JUDGED, test)
+        return self.better_as_judged(measure, test) & ~silent
 
     def reliability(self) -> pd.DataFrame:
         """Return reliability coefficients for the comparison, per measure and method.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayespool.arrays import BoolArray, FloatArray
-from bayespool.comparisons.comparison import count_pairs
+from bayespool.comparisons.pairs import count_pairs
 from bayespool.comparisons.tables import (
     COMPARISON_COLUMNS,
     PAIR,

@@ -23,9 +23,9 @@ from bayespool.arrays import FloatArray, IndexArray
 from bayespool.collection import Collection, rows
 from bayespool.collection.contents import expect_collection
 from bayespool.collection.rankings import ranked
-from bayespool.comparisons.comparison import pair_frame
 from bayespool.comparisons.draws import DRAW_TESTS, significant_draws
 from bayespool.comparisons.outcomes import Reversals
+from bayespool.comparisons.pairs import pair_frame
 from bayespool.comparisons.significance import (
     adjust_p_values,
     applied_control,

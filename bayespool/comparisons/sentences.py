@@ -13,7 +13,7 @@ from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import are_differences_sharp
 from bayespool.names import AS_JUDGED, Scope, SignificanceTest
-from bayespool.scoring.score_tables import conditions
+from bayespool.scoring.score_tables import conditions, missing_topics
 from bayespool.tables.formatting import (
     counted,
     difference,
@@ -55,7 +55,7 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
         groups = dict(iter(runs.groupby(["measure", "method", "scope"])))
         for measure, method, scope in comparison.draws:
             by = _conditional(comparison, method, [measure], comparison.run_ids)
-            rows = groups[str(measure), method, scope].assign(method=by)
+            rows = groups[str(measure), method, scope].assign(method=_with_missing(comparison, by))
             yield leaderboard_sentence(rows.to_dict("records"), n_topics)
     systems = comparison.variance().dropna(subset="value").query("scope != 'these-topics'")
     yield from map(system_sentence, systems.to_dict("records"))
@@ -65,7 +65,7 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
             for row in rows[rows["method"] == rows["method"].iloc[0]].to_dict("records"):
                 pair = row["run_a"], row["run_b"]
                 by = _conditional(comparison, row["method"], row["measures"].split(", "), pair)
-                yield across_sentence(row | {"method": by}, n_topics)
+                yield across_sentence(row | {"method": _with_missing(comparison, by, pair)}, n_topics)
 
 
 def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str]:
@@ -88,6 +88,11 @@ def _conditional(
     far = [run for run in run_ids if run in comparison.far_runs]
     condition = conditions(comparison.scores.metadata, measures, far)
     return f"{method}; {condition}" if condition else method
+
+
+def _with_missing(comparison: Comparison, by: str, run_ids: Sequence[str] | None = None) -> str:
+    """Return a method's name and conditions with the number of topics that runs lack."""
+    return "; ".join(text for text in (by, missing_topics(comparison.scores.metadata, run_ids)) if text)
 
 
 def _p(p: float) -> str:
@@ -143,15 +148,25 @@ def _baseline_sentence(comparison: Comparison, measure: Measure, method: str, ba
     others = [i for i, run in enumerate(comparison.run_ids) if run not in comparison.baseline]
     announced = comparison.announced_as_judged(measure, test)
     silent = comparison.better_as_judged(measure, test) & ~announced
-    groups = announced[:, place], announced[place], (silent | silent.T)[place]
-    higher, lower, doubtful = ([comparison.run_ids[i] for i in others if group[i]] for group in groups)
+    silent, by_missing = silent | silent.T, comparison.is_by_missing_topics(measure, AS_JUDGED, test)
+    groups = announced[:, place], announced[place], (silent & ~by_missing)[place], by_missing[place]
+    higher, lower, doubtful, missing = (
+        [comparison.run_ids[i] for i in others if group[i]] for group in groups
+    )
     named = [f" ({some_of(names)})" if names else "" for names in (higher, lower)]
     text = (
         f"Against {baseline}, {len(higher)} of {counted(len(others), 'run')} "
         f"{'has' if len(higher) == 1 else 'have'} a significantly higher {measure} as judged{named[0]} and "
         f"{len(lower)} a lower one{named[1]} at {comparison.level:g} ({test_text(comparison, test)})"
     )
-    text += f"; that of {some_of(doubtful)} is too uncertain to announce." if doubtful else "."
+    text += f"; that of {some_of(doubtful)} is too uncertain to announce" * bool(doubtful)
+    if lacking := missing_topics(comparison.scores.metadata):
+        text += f"; {lacking}"
+        text += (
+            f": on the topics that both have, that of {some_of(missing)} does not differ significantly"
+            * bool(missing)
+        )
+    text += "."
     if (draws := comparison.draws.get((measure, method, "these-topics"))) is None:
         return text
     first = max(others, key=lambda i: float(draws.difference[i, place]))
@@ -176,6 +191,8 @@ def _pair_sentence(
         a, b, lead = b, a, -lead
     run, other, way = comparison.run_ids[a], comparison.run_ids[b], "higher"
     where = _on_topics(len(comparison.scores.query_ids))
+    if missing := missing_topics(comparison.scores.metadata, (run, other)):
+        where += f" ({missing})"
     than, opening = f"than that of {other} ", where
     if comparison.baseline:
         if run in comparison.baseline:
@@ -205,7 +222,22 @@ def _pair_sentence(
         if (d := comparison.draws.get((measure, method, scope))) is not None:
             amount, chance = _amount(d.difference[a, b]), chance_text(d.prob_greater[a, b])
             text += sentence.format(amount=amount, ends=_ends(d, a, b), chance=chance, way=way)
-    return text + _significance_clause(comparison, (measure, method, test), a, b, is_certain=is_certain)
+    text += _significance_clause(comparison, (measure, method, test), a, b, is_certain=is_certain)
+    return text + _common_topics_sentence(comparison, (measure, AS_JUDGED, test), a, b)
+
+
+def _common_topics_sentence(comparison: Comparison, key: TestKey, a: int, b: int) -> str:
+    """Return a sentence on two runs on the topics that both have; empty where both have all."""
+    common = comparison.common[key]
+    if common.n[a, b] == len(comparison.scores.query_ids):
+        return ""
+    n, p = int(common.n[a, b]), float(common.p[a, b])
+    if not n:
+        return " No topic is common to both: the missing topics decide."
+    tested = "no test" if np.isnan(p) else _p(p)
+    text = f" On the {counted(n, 'topic')} that both have the difference is "
+    text += f"{_amount(common.difference[a, b])} ({tested})"
+    return text + (": the missing topics decide." if comparison.is_by_missing_topics(*key)[a, b] else ".")
 
 
 def _bounds_sentence(comparison: Comparison, a: int, b: int, measure: Measure) -> str:
@@ -337,6 +369,8 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     verb, condition = "is" if significant else "is not", ""
     if significant and comparison.is_in_doubt(measure, AS_JUDGED, test)[a, b]:
         verb, condition = "would be", " if all that is unjudged were nonrelevant"
+    if significant and comparison.common[measure, AS_JUDGED, test].n[a, b] < len(comparison.scores.query_ids):
+        condition += f"{',' * bool(condition)} with missing topics counted as 0"
     text = (
         f" On the existing judgments the difference of {_amount(value[a] - value[b])} {verb} significant at "
         f"{comparison.level:g}{condition} ({test_name}: {_p(p)}, effect size {letter} = {size:.2f})"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from bayespool.comparisons.pairs import COMMON_COLUMNS
 from bayespool.comparisons.significance import ANNOUNCED_SHARE
 from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
-from bayespool.scoring.score_tables import conditions
+from bayespool.scoring.score_tables import conditions, missing_topics
 from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement
@@ -120,6 +121,11 @@ COMPARISON_COLUMNS = PAIR | {
     "prob_sign_change": Column(
         "change\nof sign", "chance", "Chance that the difference has the other sign if all is judged."
     ),
+    "n_common": Column("common\ntopics", "count", "Number of topics that both runs have."),
+    "difference_common": Column(
+        "a − b on\ncommon", "difference", "The same difference on the topics that both runs have."
+    ),
+    "p_common": Column("p on\ncommon", "p-value", "Adjusted p-value on the topics that both runs have."),
     "coefficient": Column(
         "coefficient", "text", "generalizability: Eρ² of the order of runs; dependability: Φ."
     ),
@@ -216,7 +222,8 @@ def _views(comparison: Comparison, frame: pd.DataFrame, view: View, *by: str) ->
         condition = conditions(
             comparison.scores.metadata, str(where.get("measure", where.get("measures"))).split(", ")
         )
-        texts = where | {"about": f"{about}; {condition}".removesuffix("; "), "prob": prob}
+        clauses = [text for text in (about, missing_topics(comparison.scores.metadata), condition) if text]
+        texts = where | {"about": "; ".join(clauses), "prob": prob}
         title, note = (text.format(**texts) for text in (view.title, view.note))
         yield replace(view, title=title, note=note, where=where)
 
@@ -287,7 +294,11 @@ _MOST_DISAGREEING_VIEW = replace(
 
 def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
     """Yield views of significance tests, limited to the riskiest run pairs if there are many."""
-    for view in _views(comparison, significance, _TESTS_VIEW, "measure", "test"):
+    tests_view = _TESTS_VIEW
+    if missing_topics(comparison.scores.metadata):
+        columns = _TESTS_VIEW.columns
+        tests_view = replace(_TESTS_VIEW, columns=(*columns[:4], *COMMON_COLUMNS, *columns[4:]))
+    for view in _views(comparison, significance, tests_view, "measure", "test"):
         title = f"{view.title}{comparison.level:g} ({test_text(comparison, view.where['test'])})"
         rows = significance[(significance[list(view.where)] == view.where).all(axis=1)]
         view = replace(view, note=_verdict_note(comparison, rows))
@@ -307,7 +318,11 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
 
 def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
     """Return a note on what is shown as significant in the tests of one measure, and what is not."""
-    silent = rows[(rows["p_adjusted"] <= comparison.level) & rows["significant"].isna()]
+    is_silent = (rows["p_adjusted"] <= comparison.level) & rows["significant"].isna()
+    is_confirmed = rows["p_common"] <= comparison.level
+    is_confirmed &= rows["difference_common"] * rows["difference"] > 0
+    is_by_missing = (rows["n_common"] < len(comparison.scores.query_ids)) & ~is_confirmed
+    silent = rows[is_silent & ~is_by_missing]
     repeated = rows.loc[rows["prob_significant"].notna(), "method"].unique()
     name = str(rows["measure"].iloc[0])
     drawn = {method for measure, method, _ in comparison.draws if str(measure) == name}
@@ -330,6 +345,8 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
         elif shown != AS_JUDGED:
             why = f"{shown} gives that order of the two a chance under {1 - comparison.level / 2:g}"
         sentences.append(f"No verdict in spite of p where {why}.")
+    if (is_silent & is_by_missing).any():
+        sentences.append("No verdict in spite of p where the topics that both runs have do not confirm it.")
     return " ".join(sentences)
 
 
@@ -345,6 +362,8 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement) -> Iterator[Vi
     for measure in comparison.measures:
         method = comparison.shown_method(measure)
         names = tuple(arrangement.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else by_width))
+        if missing_topics(comparison.scores.metadata) and "p" in names:
+            names = (*names[: names.index("p") + 1], *COMMON_COLUMNS[1:], *names[names.index("p") + 1 :])
         yield View(
             title=_pairs_caption(comparison, str(measure), n_shown, names, method),
             names=("run_a", "run_b"),
@@ -370,6 +389,8 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
         f"nonrelevant. Letters: significantly better as judged than these runs at {comparison.level:g} "
         f"({test_text(comparison, test)})"
     )
+    if missing := missing_topics(comparison.scores.metadata):
+        title = f"{title}, on all topics and on those that both runs have; {missing}"
     is_drawn = any(comparison.shown_method(measure) != AS_JUDGED for measure in comparison.measures)
     title += ", unless too uncertain to announce." if is_drawn else "."
     columns: tuple[Any, ...] = (WithSuperscripts("as_judged", "better_than"),)
@@ -395,6 +416,7 @@ _PAIR_SENTENCES = {
     ): "Differences a − b with intervals and chances ({method}): only unjudged documents are uncertain.",
     ("risk",): "Risk: the chance that a significant difference is not significant with everything judged.",
     ("p",): "p: {test}.",
+    ("p_common",): "On common: on the topics that both runs have.",
 }
 """Sentences of a caption on the columns that are shown."""
 
@@ -410,6 +432,8 @@ def _pairs_caption(
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
     if comparison.scores.metadata.get("ideals", {}).get(measure) == "shared":
         sentences.append("Ideal rankings: one for all runs.")
+    if missing := missing_topics(comparison.scores.metadata):
+        sentences.append(f"{missing}.")
     if condition := conditions(comparison.scores.metadata, [measure]):
         sentences.append(f"{condition[0].upper()}{condition[1:]}.")
     return " ".join([f"Differences in {measure} {of} on {topics}.", *sentences])

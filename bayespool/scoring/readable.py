@@ -19,6 +19,7 @@ from bayespool.scoring.score_tables import (
     conditions,
     far_runs,
     main_estimator,
+    missing_topics,
     paper_columns,
     readable,
 )
@@ -39,7 +40,11 @@ def score_sentences(
     frame: pd.DataFrame, measures: Sequence[Measure], n_topics: int, metadata: Mapping[str, Any]
 ) -> list[str]:
     """Return sentences that describe the runs under each measure, given a data frame of scores."""
-    over, far, sentences = f" over {counted(n_topics, 'topic')}", far_runs(frame), []
+    far, sentences = far_runs(frame), []
+
+    def over(*run_ids: str) -> str:
+        missing = missing_topics(metadata, run_ids or None)
+        return f" over {counted(n_topics, 'topic')}{f' ({missing})' * bool(missing)}"
 
     def condition(row: Row) -> str:
         return conditions(metadata, [measure], {str(row["run_id"])} & far)
@@ -50,13 +55,13 @@ def score_sentences(
         if len(best_first) == 1 or len(best_first) * len(measures) <= _MAX_SENTENCES:
             for row in best_first:
                 clause = _other_posteriors_clause(rows, row)
-                sentences.append(_sentence(row, measure, over, clause, condition(row)))
+                sentences.append(_sentence(row, measure, over(row["run_id"]), clause, condition(row)))
             continue
         first, last = best_first[0], best_first[-1]
         shares = [row["unjudged"] for row in best_first]
         kind = "score as judged" if first["ci_prob"] != first["ci_prob"] else "corrected score"
         sentences.append(
-            f"{len(best_first)} runs were scored under {measure}{over}. Between {percent(min(shares))} and "
+            f"{len(best_first)} runs were scored under {measure}{over()}. Between {percent(min(shares))} and "
             f"{percent(max(shares))} of a run's top {measure.cutoff} is unjudged. The highest {kind} is that "
             f"of {first['run_id']}: {_corrected(first, condition(first))}. The lowest is that of "
             f"{last['run_id']}: {_corrected(last, condition(last))}."

@@ -125,13 +125,32 @@ def conditions(metadata: Mapping[str, Any], measures: Iterable[object], far: Ite
     return "; ".join(texts)
 
 
+def missing_topics(metadata: Mapping[str, Any], run_ids: Iterable[str] | None = None) -> str:
+    """Return how many topics runs lack, which count as 0; mostly empty.
+
+    Examples
+    --------
+    >>> metadata = {"query_ids": ["1", "2", "3"], "missing_topics": {"a": ["2"], "b": ["1", "2"]}}
+    >>> missing_topics(metadata), missing_topics(metadata, ["b", "c"])
+    ('1 of 3 topics missing from a, 2 from b, counted as 0', '2 of 3 topics missing from b, counted as 0')
+    """
+    by_run = metadata.get("missing_topics", {})
+    lacking = {run: len(by_run[run]) for run in by_run if run_ids is None or run in set(run_ids)}
+    if not lacking:
+        return ""
+    topics = f" of {counted(len(metadata['query_ids']), 'topic')} missing"
+    (first, n), *others = lacking.items()
+    parts = [f"{n}{topics} from {first}", *(f"{n} from {run}" for run, n in others)]
+    return f"{some_of(parts, 3)}, counted as 0"
+
+
 def scope_of(metadata: Mapping[str, Any], measures: Iterable[object], *, per_topic: bool = False) -> str:
     """Return heading text on the topics and the estimand, with conditions."""
     n = len(metadata.get("query_ids", ()))
     deep = metadata.get("estimand", "complete") == "complete"
     extra = "" if deep else ", unjudged documents below the pool depth nonrelevant"
-    condition = f"; {condition}" if (condition := conditions(metadata, measures)) else ""
-    return f"{'on each of' if per_topic else 'mean over'} {counted(n, 'topic')}{extra}{condition}"
+    clauses = [text for text in (missing_topics(metadata), conditions(metadata, measures)) if text]
+    return "; ".join([f"{'on each of' if per_topic else 'mean over'} {counted(n, 'topic')}{extra}", *clauses])
 
 
 def readable(

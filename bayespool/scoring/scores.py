@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bayespool.scoring.estimators  # noqa: F401  # registers those that the report of a stored result describes
+from bayespool.arrays import BoolArray
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, parse_measure
@@ -237,13 +238,17 @@ class Scores(ReadableScores):
         """Notes on the scores, for each run and measure."""
         return self._with_notes(self.estimates)
 
+    @property
+    def has_topic(self) -> BoolArray:
+        """Whether a run retrieves anything for a topic, shape (run, topic)."""
+        return np.asarray(self.bounds[0].n_missing < self.bounds[0].measure.cutoff)
+
     @cached_property
     def _statements_of_runs(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
         """Notes on runs, apart from those made by estimators."""
         statements = {}
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
             condition = conditions(self.metadata, [measure])
-            missing = (bounds.n_missing == measure.cutoff).sum(axis=1)
             for r, run in enumerate(self.run_ids):
                 is_open = bounds.has_unjudged[r]
                 texts = condition.split("; ") if condition and is_open else []
@@ -258,10 +263,9 @@ class Scores(ReadableScores):
                 texts += [
                     f"judgments of your own passed over: {p}" for p in self.metadata.get("passed_over", ())
                 ]
-                if missing[r]:
-                    texts.append(
-                        f"{missing[r]} of {counted(len(self.query_ids), 'topic')} missing from the run"
-                    )
+                if lacking := self.metadata.get("missing_topics", {}).get(run):
+                    topics = counted(len(self.query_ids), "topic")
+                    texts.append(f"{len(lacking)} of {topics} missing from the run, counted as 0")
                 if not is_open:
                     texts.append("nothing unjudged")
                 elif not bounds.n_judged[r].any():

@@ -383,10 +383,20 @@ def score_targets(
             **targets.metadata,
             "order": collection.order,
             "query_ids": list(collection.query_ids),
+            "missing_topics": _missing_topics(bounds[0]),
             **({} if collection.second is None else {"assessors": describe_assessors(collection)}),
             "diagnostics": list(_diagnostics(e for group in results for e in group)),
         },
     )
+
+
+def _missing_topics(bounds: Bounds) -> dict[str, list[str]]:
+    """Return the topics for which runs retrieve nothing, by run; those that have all are left out."""
+    is_missing = bounds.n_missing == bounds.measure.cutoff
+    topics = np.array(bounds.query_ids, dtype=object)
+    return {
+        run: topics[row].tolist() for run, row in zip(bounds.run_ids, is_missing, strict=True) if row.any()
+    }
 
 
 def _with_assessors(

@@ -57,6 +57,16 @@ def test_rows_are_sorted_by_any_column() -> None:
         scores.read(Arrangement(sort="distance"))
 
 
+def test_missing_topics_stand_in_heading_sentence_and_file() -> None:
+    scores = scores_of("P@3")
+    clause = "1 of 3 topics missing from s2, counted as 0"
+    assert scores.read()[0].caption == f"P@3, mean over 3 topics; {clause}"
+    assert f"over 3 topics ({clause}): nothing that could change it is unjudged." in scores.sentences()[1]
+    assert "missing" not in scores.sentences()[0]
+    assert all(clause in scores.text(ending) for ending in (".tex", ".md", ".html"))
+    assert scores.metadata["missing_topics"] == {"s2": ["2"]}
+
+
 def with_smoothed(scores: Scores, *values: float) -> Scores:
     """The scores with other values of one correction."""
     others = [
@@ -168,7 +178,7 @@ def printed(
 
 
 WIDE = """\
-P@3, mean over 3 topics
+P@3, mean over 3 topics; 1 of 3 topics missing from s2, counted as 0
 
        lower   upper     un-  resid-      as   back-   inter-  smooth-  systems   anti-              con-
  run   bound   bound  judged     ual  judged  ground  polated       ed  adjust.   prec.         λ  densed
@@ -180,7 +190,7 @@ P@3, mean over 3 topics
 
 
 NARROW = """\
-P@3, mean over 3 topics
+P@3, mean over 3 topics; 1 of 3 topics missing from s2, counted as 0
 
        lower     un-      as   back-   inter-  smooth-  systems   anti-    con-
  run   bound  judged  judged  ground  polated       ed  adjust.   prec.  densed
@@ -194,7 +204,9 @@ LEGEND = (
     "nonrelevant. Unjudged: share of the ranks that the measure looks at."
 )
 LAMBDA = "λ: the indicator of pool bias, above 0 where anti-precision corrects."
-NOTE = "note: s2: 1 of 3 topics missing from the run note: 2 minor notes left out; files have them"
+NOTE = (
+    "note: s2: 1 of 3 topics missing from the run, counted as 0 note: 2 minor notes left out; files have them"
+)
 
 
 def below(table: str, text: str) -> str:

@@ -1,0 +1,135 @@
+"""Pairs of runs: on the topics that both have, by hand and by scipy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from bayespool import Comparison, compare, gate, read_collection
+from bayespool.collection import Collection
+from bayespool.comparisons.pairs import compare_on_common_topics, compared_pairs
+from bayespool.comparisons.significance import p_values
+from bayespool.errors import PooledRunWarning
+
+LETTERS = "abcd"
+# relevant documents in the top 4 of each topic; "half" failed on the last six
+FOUND = {
+    "whole": [4, 3, 2, 1, 2, 3, 4, 4, 4, 3, 4, 4],
+    "half": [4, 3, 2, 2, 2, 2, *[None] * 6],
+    "good": [4, 4, 4, 4, 4, 4, None, 4, 4, 4, 4, 4],
+    "poor": [0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0],
+}
+
+
+def failing(*run_ids: str) -> Collection:
+    """Runs with everything judged, some of which have no line of a topic."""
+    judged = {str(t): {f"{x}{i}": int(x == "r") for x in "rn" for i in range(4)} for t in range(12)}
+    runs = {
+        run: {
+            str(t): {
+                name: -i for i, name in enumerate([f"r{i}" for i in range(n)] + ["n0", "n1", "n2", "n3"])
+            }
+            for t, n in enumerate(FOUND[run])
+            if n is not None
+        }
+        for run in run_ids
+    }
+    return read_collection(judged, runs)
+
+
+def compared(*run_ids: str, **settings: object) -> Comparison:
+    return compare(failing(*run_ids), run_ids, "P@4", estimators=[], **settings)  # type: ignore[arg-type]
+
+
+def values(run: str) -> np.ndarray:
+    return np.array([0 if n is None else n / 4 for n in FOUND[run]])
+
+
+def test_a_lead_that_missing_topics_decide_is_announced_by_nobody(tmp_path: Path) -> None:
+    found = compared("whole", "half")
+    (row,) = found.significance().to_dict("records")
+    whole, half = values("whole"), values("half")
+    assert row["difference"] == pytest.approx(23 / 48)
+    assert row["p_adjusted"] == pytest.approx(stats.ttest_rel(whole, half).pvalue)
+    assert row["p_adjusted"] < 0.05
+    assert (row["n_common"], row["difference_common"]) == (6, 0)
+    assert row["p_common"] == pytest.approx(stats.ttest_rel(whole[:6], half[:6]).pvalue)
+    assert pd.isna(row["significant"])
+    (sentence,) = found.sentences()
+    assert sentence.startswith(
+        "On these 12 topics (6 of 12 topics missing from half, counted as 0) the P@4 of whole"
+    )
+    assert "is significant at 0.05 with missing topics counted as 0 (paired t test" in sentence
+    assert sentence.endswith(
+        "On the 6 topics that both have the difference is 0.000 (p = 1.0000): the missing topics decide."
+    )
+    found.save(tmp_path / "two.json")
+    stored = json.loads((tmp_path / "two.json").read_text())
+    assert stored["metadata"]["missing_topics"] == {"half": ["6", "7", "8", "9", "10", "11"]}
+    for ending in (".tex", ".md", ".html"):
+        text = found.text(ending)
+        assert "6 of 12 topics missing from half, counted as 0" in text
+        assert "1.0000" in text
+
+
+def test_a_lead_on_the_common_topics_too_is_announced() -> None:
+    found = compared("good", "poor")
+    (row,) = found.significance().to_dict("records")
+    assert (row["n_common"], row["significant"]) == (11, True)
+    common = np.arange(12) != 6
+    assert row["p_common"] == pytest.approx(
+        stats.ttest_rel(values("good")[common], values("poor")[common]).pvalue
+    )
+    assert "the missing topics decide" not in found.sentences()[0]
+    assert "On the 11 topics that both have the difference is 0.909 (p <" in found.sentences()[0]
+
+
+def test_against_a_baseline_runs_that_only_missing_topics_lower_are_not_counted() -> None:
+    found = compared("whole", "half", "poor", baseline="whole")
+    assert found.sentences()[0] == (
+        "Against whole, 0 of 2 runs have a significantly higher P@4 as judged and 1 a lower one (poor) at "
+        "0.05 (paired t test, Holm over 2 pairs); 6 of 12 topics missing from half, counted as 0: on the "
+        "topics that both have, that of half does not differ significantly."
+    )
+    frame = found.differences().set_index("run_a")
+    assert frame["n_common"].to_dict() == {"half": 6, "poor": 12}
+    assert frame.loc["poor", "p_common"] >= found.p_values[found.measures[0], "as-judged", "paired-t"][0, 2]
+
+
+@pytest.mark.parametrize("control", ["none", "holm", "benjamini-hochberg", "dunnett"])
+def test_pairs_with_all_topics_keep_their_p(control: str) -> None:
+    scores = np.array([values(run) for run in ("whole", "poor", "half")])
+    has_topic = np.array([[n is not None for n in FOUND[run]] for run in ("whole", "poor", "half")])
+    pairs, p = compared_pairs(("whole", "poor", "half"), ("whole",)), p_values(scores)
+    common = compare_on_common_topics(scores, has_topic, p, p, "paired-t", control, pairs, random_seed=1)
+    of_poor, of_half = p[0, 1], stats.ttest_rel(scores[0, :6], scores[2, :6]).pvalue
+    expected = {"none": (of_poor, of_half)}.get(control, (2 * of_poor, of_half))
+    assert (common.p[0, 1], common.p[0, 2]) == pytest.approx(expected)
+    assert common.n.tolist() == [[12, 12, 6], [12, 12, 6], [6, 6, 6]]
+
+
+def test_runs_without_a_common_topic_have_no_test() -> None:
+    has_topic = np.array([[True, True, False, False], [False, False, True, True]])
+    scores = np.array([[1.0, 0.5, 0.0, 0.0], [0.0, 0.0, 0.2, 0.1]])
+    p = p_values(scores)
+    pairs = compared_pairs(("a", "b"), ())
+    common = compare_on_common_topics(scores, has_topic, p, p, "paired-t", "holm", pairs, random_seed=1)
+    assert common.n[0, 1] == 0
+    assert np.isnan([common.difference[0, 1], common.p[0, 1]]).all()
+
+
+@pytest.mark.filterwarnings("ignore", category=PooledRunWarning)
+def test_the_line_of_a_gate_has_the_missing_topics() -> None:
+    found = gate(
+        failing("half", "whole"), ["half", "whole"], "P@4", posterior="ratio(draws=50)", scope="these-topics"
+    )
+    assert (
+        "; 6 of 12 topics missing from half, counted as 0: on the 6 topics that both have it is 0.000."
+        in str(found)
+    )
+    assert found.metadata["missing_topics"] == {"half": ["6", "7", "8", "9", "10", "11"]}
