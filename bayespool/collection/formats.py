@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import dataclasses
+import io
 import itertools
 import json
 import re
@@ -36,20 +37,25 @@ from bayespool.collection.lines import (
     parse_fast,
     parse_number,
 )
+from bayespool.collection.lists import LIST_NAMES, TOPIC_NAMES, is_rank_eval
 from bayespool.collection.rankings import topic_ranks
 from bayespool.errors import InputError
 
 _FORMS = 'give {query_id: {doc_id: value}}, or rows such as {"query_id": …, "doc_id": …, "score": …}'
 _NAMES = {name for ours in ("query_id", "doc_id", "score", "label", "rank", "run_id") for name in NAMES[ours]}
+_NAMES |= LIST_NAMES | set(TOPIC_NAMES)
+_MOST_OTHERS = 20  # columns of JSON that are read for messages alone
 
 
 def parse_json(text: bytes, path: Path, layout: FileLayout) -> Lines:
     """Parse JSON input: ``{query_id: {doc_id: value}}``, a list of rows, or one object per line."""
     source = _json(text, path)
-    rows = source if isinstance(source, list) else [source] if _is_nested_row(source) else None
+    rows = source if isinstance(source, list) else [source] if _is_row(source) else None
     if rows is not None and all(isinstance(row, Mapping) for row in rows):
         rows = [_flatten_row(row) for row in rows]
-        names = [name for name in dict.fromkeys(name for row in rows for name in row) if name in _NAMES]
+        named = list(dict.fromkeys(name for row in rows for name in row))
+        names = [name for name in named if name in _NAMES]
+        names += [name for name in named if name not in _NAMES][:_MOST_OTHERS]
         source = [{name: row.get(name) for name in names} for row in rows]
     if not isinstance(source, Mapping) and (rows is None or not source):
         raise InputError("is JSON of another form", path=path, hint=_FORMS)
@@ -118,7 +124,7 @@ def _json(text: bytes, path: Path) -> Any:
             raise InputError(reason, path=path, line=place, hint=f"write it again; {_FORMS}") from None
     if len(values) == 1:
         return values[0]
-    if all(isinstance(value, Mapping) and not _is_nested_row(value) for value in values):
+    if all(isinstance(value, Mapping) and not _is_row(value) and _has_topics(value) for value in values):
         topics = [item for value in values for item in value.items()]
         merged = dict(topics)
         if len(merged) == len(topics):
@@ -140,10 +146,20 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _is_nested_row(value: Any) -> bool:
-    """Return whether a JSON object is a row with topic and document, at the top level or one level below."""
-    names = set(_flatten_row(value)) if isinstance(value, Mapping) else set()
-    return bool(names & set(NAMES["query_id"])) and bool(names & set(NAMES["doc_id"]))
+def _is_row(value: Any) -> bool:
+    """Return whether a JSON object is a row with topic and document, at the top level or one level below, or
+    one with a list of documents.
+    """
+    if not isinstance(value, Mapping) or is_rank_eval(value):
+        return False
+    names = set(_flatten_row(value))
+    has_pair = bool(names & set(NAMES["query_id"])) and bool(names & set(NAMES["doc_id"]))
+    return has_pair or bool(LIST_NAMES & set(value))
+
+
+def _has_topics(value: Mapping[str, Any]) -> bool:
+    """Return whether a JSON object may have the form ``{query_id: {doc_id: value}}``, or that with lists."""
+    return all(isinstance(documents, Mapping | list) for documents in value.values())
 
 
 def _flatten_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,6 +201,8 @@ def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, ma
         return lines
     if text.lstrip()[:1] in (b"{", b"["):
         return parse_json(text, path, layout)
+    if (table := _list_table(text, path, layout)) is not None:
+        return _columns(table, path, layout)
     detected = detect_format(text, path, layout)
     if layout.integer == "rank" and layout.needs_integer and detected.integer is None:
         raise InputError(
@@ -230,6 +248,41 @@ def detect_format(text: bytes, path: Path, layout: FileLayout) -> FileLayout:
         hint = "say which by a first line: query_id doc_id rank, or query_id doc_id score"
         raise InputError(reason, path=path, line=by_words[0][0], hint=hint)
     return layout
+
+
+def _list_table(text: bytes, path: Path, layout: FileLayout) -> pa.Table | None:
+    """Return the topics and lists of documents of a text with columns, or None if its header names no lists.
+
+    A cell may have line ends between quotes.
+    """
+    for delimiter in (",", "\t", ";"):
+        rows = itertools.islice(numbered_lines(text, path, layout), 1)
+        header = next((_split(line, delimiter) for _, line in rows), [])
+        if {name.decode().lower() for name in header} & LIST_NAMES:
+            break
+    else:
+        return None
+    lines = (line.decode() for line in io.BytesIO(text.lstrip()))
+    reader, names = csv.reader(lines, delimiter=delimiter, strict=True), list[str]()
+    columns: list[list[str]] = []
+    try:
+        for row in reader:
+            if not any(row):
+                continue
+            if not names:
+                names, columns = [name.strip().lower() for name in row], [[] for _ in row]
+            elif len(row) != len(names):
+                reason = f"expected {len(names)} columns as in the header, found {len(row)}"
+                hint = "put a cell that has the delimiter in it between double quotes"
+                raise InputError(reason, path=path, line=reader.line_num, hint=hint)
+            else:
+                for name, column, cell in zip(names, columns, row, strict=True):
+                    column.append(cell if name in _NAMES else "")
+    except csv.Error as error:
+        hint = "write the table again as CSV, each list between double quotes"
+        reason = f"is no proper text with columns ({error})"
+        raise InputError(reason, path=path, line=reader.line_num, hint=hint) from None
+    return pa.Table.from_arrays([pa.array(column, pa.large_string()) for column in columns], names)
 
 
 def _first_rows(text: bytes, path: Path, layout: FileLayout, delimiter: str) -> Numbered:

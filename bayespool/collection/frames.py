@@ -12,6 +12,15 @@ import pyarrow.compute as pc
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray
 from bayespool.collection.lines import GRADES_HINT, NO_LABEL, repeats
+from bayespool.collection.lists import (
+    LIST_NAMES,
+    LISTS,
+    TOPIC_NAMES,
+    are_id_lists,
+    columns_of_lists,
+    refuse_rankings,
+    unwrapped,
+)
 from bayespool.collection.records import Labels, Qrels, Run
 from bayespool.errors import InputError, InputWarning, did_you_mean, warn_caller
 from bayespool.tables.formatting import counted
@@ -28,7 +37,7 @@ NAMES = {
     "organization": ("organization",),
 }
 """Accepted names for each column, bayespool's own name first."""
-_KNOWN = {known for names in NAMES.values() for known in names}
+_KNOWN = {known for names in NAMES.values() for known in names} | LIST_NAMES | set(TOPIC_NAMES)
 _FORMS = "give a data frame, {query_id: {doc_id: value}}, named tuples or dictionaries with these fields"
 
 
@@ -47,6 +56,8 @@ def is_row(source: object) -> bool:
     """Return whether an object is a single row: a tuple, or a dictionary keyed by column name."""
     if isinstance(source, Mapping):
         names = {name for name in source if isinstance(name, str)}
+        if names & LIST_NAMES:
+            return True
         return any(names & set(NAMES[name]) for name in ("query_id", "doc_id")) and not any(
             isinstance(value, Mapping) for value in source.values()
         )
@@ -104,6 +115,8 @@ def columns_by_name(
     if not is_frame(source) and isinstance(source, Iterable) and not isinstance(source, str | bytes):
         source = list(source)
     taken = _frame_columns(source, origin) if is_frame(source) else _row_columns(source, origin)
+    if wanted[0] == "query_id" and (listed := _list_columns(taken, wanted[-1], origin)) is not None:
+        return listed
     if wanted[-1] in ("score", "relevance", "label"):
         refuse_other_kind(taken, wanted[-1], origin, ranx_kind or _row_kind(source))
     columns = {}
@@ -114,11 +127,38 @@ def columns_by_name(
         elif name not in optional:
             others = [other for other in taken if other not in _KNOWN]
             near = next((question for n in NAMES[name] if (question := did_you_mean(n, others))), "")
-            hint = f"it may be called {', '.join(NAMES[name])}; there are {', '.join(map(str, taken))}"
-            raise InputError(f"{origin}: no column {name}", hint=f"{near} {hint}".lstrip())
+            raise _no_column(name, NAMES[name], taken, origin, near)
     if not len(columns[wanted[0]]):
         raise InputError(f"{origin}: no rows")
     return columns
+
+
+def _no_column(
+    name: str, names: Iterable[str], taken: Iterable[Any], origin: str, near: str = ""
+) -> InputError:
+    hint = f"it may be called {', '.join(names)}; there are {', '.join(map(str, taken))}"
+    return InputError(f"{origin}: no column {name}", hint=f"{near} {hint}".lstrip())
+
+
+def _list_columns(taken: Mapping[Any, Any], value: str, origin: str) -> dict[str, Any] | None:
+    """Return the columns of a table with a list of documents for each topic, or None for another table."""
+    if not LIST_NAMES.intersection(taken) or any(name in taken for name in NAMES["doc_id"]):
+        return None
+    topics = (*NAMES["query_id"], *TOPIC_NAMES)
+    topic, lists = (
+        next((name for name in names if name in taken), None) for names in (topics, LISTS.get(value, ()))
+    )
+    if lists is None:
+        wanted = {"score": "retrieved_ids", "relevance": "expected_ids"}.get(value, "doc_id")
+        raise _no_column(wanted, LISTS.get(value, NAMES["doc_id"]), taken, origin)
+    if topic is None:
+        raise _no_column("query_id", topics, taken, origin)
+    cells = taken[lists]
+    cells = cells.to_pylist() if isinstance(cells, pa.Array | pa.ChunkedArray) else list(cells)
+    if not cells:
+        raise InputError(f"{origin}: no rows")
+    query_id = to_ids(taken[topic], topic, origin).to_pylist()
+    return columns_of_lists(query_id, cells, value=value, name=lists, origin=origin)
 
 
 def _frame_columns(frame: Any, origin: str) -> dict[Any, Any]:
@@ -140,6 +180,8 @@ def _row_columns(source: Any, origin: str) -> dict[str, Any]:
     if not are_mappings and not hasattr(first, "_fields"):
         raise InputError(f"{origin}: {type(first).__name__} objects where named tuples are expected")
     names = tuple(first) if are_mappings else first._fields
+    if LIST_NAMES.intersection(names) and all(isinstance(row, Mapping) for row in rows):
+        return {name: [row.get(name) for row in rows] for name in names}  # ragas leaves out what is None
     for place, row in enumerate(rows, start=1):
         if (tuple(row) if isinstance(row, Mapping) else getattr(row, "_fields", None)) == names:
             continue
@@ -151,31 +193,14 @@ def _row_columns(source: Any, origin: str) -> dict[str, Any]:
     return {name: [getattr(row, name) for row in rows] for name in names}
 
 
-def are_id_lists(mapping: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping has the form ``{query_id: [doc_id, …]}``."""
-    lists = list(mapping.values())
-    return (
-        bool(lists)
-        and all(
-            isinstance(ids, list | tuple)
-            and not hasattr(ids, "_fields")
-            and all(isinstance(i, str | int) for i in ids)
-            for ids in lists
-        )
-        and any(lists)
-    )
-
-
 def _mapping_columns(mapping: Mapping[Any, Any], value: str, origin: str) -> dict[str, Any]:
     columns: dict[str, Any] = {"query_id": [], "doc_id": [], value: []}
-    if value == "score" and are_id_lists(mapping):
-        for query_id, doc_ids in mapping.items():
-            columns["query_id"] += [query_id] * len(doc_ids)
-            columns["doc_id"] += doc_ids
-            columns["score"] += range(len(doc_ids), 0, -1)
-        return columns | {
-            "rank": [rank for doc_ids in mapping.values() for rank in range(1, len(doc_ids) + 1)]
-        }
+    mapping = unwrapped(mapping, value, origin)
+    if value in LISTS and are_id_lists(mapping):
+        if value == "relevance":
+            refuse_rankings(mapping)
+        topics, lists = mapping.keys(), mapping.values()
+        return columns_of_lists(topics, lists, value=value, name="the list", origin=origin)
     for query_id, values in mapping.items():
         if not isinstance(values, Mapping):
             hint = f"the form is {{query_id: {{doc_id: {value}}}}}"

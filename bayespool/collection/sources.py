@@ -16,7 +16,6 @@ import pyarrow as pa
 from bayespool.collection.files import STDIN, find_files, read_text
 from bayespool.collection.frames import (
     NAMES,
-    are_id_lists,
     column_names,
     columns_by_name,
     is_frame,
@@ -28,6 +27,7 @@ from bayespool.collection.frames import (
     to_ids,
 )
 from bayespool.collection.lines import first_lines
+from bayespool.collection.lists import are_id_lists, is_rank_eval
 from bayespool.collection.readers import (
     Reading,
     read_batches,
@@ -363,7 +363,7 @@ def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
 def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
     """Return whether a mapping is a single run keyed by topic, rather than several runs keyed by name."""
     values = list(mapping.values())
-    if are_id_lists(mapping):
+    if are_id_lists(mapping) or is_rank_eval(mapping):
         return True
     if any(isinstance(value, Mapping) for value in values):
         inner = (v for value in values if isinstance(value, Mapping) for v in value.values())

@@ -1,4 +1,4 @@
-from .average_precision import AveragePrecision as AveragePrecision
+from .average_precision import AveragePrecision as AveragePrecision, ContextPrecision as ContextPrecision
 from .base import (
     MEASURES as MEASURES,
     Additive as Additive,

@@ -10,7 +10,16 @@ import numpy.typing as npt
 
 from bayespool.arrays import AnyArray, FloatArray, IndexArray, IntArray, Levels, OrderArray
 from bayespool.compiled import compiled
-from bayespool.measures.base import DrawnRankings, Extremes, Normalized, Tally, n_relevant, register_measure
+from bayespool.measures.base import (
+    DrawnRankings,
+    Extremes,
+    Measure,
+    Normalized,
+    Tally,
+    n_relevant,
+    register_measure,
+    safe_ratio,
+)
 from bayespool.measures.extremes import average_precision_extremes
 
 
@@ -91,6 +100,53 @@ class AveragePrecision(Normalized):
         + o), where o is the number of unjudged documents elsewhere.
         """
         return average_precision_extremes(levels >= self.rel, levels == -1, self.best(tally), n_elsewhere)
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class ContextPrecision(Measure):
+    """Context precision at a cutoff: precision at relevant ranks, averaged over the relevant documents there.
+
+    Parameters
+    ----------
+    cutoff, rel : int
+        As for `Measure`.
+
+    Notes
+    -----
+    (1/r) Σ P@i over the ranks i ≤ n of relevant documents, of which there are r; 0 without one. AP@n divides
+    by all relevant documents of the topic instead. ragas calls it context precision. A relevant document may
+    lower it: the second one of [1, 0, 1] makes 1 into 5/6. Its bounds are those of AP@n (`AveragePrecision`)
+    of a topic whose relevant documents are those of the ranking.
+
+    Examples
+    --------
+    >>> levels = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]])
+    >>> ContextPrecision(4).evaluate(levels).round(4).tolist()
+    [0.8333, 0.5, 0.0]
+    """
+
+    name = "ContextPrecision"
+    label = "mean precision at the ranks of the relevant documents retrieved"
+    rises = False
+
+    def evaluate(self, levels: AnyArray) -> FloatArray:
+        """Return the mean precision over the ranks with relevant documents, shape (...)."""
+        total = AveragePrecision(self.cutoff, self.rel).evaluate(levels)
+        return safe_ratio(total, (levels[..., : self.cutoff] >= self.rel).sum(axis=-1))
+
+    def extremes(self, levels: AnyArray, tally: Tally, n_elsewhere: AnyArray) -> Extremes:
+        """Return sharp lower and upper bounds over all completions, two arrays of shape (run, topic)."""
+        levels = levels[..., : self.cutoff]
+        relevant = levels >= self.rel
+        opened = (levels == -1) & (max(tally.levels, default=0) >= self.rel)
+        none = np.zeros((1, levels.shape[1]))
+        of_runs = [
+            average_precision_extremes(hit[None], maybe[None], hit.sum(axis=-1), none)
+            for hit, maybe in zip(relevant, opened, strict=True)
+        ]
+        least, most = (np.concatenate(ends) for ends in zip(*of_runs, strict=True))
+        return least, most
 
 
 _DE_BRUIJN = 0x03F79D71B4CB0A89

@@ -49,6 +49,7 @@ UNSUPPORTED = {name: reason for reason, names in _NAMES_BY_REASON.items() for na
 _ALIASES = {"MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R"}
 _ALIASES |= {"map": "AP", "mrr": "RR", "ndcg": "nDCG", "precision": "P", "recall": "R", "recip_rank": "RR"}
 _ALIASES |= {"success": "Success", "hit_rate": "Success", "judged": "Judged"}
+_ALIASES |= {"context_precision": "ContextPrecision"}
 _TREC_EVAL_FAMILIES = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG"}
 _WRITING = re.compile(  # of ir_measures
     r"(?P<name>[^\W\d]\w*)\s*(?:\((?P<inside>.*)\)\s*)?(?:@\s*(?P<cutoff>0+|[1-9][0-9]*))?", re.DOTALL
@@ -59,6 +60,10 @@ _OTHER_WRITING = re.compile(  # trec_eval's P_10 and P.10, mteb's map_at_10, ran
 _RANX_RBP = re.compile(r"rbp\.(?P<p>[0-9]+)(?:-l(?P<rel>[0-9]+))?")
 _BURGES = re.compile(r"(?P<name>n?dcg)_burges(?=[@-]|$)")
 _CUTOFFS = re.compile(r"(?P<name>[A-Za-z_]+[_.])[0-9]+")
+_OF_JUDGED = {  # parameters of ir_measures and of rank_eval that take unjudged documents out of rankings
+    "judged_only": "ask for the condensed-list estimator of the measure without it",
+    "ignore_unlabeled": "on each topic it is P@n over Judged@n; write both, or ask for a posterior of P@n",
+}
 _TEXTS = {"dcg", "ideal"}  # parameters that need no quotes
 _MAX_CHARACTERS = 1000  # more than any measure has; Python's parser may fail on longer texts
 
@@ -228,12 +233,12 @@ def _fields(text: str, family: type[Measure], parameters: dict[str, Any]) -> dic
     """Return a string's parameters, keyed by field names of the measure family."""
     keywords, fields = family.keywords(), {}
     for name, value in parameters.items():
-        if name == "judged_only" and value is False:
+        if name in _OF_JUDGED and value is False:
             continue
-        if name == "judged_only":
+        if name in _OF_JUDGED:
             raise InputError(
-                f"unsupported measure {text!r}: judged_only takes unjudged documents out of the ranking",
-                hint="ask for the condensed-list estimator of the measure without it",
+                f"unsupported measure {text!r}: {name} takes unjudged documents out of the ranking",
+                hint=_OF_JUDGED[name],
             )
         if name not in keywords:
             raise InputError(

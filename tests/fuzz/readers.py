@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
 import json
@@ -244,11 +245,49 @@ def _check_objects(rng: random.Random, folder: Path) -> bool:
     return False
 
 
+def _check_lists(rng: random.Random, folder: Path) -> bool:
+    """Tables with lists of documents, and rank_eval: whole ones are read, others read or refused."""
+    is_run = rng.random() < 0.5
+    topics: dict[str, list[str]] = {}
+    for topic in rng.sample(NAMES, rng.choice((1, 2, 5))):
+        topics[topic] = rng.sample([*NAMES, "it's", 'a"b', "a, b", "c\\d"], rng.choice((1, 2, 4)))
+    lists = rng.choice(["retrieved_ids", "retrieved_context_ids"] if is_run else ["expected_ids"])
+    name = rng.choice(["qid", "user_input"])
+    table = [{"note": "a\nb, c", name: q, lists: ids} for q, ids in topics.items()]
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["user_input", "note", lists])
+    written = rng.choice([str, json.dumps])
+    writer.writerows([q, "a\nb", written(ids)] for q, ids in topics.items())
+    hits = {q: {"hits": [{"hit": {"_id": d, "_score": 1}} for d in ids]} for q, ids in topics.items()}
+    rated = [{"id": q, "ratings": [{"_id": d, "rating": 1} for d in ids]} for q, ids in topics.items()]
+    data = rng.choice(
+        [
+            json.dumps(topics).encode(),
+            json.dumps({"details": hits} if is_run else {"requests": rated}, indent=1).encode(),
+            json.dumps(table, indent=1).encode(),
+            "\n".join(map(json.dumps, table)).encode(),
+            text.getvalue().encode(),
+        ]
+    )
+    is_whole = rng.random() < 0.3
+    path = folder / "input"
+    path.write_bytes(data if is_whole else mutated(rng, data))
+    with refused():
+        found = trec.read_run(path, max_file_size=1) if is_run else trec.read_qrels(path, max_file_size=1)
+        read = list(zip(found.query_id.to_pylist(), found.doc_id.to_pylist(), strict=True))
+        assert not is_whole or read == [(q, d) for q, ids in topics.items() for d in ids], data
+        return True
+    assert not is_whole, f"refused as it ought to be: {data!r}"
+    return False
+
+
 READERS = (
     Target("runs", _check_run),
     Target("judgments", partial(_check_values, kind="qrels", reader="read_qrels", value="relevance")),
     Target("labels", partial(_check_values, kind="labels", reader="read_labels", value="label")),
     Target("objects", _check_objects),
+    Target("lists", _check_lists),
     Target("organizations", _check_organizations),
     Target("types", _check_run_types),
 )

@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bayespool.errors import InputError
-from bayespool.measures import AveragePrecision, Normalized, Recall, Tally, parse_measure
+from bayespool.measures import (
+    AveragePrecision,
+    ContextPrecision,
+    Normalized,
+    Recall,
+    Tally,
+    parse_measure,
+)
 from bayespool.measures.base import MISSING_RANK, DrawnRankings, insert_relevant
 
 PARAMETERS = {
@@ -138,6 +145,25 @@ def test_a_relevant_document_may_lower_the_value() -> None:
         least, most = AveragePrecision(10).extremes(levels, one, np.array([[elsewhere]]))
         assert least[0, 0] == pytest.approx((1 + 2 / 10) / (2 + elsewhere))
         assert most[0, 0] == 1
+
+
+@given(st.lists(st.integers(-1, 2), min_size=1, max_size=7), st.integers(1, 8), st.integers(1, 3))
+def test_bounds_of_context_precision_are_those_of_all_completions(
+    ranking: list[int], cutoff: int, rel: int
+) -> None:
+    measure, levels = (
+        ContextPrecision(cutoff, rel),
+        np.array([[ranking], [[0] * len(ranking)]], dtype=np.int16),
+    )
+    opened = [place for place, level in enumerate(ranking) if level == -1]
+    values = []
+    for chosen in product((0, 1, 2), repeat=len(opened)):
+        completed = levels[0, 0].copy()
+        completed[opened] = chosen
+        values.append(float(measure.evaluate(completed)))
+    least, most = measure.extremes(levels, Tally(np.array([[3, 1]]), (1, 2)), np.zeros((2, 1)))
+    assert least[:, 0].tolist() == pytest.approx([min(values), 0])
+    assert most[:, 0].tolist() == pytest.approx([max(values), 0])
 
 
 def test_a_topic_without_relevant_documents_scores_nothing() -> None:

@@ -50,7 +50,8 @@ WRITTEN = {  # aliases of ir_measures; as trec_eval takes them and ranx writes t
     "Precision(rel=2)@10": "P(rel=2)@10", "Recall(rel=2)@10": "R(rel=2)@10", "P.10": "P@10",
     "ndcg_cut.20": "nDCG@20", "map_cut.100": "AP@100", "ndcg@10": "nDCG@10", "map@100": "AP@100",
     "mrr@10": "RR@10", "recall@50": "R@50", "recip_rank.10": "RR@10", "judged.10": "Judged@10",
-    "hit_rate@10": "Success@10", "map@100-l2": "AP(rel=2)@100", "ndcg@10-l2": "nDCG(rel=2)@10",
+    "hit_rate@10": "Success@10", "context_precision@5": "ContextPrecision@5", "map@100-l2": "AP(rel=2)@100",
+    "ndcg@10-l2": "nDCG(rel=2)@10",
     "ndcg_burges@10": "nDCG(dcg='exp-log2')@10", "ndcg_burges@10-l3": "nDCG(rel=3,dcg='exp-log2')@10",
     "rbp.95": "RBP(p=0.95)", "rbp.5-l2": "RBP(rel=2,p=0.5)", "ndcg_at_10": "nDCG@10",
     "mrr_at_100": "RR@100", "nDCG(dcg=exp-log2, ideal=judged)@10": "nDCG(dcg='exp-log2',ideal='judged')@10",
@@ -216,6 +217,12 @@ def test_condensed_lists_are_an_estimator() -> None:
         assert "judged_only" in said, name
         assert "condensed-list" in said, name
         assert parse_measure(f"{name}(judged_only=False)@10") == parse_measure(f"{name}@10")
+
+
+def test_precision_of_rated_hits_is_a_ratio() -> None:
+    said = str(refused(parse_measure, "P(ignore_unlabeled=True)@10"))
+    assert "it is P@n over Judged@n" in said
+    assert str(parse_measure("P(ignore_unlabeled=False)@10")) == "P@10"
 
 
 def test_no_ranking_is_as_long() -> None:

@@ -25,9 +25,9 @@ FAULTS = (
     ),
     Fault(
         "lists from the worst",
-        "collection/frames.py",
-        "range(len(doc_ids), 0, -1)",
-        "range(len(doc_ids))",
+        "collection/lists.py",
+        "for score in range(n, 0, -1)",
+        "for score in range(n)",
         "collection/test_frames.py",
         "a list of documents, best first, is scored from its end",
     ),
