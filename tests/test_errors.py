@@ -107,7 +107,7 @@ CALLS: dict[str, Callable[[], object]] = {
     ),
     "InputWarning of add_judgments": lambda: build_collection(
         {"q": {"d": 1.0, "x": 0.5}}, TINY[1]
-    ).add_judgments(qrels_from_frame({"q": {"x": 1, "y": 1}})),
+    ).add_judgments(qrels_from_frame({"q": {"x": 1}, "p": {"x": 1}})),
 }
 
 

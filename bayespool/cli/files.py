@@ -65,7 +65,7 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     ),
     "own_judgments": _paths(
         "--own-judgments",
-        help="Judgments of your own, as qrels, on documents of the runs that nobody had judged, or the "
+        help="Judgments of your own, as qrels, on documents that nobody had judged, or the "
         "certificate of an audit (.json). May be repeated.",
     ),
     "known_depth": own_option(

@@ -369,27 +369,29 @@ class Collection(ReadOnlyArrays):
         """Add user judgments on unjudged documents.
 
         They count in every measure, and models learn from them: each is attributed to the run outside the
-        pool that ranks its document best, as a pooled document is to a pooled run. A judgment of a document
-        that the qrels judge comes into use once that judgment goes because runs leave the pool (`unpool`,
-        `truncate_pool`), so that the order of the two steps does not matter.
+        pool that ranks its document best, as a pooled document is to a pooled run. Where such runs lack more
+        than a tenth of the documents, other runs brought them, and models do not learn from any. A judgment
+        of a document that the qrels judge comes into use once that judgment goes because runs leave the pool
+        (`unpool`, `truncate_pool`), so that the order of the two steps does not matter.
 
         Parameters
         ----------
         qrels : Qrels
-            Judgments of documents that runs of the collection retrieve. Topics and documents that no run has
-            are ignored with a warning. A negative relevance has the meaning that it has in the collection's
-            qrels.
+            Judgments of any documents. One that no run retrieves counts as in the qrels, in ideal rankings
+            and numbers of relevant documents. Topics that the collection lacks are ignored with a warning. A
+            negative relevance has the meaning that it has in the collection's qrels.
 
         Raises
         ------
         InputError
-            A document has another relevance already; no line is a judgment; or none is of use.
+            A document has another relevance already; no line is a judgment, or none is of a topic of the
+            collection.
 
         Warns
         -----
         InputWarning
-            Judgments of topics or documents that the collection does not have, with their number and the
-            first of them.
+            Judgments of topics that the collection does not have, with their number and the first of them;
+            or no judgment is of a document that a run retrieves.
         """
         collection = self.attach_judgments(qrels)
         refuse_contradictions(collection)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray
+from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray, OrderArray
 from bayespool.collection.judges import are_judgments, find_pairs, topic_codes
-from bayespool.collection.rankings import ranked
+from bayespool.collection.pools import place_values
+from bayespool.collection.rankings import Rankings, ranked
 from bayespool.collection.records import UNJUDGED, Qrels, ReadOnlyArrays, relevance_codes
 from bayespool.errors import InputError, InputWarning, did_you_mean, some, warn_caller
 from bayespool.names import By
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 AnyCollection = TypeVar("AnyCollection", bound="Collection")
 
 _MAX_DOCUMENTS_IN_MESSAGE = 5
+_MAX_SHARE_OF_OTHERS = 0.1  # of judgments that are evidence: documents that no run outside the pool retrieves
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,8 +59,6 @@ class OwnJudgments(ReadOnlyArrays):
 
 def attach_own_judgments(collection: AnyCollection, qrels: Qrels) -> AnyCollection:
     """Attach user judgments and activate those on unjudged documents (`Collection.attach_judgments`)."""
-    topic = topic_codes(collection, qrels.query_id)
-    line_pair = find_pairs(collection, qrels.query_id, qrels.doc_id)
     codes, _ = relevance_codes(qrels.relevance, collection.negatives.meaning)
     if len(codes) and not (codes >= 0).any():
         raise InputError(
@@ -64,14 +66,23 @@ def attach_own_judgments(collection: AnyCollection, qrels: Qrels) -> AnyCollecti
             path=qrels.path,
             hint="−1 lists a document for an assessor, who fills in its relevance",
         )
-    known = (line_pair >= 0) & (codes >= 0)
+    on_topic = topic_codes(collection, qrels.query_id) >= 0
+    known = on_topic & (codes >= 0)
     if not known.any():
         raise InputError(
-            "no judgment is of a document that a run retrieves",
+            "no judgment is of a topic of the collection",
             path=qrels.path,
-            hint="are these the topics and documents of this collection?",
+            hint="are these the topics of this collection?",
         )
+    collection, line_pair = _with_documents(collection, qrels, known)
     pair, value, own = line_pair[known], codes[known], _own_or_empty(collection)
+    if not (_best_runs(collection, np.ones(len(collection.run_ids), dtype=bool))[pair] >= 0).any():
+        warn_caller(
+            f"{qrels.path or 'judgments of your own'}: no judgment is of a document that a run retrieves, so "
+            "that all count in ideal rankings and numbers of relevant documents alone; are these the ids of "
+            "the runs' documents?",
+            InputWarning,
+        )
     before = own.relevance[pair]
     if len(conflicts := pair[(before >= 0) & (before != value)]):
         document, other = _documents(collection, conflicts[:1]), own.relevance[conflicts[0]]
@@ -79,21 +90,86 @@ def attach_own_judgments(collection: AnyCollection, qrels: Qrels) -> AnyCollecti
         raise InputError(reason, path=qrels.path, hint="keep one of them")
     relevance = own.relevance.copy()
     relevance[pair] = value
-    useless = (codes >= 0) & (line_pair < 0)
-    kinds = (
-        (np.flatnonzero(useless & (topic < 0)), "of topics that the collection does not have"),
-        (np.flatnonzero(useless & (topic >= 0)), "of documents that no run retrieves"),
-    )
-    reasons = tuple(
-        f"{len(lines)} {kind} ({_some_documents(qrels.doc_id, qrels.query_id, lines)})"
-        for lines, kind in kinds
-        if len(lines)
-    )
+    useless = np.flatnonzero((codes >= 0) & ~on_topic)
+    some_useless = _some_documents(qrels.doc_id, qrels.query_id, useless)
+    reason = f"{len(useless)} of topics that the collection does not have ({some_useless})"
+    reasons = (reason,) if len(useless) else ()
     own = dataclasses.replace(
         own, relevance=relevance, path=qrels.path, ignored_judgments=(*own.ignored_judgments, *reasons)
     )
     _warn_of_ignored(own, reasons)
     return activate_own_judgments(dataclasses.replace(collection, own=own))
+
+
+def _with_documents(
+    collection: AnyCollection, qrels: Qrels, lines: BoolArray
+) -> tuple[AnyCollection, OrderArray]:
+    """Return the collection with pairs for documents that no run retrieves and the qrels do not list.
+
+    They are those of the masked lines, shape (line,), and still unjudged. The pair code of each line comes
+    with it, −1 for other topics.
+    """
+    topic = topic_codes(collection, qrels.query_id)
+    pair = find_pairs(collection, qrels.query_id, qrels.doc_id)
+    lacking = np.flatnonzero(lines & (topic >= 0) & (pair < 0))
+    if not len(lacking):
+        return collection, pair
+    first = np.searchsorted(collection.pair_topic, np.arange(len(collection.query_ids) + 1))
+    before, new_topic, new_ids = list[int](), list[int](), list[str]()
+    for t in np.unique(topic[lacking]):
+        known = collection.doc_ids.slice(first[t], first[t + 1] - first[t]).cast(pa.binary()).to_pylist()
+        ids = qrels.doc_id.take(pa.array(lacking[topic[lacking] == t])).unique().to_pylist()
+        for doc_id in sorted(ids, key=str.encode):
+            before.append(int(first[t]) + bisect(known, doc_id.encode()))
+            new_topic.append(int(t))
+            new_ids.append(doc_id)
+    n_old, n = len(collection.relevance), len(collection.relevance) + len(new_ids)
+    place = np.arange(n_old) + np.searchsorted(before, np.arange(n_old), side="right")
+    new = np.array(before) + np.arange(len(new_ids))
+    source = np.empty(n, dtype=np.int64)
+    source[place], source[new] = np.arange(n_old), n_old + np.arange(len(new_ids))
+
+    place = place.astype(np.int32)
+    moved = partial(place_values, place=place, n_pairs=n)
+    pair_topic = moved(collection.pair_topic, 0)
+    pair_topic[new] = new_topic
+    document: IntArray | Rankings
+    if isinstance(collection.document, Rankings):
+        document = dataclasses.replace(collection.document, values=place[collection.document.values])
+    else:
+        document = np.append(place, np.int32(-1))[collection.document]
+    ids = pa.concat_arrays([collection.doc_ids, pa.array(new_ids, collection.doc_ids.type)])
+    own, second, sample = collection.own, collection.second, collection.sample
+    larger = dataclasses.replace(
+        collection,
+        document=document,
+        relevance=moved(collection.relevance, UNJUDGED),
+        pair_topic=pair_topic,
+        doc_ids=ids.take(pa.array(source)),
+        pool=collection.pool.place_documents(place, n),
+        attributed_run=moved(collection.attributed_run, -1),
+        judges=tuple(
+            dataclasses.replace(
+                judge,
+                label=moved(judge.label, np.nan),
+                replicates=None if judge.replicates is None else moved(judge.replicates, np.nan),
+            )
+            for judge in collection.judges
+        ),
+        own=own
+        and dataclasses.replace(
+            own, relevance=moved(own.relevance, UNJUDGED), is_active=moved(own.is_active, False)
+        ),
+        second=second and dataclasses.replace(second, relevance=moved(second.relevance, UNJUDGED)),
+        sample=sample
+        and dataclasses.replace(
+            sample,
+            inclusion=moved(sample.inclusion, np.nan),
+            stratum=None if sample.stratum is None else moved(sample.stratum, -1),
+            candidates=moved(sample.candidates, False),
+        ),
+    )
+    return larger, find_pairs(larger, qrels.query_id, qrels.doc_id)
 
 
 def add_note(collection: AnyCollection, note: str) -> AnyCollection:
@@ -111,13 +187,19 @@ def activate_own_judgments(collection: AnyCollection) -> AnyCollection:
 
 
 def set_own_judgments(collection: AnyCollection, pair: AnyArray, value: AnyArray) -> AnyCollection:
-    """Set user judgments for the given pair codes, shape (document,) (`Collection.with_own_judgments`)."""
+    """Set user judgments for the given pair codes, shape (document,) (`Collection.with_own_judgments`).
+
+    Where other runs than those outside the pool brought many of the documents, none is evidence.
+    """
     relevance, attributed_run = collection.relevance.copy(), collection.attributed_run.copy()
     own = _own_or_empty(collection)
     own_relevance, is_active = own.relevance.copy(), own.is_active.copy()
     relevance[pair] = own_relevance[pair] = value
-    attributed_run[pair] = _best_runs(collection, ~collection.pooled)[pair]
     is_active[pair] = True
+    best = _best_runs(collection, ~collection.pooled)
+    attributed_run[is_active] = best[is_active]
+    if is_active.any() and (best[is_active] < 0).mean() > _MAX_SHARE_OF_OTHERS:
+        attributed_run[is_active] = -1  # what two runs share is relevant more often than what one has alone
     own = dataclasses.replace(own, relevance=own_relevance, is_active=is_active)
     return dataclasses.replace(collection, relevance=relevance, attributed_run=attributed_run, own=own)
 
@@ -272,7 +354,7 @@ def check_own_judgments(collection: AnyCollection) -> AnyCollection:
     refuse_contradictions(collection)
     if not own.is_active.any():
         raise InputError(
-            "no judgment is of an unjudged document that a run retrieves",
+            "no judgment is of a document that the qrels leave unjudged",
             path=own.path,
             hint="the qrels judge all of these documents; name runs that are to leave the pool with --unpool",
         )
@@ -285,6 +367,19 @@ def check_own_judgments(collection: AnyCollection) -> AnyCollection:
         ignored_judgments=(*own.ignored_judgments, reason),
     )
     return dataclasses.replace(collection, own=own)
+
+
+def describe_others(collection: Collection) -> str:
+    """Return a note on user judgments that are no evidence because other runs brought them, or ''."""
+    is_own = collection.is_own
+    if not is_own.any() or (collection.attributed_run[is_own] >= 0).any():
+        return ""
+    n_others = int((_best_runs(collection, ~collection.pooled)[is_own] < 0).sum())
+    return (
+        f"judgments of your own count in every score, but posteriors do not learn from them: {n_others:,} of "
+        f"{int(is_own.sum()):,} are of documents that no run outside the pool retrieves; name the runs that "
+        "they were made for, too"
+    )
 
 
 def refuse_contradictions(collection: Collection) -> None:
@@ -389,7 +484,7 @@ def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
     Warns
     -----
     InputWarning
-        Judgments of documents that are neither judged in the qrels nor retrieved, with their number.
+        Judgments of topics that the collection lacks, with their number.
 
     Examples
     --------
@@ -401,8 +496,9 @@ def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
     1
     """
     codes, _ = relevance_codes(qrels.relevance, collection.negatives.meaning)
-    pair = find_pairs(collection, qrels.query_id, qrels.doc_id)
-    is_known, is_judgment = pair >= 0, codes >= 0
+    is_judgment = codes >= 0
+    collection, pair = _with_documents(collection, qrels, is_judgment)
+    is_known = pair >= 0
     relevance = np.full(len(collection.relevance), UNJUDGED, dtype=np.int16)
     relevance[pair[is_known & is_judgment]] = codes[is_known & is_judgment]
     if not ((relevance >= 0) & collection.judged).any():
@@ -420,8 +516,8 @@ def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
         )
     if n_lost := int((is_judgment & ~is_known).sum()):
         warn_caller(
-            f"{qrels.path or 'second assessors'}: {counted(n_lost, 'judgment')} of documents that the qrels "
-            "do not judge and no run retrieves are left out",
+            f"{qrels.path or 'second assessors'}: {counted(n_lost, 'judgment')} of topics that the qrels "
+            "lack are left out",
             InputWarning,
         )
     return dataclasses.replace(collection, second=SecondAssessors(relevance, path=qrels.path))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.arrays import BoolArray, IntArray, LevelArray
+from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray
 from bayespool.collection.rankings import ranked, within
+from bayespool.collection.records import UNJUDGED
 from bayespool.errors import InputError, renamed_attributes
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ class Pool(Protocol):
     def select_runs(self, runs: Runs) -> Pool:
         """Return the pool for a collection restricted to these runs, in this order."""
 
+    def place_documents(self, place: IntArray, n_pairs: int) -> Pool:
+        """Return the pool for a collection that has more documents, which no run retrieves.
+
+        ``place`` has the new pair code of each document, shape (pair,).
+        """
+
 
 @renamed_attributes(
     depth_of="run_depths", known="known_relevance", of_runs="select_runs", truncated="truncate"
@@ -97,6 +104,17 @@ class DepthPool:
     def select_runs(self, runs: Runs) -> DepthPool:
         """Return the pool restricted to these runs."""
         return replace(self, depths=tuple(self.depths[int(run)] for run in runs))
+
+    def place_documents(self, place: IntArray, n_pairs: int) -> DepthPool:
+        """Return the same pool: ranks decide."""
+        return self
+
+
+def place_values(values: AnyArray, fill: float = UNJUDGED, *, place: IntArray, n_pairs: int) -> AnyArray:
+    """Return values of documents, shape (…, pair), with one value for the documents of other places."""
+    placed = np.full((*values.shape[:-1], n_pairs), fill, dtype=values.dtype)
+    placed[..., place] = values
+    return placed
 
 
 def sole_contributor(collection: Collection, by: Literal["organization", "run"] = "organization") -> IntArray:

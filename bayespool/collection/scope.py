@@ -104,6 +104,12 @@ def read_exclusion(source: Exclude | None, *, reading: Reading = Reading()) -> E
     return Exclusion(", ".join(names), OWN_DOCUMENT in parts, joined)
 
 
+def gather_kept_qrels(source: Judgments, exclusion: Exclusion | None, reading: Reading) -> Qrels:
+    """Read judgments, without the excluded documents."""
+    qrels = gather_qrels(source, reading=reading)
+    return qrels if exclusion is None else exclusion.take_out(qrels)
+
+
 def _read_pairs(source: Any, reading: Reading) -> Qrels:
     """Return the (topic, document) pairs in a two-column file, judgments or a mapping of lists."""
     if isinstance(source, Mapping) and not any(isinstance(value, Mapping) for value in source.values()):

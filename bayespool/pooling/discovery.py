@@ -12,6 +12,7 @@ import numpy as np
 from bayespool.arrays import BoolArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import SPARSE_NOTE
+from bayespool.collection.own import describe_others
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import blocks
 from bayespool.errors import (
@@ -81,8 +82,9 @@ class PoolReport:
     is_sparse : bool
         Whether hardly any document but relevant ones is judged, without a pool, whatever a measure asks for
         (`Collection.is_sparse`).
-    audits : tuple of str
-        What audits whose judgments were added say of the posterior without them (`Audit.apply_to`).
+    own_judgments : tuple of str
+        Notes on the user's judgments: what audits that they are of say of the posterior without them
+        (`Audit.apply_to`), and whether posteriors learn from them.
     doubts : tuple of str
         Reasons to doubt the pool: it explains little, or its documents are hardly judged more often than
         others (`bayespool.pooling.candidates.PoolPlausibility`).
@@ -106,7 +108,7 @@ class PoolReport:
     scope: tuple[str, ...] = ()
     topics: str = ""
     is_sparse: bool = False
-    audits: tuple[str, ...] = ()
+    own_judgments: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     evidence: str = ""
 
@@ -139,7 +141,7 @@ class PoolReport:
         """Notes to read before quoting a result, such as doubts about the pool."""
         sparse = SPARSE_NOTE if self.is_sparse else ""
         of_pool = self.warning_text, self._alternative_text, *self.scope, sparse
-        return tuple(note for note in (*of_pool, *self.audits, self.ranks, self.topics) if note)
+        return tuple(note for note in (*of_pool, *self.own_judgments, self.ranks, self.topics) if note)
 
     def text(self) -> str:
         """Return the report with notes on scope and any alternative pool."""
@@ -165,7 +167,7 @@ def describe_pool(collection: Collection) -> PoolReport:
     evidence = "" if n_organizations > 1 else "priors alone"
     if evidence and collection.sample is not None:
         evidence = "the published sample"
-    elif evidence and collection.own is not None:
+    elif evidence and (collection.attributed_run >= 0).any():
         evidence = "priors and judgments of your own"
     if collection.judges and not len(pooled):
         evidence = f"{evidence.removesuffix(' alone')} and labels of a judge"
@@ -186,7 +188,7 @@ def describe_pool(collection: Collection) -> PoolReport:
         scope=collection.scope_notes,
         topics=collection.topic_note,
         is_sparse=collection.is_sparse,
-        audits=() if collection.own is None else collection.own.notes,
+        own_judgments=() if collection.own is None else (*collection.own.notes, describe_others(collection)),
         doubts=_doubts(collection) if len(pooled) else (),
         evidence=evidence,
     )
@@ -201,7 +203,8 @@ def _may_be_pooled(collection: Collection) -> BoolArray:
 def _doubts(collection: Collection) -> tuple[str, ...]:
     """Return reasons to doubt the pool, with the runs that were taken out of it as if they were in it."""
     whole = _with_former_runs(collection)
-    judged, inside = whole.judged, whole.in_pool()
+    inside = whole.in_pool()
+    judged = whole.judged & (inside | ~whole.is_own)
     candidates, n_pooled, doubts = _may_be_pooled(whole), int(whole.pooled.sum()), list[str]()
     n_others = int(candidates.sum()) - n_pooled
     # judgments that the pool does not explain are no reason where all runs at hand are in it: others

@@ -39,7 +39,7 @@ from bayespool.collection.reading_keys import (
     check_reading,
     parse_reading,
 )
-from bayespool.collection.scope import Exclude, Topics, read_exclusion, select_topics
+from bayespool.collection.scope import Exclude, Topics, gather_kept_qrels, read_exclusion, select_topics
 from bayespool.collection.sources import Judges, gather_judges, gather_organizations, gather_runs, irds_name
 from bayespool.errors import (
     BayespoolWarning,
@@ -114,9 +114,10 @@ def read_collection(
         Runs of one organization resemble each other and are held out together. Runs to score that it does not
         name are of one organization, the user's own (`bayespool.collection.USER_ORGANIZATION`).
     own_judgments : Judgments, optional
-        The user's judgments of unjudged documents of ``runs`` (`Collection.add_judgments`). They are compared
-        with the qrels once runs have left the pool: `bayespool.score` and all estimators refuse those that
-        contradict the qrels, and warn of those that agree.
+        The user's judgments of unjudged documents, of ``runs`` or of others that were judged with them
+        (`Collection.add_judgments`). They are compared with the qrels once runs have left the pool:
+        `bayespool.score` and all estimators refuse those that contradict the qrels, and warn of those that
+        agree.
     second_assessors : Judgments, optional
         Judgments that other assessors made of some of the judged documents
         (`bayespool.collection.add_second_assessors`), for the scope ``another-assessor``.
@@ -221,8 +222,11 @@ def read_collection(
     labels = gather_judges(judges, reading=reading)
     collection = add_judges(collection, labels)
     if second_assessors is not None:
-        collection = add_second_assessors(collection, gather_qrels(second_assessors, reading=reading))
-    own_qrels = None if own_judgments is None else gather_qrels(own_judgments, reading=reading)
+        second = gather_kept_qrels(second_assessors, encoding.exclusion, reading)
+        collection = add_second_assessors(collection, second)
+    own_qrels = None
+    if own_judgments is not None:
+        own_qrels = gather_kept_qrels(own_judgments, encoding.exclusion, reading)
     if not pool_ids:
         return collection if own_qrels is None else collection.attach_judgments(own_qrels)
     for judge in collection.judges:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray
 from bayespool.collection import Collection
-from bayespool.collection.pools import DepthPool
+from bayespool.collection.pools import DepthPool, place_values
 from bayespool.collection.samples import Sample
 from bayespool.errors import InputError, renamed_attributes
 from bayespool.pooling.choosing import PoolPlan, PoolSelection, choose
@@ -194,6 +194,10 @@ class StrategyPool:
     def select_runs(self, runs: Runs) -> StrategyPool:
         """Return the same pool, which identifies runs by name."""
         return self
+
+    def place_documents(self, place: IntArray, n_pairs: int) -> StrategyPool:
+        """Return the pool for a collection with more documents, whose relevance it does not know."""
+        return replace(self, labels=place_values(self.labels, place=place, n_pairs=n_pairs))
 
 
 def pool_of_strategy(

@@ -184,7 +184,7 @@ class PosteriorEstimator:
         targets = _targets(collection, run_ids)
         asked, engine = parse_measures(measures), self.build_engine()
         shared = work_on(collection, engine, self.random_seed)
-        has_more = bool(collection.judges) or bool(collection.is_own.any())
+        has_more = bool(collection.judges) or bool((collection.attributed_run >= 0).any())
         lacking = {measure: describe_excess_levels(collection, measure) for measure in asked}
         for measure in asked:
             if not has_more and collection.is_sparse_at(measure.rel):

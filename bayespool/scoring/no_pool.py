@@ -47,7 +47,7 @@ def describe_lack(collection: Collection, run_ids: Sequence[str], measures: Sequ
     if sparse:
         lack = "no pool, and only relevant documents are judged, on nine in ten topics or more: posteriors"
         lack += f" of {', '.join(map(str, sparse))}" * (len(sparse) < len(measures))
-        has_value = bool(collection.judges) or bool(collection.is_own.any())
+        has_value = bool(collection.judges) or bool((collection.attributed_run >= 0).any())
         lack += f" rest on {basis}" if has_value else " have no value, quote bounds and the score as judged"
     *others, last = cures
     priors = f"; {_PRIORS}" if "rest on priors" in lack else ""

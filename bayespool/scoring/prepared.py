@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.collection import Collection, Judgments, add_judges, add_second_assessors, gather_qrels
+from bayespool.collection import Collection, Judgments, add_judges, add_second_assessors
 from bayespool.collection.archives import member_errors, read_archive, read_member, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, unpack
 from bayespool.collection.readers import Reading
-from bayespool.collection.scope import Exclude
+from bayespool.collection.scope import Exclude, gather_kept_qrels, read_exclusion
 from bayespool.collection.sources import Judges, Organizations, Runs, gather_judges
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures import Measure
@@ -108,10 +108,11 @@ class PreparedCollection:
         )
         if judges is not None:
             joined = add_judges(joined, gather_judges(judges, reading=reading))
+        exclusion = read_exclusion(exclude, reading=reading)
         if second_assessors is not None:
-            joined = add_second_assessors(joined, gather_qrels(second_assessors, reading=reading))
+            joined = add_second_assessors(joined, gather_kept_qrels(second_assessors, exclusion, reading))
         if own_judgments is not None:
-            joined = joined.attach_judgments(gather_qrels(own_judgments, reading=reading))
+            joined = joined.attach_judgments(gather_kept_qrels(own_judgments, exclusion, reading))
         return joined
 
     def score(self, runs: Runs, measures: object = None, **settings: Any) -> Scores:

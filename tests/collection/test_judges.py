@@ -214,8 +214,8 @@ def test_second_judgments_leave_the_pool_with_the_first_and_those_of_nobody_are_
     assert both.fingerprint != toy_collection().fingerprint
     assert levels_of(both.unpool("n1"), "1") == {"a": 0, "l": 2}  # only n1 brought c
     again = qrels_from_frame({"1": {"a": 1, "zz": 1}, "9": {"a": 1}})
-    with pytest.warns(InputWarning, match="2 judgments of documents that the qrels do not judge"):
-        assert levels_of(add_second_assessors(toy_collection(), again), "1") == {"a": 1}
+    with pytest.warns(InputWarning, match="1 judgment of topics that the qrels lack"):
+        assert levels_of(add_second_assessors(toy_collection(), again), "1") == {"a": 1, "zz": 1}
 
 
 def test_the_wrong_file_is_refused(tmp_path: Path) -> None:

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import warnings
 from functools import cache
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from hypothesis import given, settings, strategies as st
 from small import small
 from wide import wide
 
-from bayespool import impute, judge_next, score
-from bayespool.collection import qrels_from_frame
+from bayespool import (
+    build_collection,
+    describe_pool,
+    impute,
+    judge_next,
+    parse_measure,
+    read_collection,
+    score,
+)
+from bayespool.collection import add_judges, add_second_assessors, labels_from_frame, qrels_from_frame
+from bayespool.collection.packing import join_runs, pool_alone
+from bayespool.collection.rankings import Rankings
 from bayespool.errors import InputError, InputWarning
-from bayespool.evidence.bounds import unjudged_documents
+from bayespool.evidence.bounds import score_bounds, unjudged_documents
 from bayespool.experiments import load_example, simulate_example
+from bayespool.pooling import pool_of_strategy
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -60,10 +74,10 @@ def test_errors():
     topic, doc = example.query_ids[example.pair_topic[pair]], example.doc_id(pair)
     with pytest.raises(InputError, match=f"{doc} of topic {topic} has relevance 1 in the qrels"):
         example.add_judgments(qrels_from_frame({topic: {doc: 0}}))
-    with pytest.raises(InputError, match="no judgment is of a document that a run retrieves"):
+    with pytest.raises(InputError, match="no judgment is of a topic of the collection"):
         example.add_judgments(qrels_from_frame({"no such topic": {"d": 1}}))
     known = example.add_judgments(qrels_from_frame({topic: {doc: 1}}))
-    with pytest.raises(InputError, match="no judgment is of an unjudged document that a run retrieves"):
+    with pytest.raises(InputError, match="no judgment is of a document that the qrels leave unjudged"):
         score(known, "new-b", estimators="as-judged")
     with pytest.raises(InputError, match=f"{doc} .* in other judgments of your"):
         known.add_judgments(qrels_from_frame({topic: {doc: 0}}))
@@ -169,3 +183,171 @@ def test_those_that_the_qrels_judge_already_are_counted_and_named():
     assert scores.metadata["passed_over"] == [said]
     alone = example.add_judgments(qrels_from_frame({"701": {new: 1}}))
     assert scores.metadata["fingerprint"] == alone.fingerprint
+
+
+# --- documents that no named run retrieves ----------------------------------------------------------------
+
+IDEAL = ("nDCG@2", "R@2", "AP@2")
+QRELS = {"q": {"campaign": 1}}
+MINE = {"q": {"b1": 1, "b2": 0, "a1": 1, "a2": 1, "Z": 0}}
+RUN = {"q": {"b1": 2.0, "b2": 1.0}}
+
+
+def values(collection, run="b", measures=IDEAL):
+    return [float(score_bounds(collection, run, parse_measure(m)).low.means()[0]) for m in measures]
+
+
+def test_they_count_in_ideal_rankings_and_among_the_relevant():
+    """Of four relevant documents the run has one, first of two: by hand."""
+    right = [1 / (1 + 1 / np.log2(3)), 1 / 4, 1 / 4]
+    alone = read_collection(QRELS, {"b": RUN}, own_judgments=MINE)
+    assert values(alone) == pytest.approx(right)
+    other = {"q": {"a1": 2.0, "b2": 1.5, "a2": 1.0}}
+    both = read_collection(QRELS, {"b": RUN, "a": other}, own_judgments=MINE)
+    assert values(both) == pytest.approx(right)
+    later = read_collection(QRELS, {"b": RUN}).add_judgments(qrels_from_frame(MINE))
+    assert later.fingerprint == alone.fingerprint
+    same = read_collection({"q": QRELS["q"] | MINE["q"]}, {"b": RUN})
+    assert values(same) == pytest.approx(right)
+    assert alone.doc_ids.to_pylist() == same.doc_ids.to_pylist() == ["Z", "a1", "a2", "b1", "b2", "campaign"]
+    # those that are taken out of the runs are taken out here, too
+    fewer = read_collection(QRELS, {"b": RUN}, own_judgments=MINE, exclude={"q": ["a1", "a2", "b2"]})
+    assert values(fewer) == pytest.approx([1 / (1 + 1 / np.log2(3)), 1 / 2, 1 / 2])
+
+
+def test_of_no_retrieved_document_it_is_told():
+    with pytest.warns(
+        InputWarning, match="no judgment is of a document that a run retrieves, so that all count"
+    ):
+        collection = read_collection(QRELS, {"b": RUN}, own_judgments={"q": {"elsewhere": 1}})
+    assert values(collection, measures=["R@2"]) == [0]
+    assert collection.is_own.sum() == 1
+
+
+LETTERS = "abcdefghij"
+RANKINGS = st.lists(st.permutations(LETTERS), min_size=2, max_size=2)
+JUDGED = st.dictionaries(st.sampled_from(LETTERS + "XYZ"), st.integers(0, 2), min_size=1)
+
+
+def run_of(ranking):
+    return {"q": {d: 9.0 - rank for rank, d in enumerate(ranking[:4])}, "r": {"c": 1.0}}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    RANKINGS,
+    JUDGED,
+    JUDGED,
+    JUDGED,
+    st.sampled_from(("nDCG@3", "R@3", "AP@3", "P@3", "nDCG(ideal='shared')@3")),
+)
+def test_they_are_judged_pairs_like_those_of_the_qrels(rankings, of_qrels, own, more, measure):
+    """Joined with the qrels or not, they give the same bounds; the bounds hold what is judged further of the
+    run: its documents with their relevance, in any order of the two files.
+    """
+    parsed = parse_measure(measure)
+    qrels = {"q": of_qrels, "r": {"c": 1}}
+    own = {d: level for d, level in own.items() if d not in of_qrels}
+    runs = {name: run_of(ranking) for name, ranking in zip("ab", rankings, strict=True)}
+    joined = build_collection(runs, {"q": of_qrels | own, "r": {"c": 1}})
+    added = build_collection(runs, qrels)
+    if own:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InputWarning)
+            added = added.add_judgments(qrels_from_frame({"q": own}))
+    for name in ("relevance", "pair_topic", "document"):
+        np.testing.assert_array_equal(getattr(added, name), getattr(joined, name))
+    assert added.doc_ids.equals(joined.doc_ids)
+    before, same = (score_bounds(each, "a", parsed) for each in (added, joined))
+    np.testing.assert_array_equal(before.least.amount, same.least.amount)
+    np.testing.assert_array_equal(before.most.amount, same.most.amount)
+    further = {d: level for d, level in more.items() if d in rankings[0][:3] and d not in of_qrels | own}
+    if further:
+        after = score_bounds(added.add_judgments(qrels_from_frame({"q": further})), "a", parsed)
+        assert before.least.scores()[0, 0] - 1e-12 <= after.least.scores()[0, 0]
+        assert after.least.scores()[0, 0] <= after.most.scores()[0, 0] <= before.most.scores()[0, 0] + 1e-12
+
+
+def test_nothing_else_of_the_collection_changes():
+    """Rankings, labels, second and sampled judgments and a strategy's pool are of the same documents."""
+    example = pool_of_strategy(small(), "take(budget=200)", pooled_run_ids=small().pooled_run_ids)
+    topic = example.query_ids[3]
+    labels = {
+        q: {example.doc_id(int(np.flatnonzero(example.pair_topic == t)[0])): t}
+        for t, q in enumerate(example.query_ids)
+    }
+    example = add_judges(example, {"llm": [labels_from_frame(labels), labels_from_frame(labels)]})
+    first = int(np.flatnonzero(example.judged)[5])
+    again = {example.query_ids[example.pair_topic[first]]: {example.doc_id(first): 1, "nobody's": 1}}
+    example = add_second_assessors(example, qrels_from_frame(again))
+    ragged = dataclasses.replace(
+        example, document=Rankings(example.document[example.document >= 0], example.length, -1)
+    )
+    own = {topic: {"0 first of all": 1, "in between": 0}, example.query_ids[0]: {"zz last": 1}}
+    for before in (example, ragged):
+        with pytest.warns(InputWarning, match="no judgment is of a document that a run retrieves"):
+            after = before.add_judgments(qrels_from_frame(own))
+        assert len(after.relevance) == len(before.relevance) + 3
+        is_new = after.is_own
+        assert [after.doc_id(int(p)) for p in np.flatnonzero(is_new)] == [
+            "zz last",
+            "0 first of all",
+            "in between",
+        ]
+        assert after.pair_topic[is_new].tolist() == [0, 3, 3]
+        assert after.relevance[is_new].tolist() == [1, 1, 0]
+        np.testing.assert_array_equal(after.relevance[~is_new], before.relevance)
+        assert after.doc_ids.filter(pa.array(~is_new)).equals(before.doc_ids)
+        place = np.append(np.flatnonzero(~is_new), -1)
+        np.testing.assert_array_equal(np.asarray(after.document), place[np.asarray(before.document)])
+        np.testing.assert_array_equal(after.judges[0].label[~is_new], before.judges[0].label)
+        assert after.judges[0].replicates.shape == (2, len(after.relevance))
+        np.testing.assert_array_equal(after.second.relevance[~is_new], before.second.relevance)
+        np.testing.assert_array_equal(after.in_pool()[~is_new], before.in_pool())
+        assert not after.in_pool()[is_new].any()
+    assert (
+        example.second.relevance[
+            [p for p in range(len(example.relevance)) if example.doc_id(p) == "nobody's"]
+        ]
+        == 1
+    ).all()
+
+
+def test_of_a_prepared_collection():
+    part = pool_alone(small().unpool(()))
+    topic = part.query_ids[0]
+    run = {
+        q: {part.doc_id(int(np.flatnonzero(part.pair_topic == t)[0])): 1.0}
+        for t, q in enumerate(part.query_ids)
+    }
+    own = qrels_from_frame({topic: {"elsewhere": 1, "nowhere": 0, part.doc_id(0) + "x": 1}})
+    with pytest.warns(InputWarning, match="no judgment is of a document that a run retrieves"):
+        before, after = (each.attach_judgments(own) for each in (part, join_runs(part, {"mine": run})))
+    measure = parse_measure("R@5")
+    for name in part.run_ids:
+        np.testing.assert_array_equal(
+            *(score_bounds(each, name, measure).low.amount for each in (before, after))
+        )
+    n = int(((part.relevance > 0) & (part.pair_topic == 0)).sum())
+    alone, with_own = (score_bounds(each, part.run_ids[0], measure).lower[0, 0] for each in (part, before))
+    assert with_own == pytest.approx(alone * n / (n + 2))
+
+
+def test_those_that_other_runs_brought_are_no_evidence():
+    """What two runs share is relevant more often; the file does not say which run brought which."""
+    rng = np.random.default_rng(3)
+    shared, alone = ([f"{kind}{i}" for i in range(5)] for kind in "sb")
+    topics = [str(t) for t in range(12)]
+    run = {q: {d: 10.0 - i for i, d in enumerate([*shared, *alone])} for q in topics}
+    other = {q: {d: int(rng.random() < 0.9) for d in shared} | {f"o{i}": 0 for i in range(5)} for q in topics}
+    qrels = {q: {"known": 1, "not": 0} for q in topics}
+    collection = read_collection(qrels, {"b": run}, own_judgments=other)
+    assert not (collection.attributed_run >= 0).any()
+    pool = describe_pool(collection)
+    assert pool.evidence == "priors alone"
+    (note,) = [note for note in pool.notes if "judgments of your own" in note]
+    assert "do not learn from them: 60 of 120 are of documents that no run outside the pool retrieves" in note
+    named = {q: {d: 10.0 - i for i, d in enumerate([*shared, *(f"o{i}" for i in range(5))])} for q in topics}
+    both = read_collection(qrels, {"b": run, "a": named}, own_judgments=other)
+    assert (both.attributed_run >= 0).sum() == 120
+    assert describe_pool(both).evidence == "priors and judgments of your own"
