@@ -89,7 +89,8 @@ def build_collection(
     order : {"score", "single-precision", "rank"}
         ``"score"`` is the order of trec_eval 10: score descending, ties by document id descending;
         ``"single-precision"`` that of trec_eval 9 and pytrec_eval, which round scores, so that more of them
-        tie; ``"rank"`` uses the ranks of the run files, which some campaigns pooled by.
+        tie; ``"rank"`` uses the ranks of the run files, which some campaigns pooled by. Runs to score without
+        ranks are then ordered by score.
     negative : {"listed", "sampled", "unjudged", "nonrelevant"}
         Meaning of a negative relevance. ``"listed"``: −1 is in the pool and unjudged, lower values (−2: spam)
         are nonrelevant. ``"sampled"``: the same, and the judged documents of a topic are a uniform sample of
@@ -113,13 +114,13 @@ def build_collection(
     ------
     InputError
         No run, two runs with one id, a run without any topic of the qrels, qrels without a relevant document,
-        order by ranks that were not read, a pooled run without a depth.
+        order by ranks that a pooled run does not have, a pooled run without a depth.
 
     Warns
     -----
     InputWarning
         Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties; or by rank,
-        and ranks are equal. Runs have topics that the qrels lack, and lack some that the qrels have.
+        and ranks are equal or missing. Runs have topics that the qrels lack, and lack some that they have.
     """
     reading = Reading(ranks=order == "rank")
     judgments = None if qrels is None else gather_qrels(qrels)
@@ -198,6 +199,7 @@ def finish_collection(
     listed = {} if organizations is None else gather_organizations(organizations)
     organization_names, organization, user = _organizations(run_ids, listed, set(own_run_ids))
     pooled_ids = set(pooled_run_ids)
+    refuse_unranked(run for run in read if run.run_id in pooled_ids)
     notes = [topic_note] if topic_note else []
     if encoding.exclusion is not None:
         encoding.exclusion.warn_if_idle()
@@ -229,6 +231,7 @@ def finish_collection(
         order=encoding.order,
         ties=tuple(run.ties for run in read if run.ties is not None),
         strange_topics=() if topic_note else tuple(run.topics for run in read if run.topics is not None),
+        unranked=tuple(run.run_id for run in read if run.is_unranked),
     )
     for note in (collection.rank_note, collection.topic_note):
         if note:
@@ -257,6 +260,13 @@ def _sample(
         chosen = (relevance >= 0) & candidates
         inclusion = np.where(chosen, stratum_shares(stratum, chosen, pair_topic), np.nan)
     return Sample(inclusion, stratum, candidates, as_trec_eval=uniform)
+
+
+def refuse_unranked(pooled: Iterable[EncodedRun]) -> None:
+    """Raise `InputError` for a run of the pool without the ranks that runs are ordered by."""
+    if run := next((run for run in pooled if run.is_unranked), None):
+        reason = f"run {run.run_id!r} of the pool has no ranks to order by"
+        raise InputError(reason, path=run.path, hint="order by scores (--reading order=score, order='score')")
 
 
 def _refuse_duplicates(runs: Sequence[EncodedRun]) -> None:
@@ -362,6 +372,7 @@ class EncodedRun:
     conflict: RankConflict | None = None  # of ranks with the scores that order the run
     ties: Ties | None = None
     topics: StrangeTopics | None = None
+    is_unranked: bool = False  # ordered by scores, since it has no ranks to be ordered by
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -393,13 +404,6 @@ class Encoding:
 
     def encode(self, runs: Sequence[Run]) -> list[EncodedRun]:
         """Encode runs as integers and drop their text; not thread-safe."""
-        for run in runs:
-            if self.order == "rank" and run.rank is None:
-                raise InputError(
-                    f"run {run.run_id!r} has no ranks to order by",
-                    path=run.path,
-                    hint="order by score instead",
-                )
         if self.exclusion is not None:
             runs = [self.exclusion.take_out(run) for run in runs]
         columns = [LinesByTopic(run, self.query_ids) for run in runs]
@@ -423,8 +427,10 @@ class Encoding:
 
     def _ordered(self, run: Run, column: LinesByTopic, number: IntArray) -> EncodedRun:
         """Return a run encoded and ordered by scores or ranks."""
-        key, topic = column.in_order(_keys(run, self.order)), column.topic
-        rank = None if self.order == "rank" or run.rank is None else column.in_order(run.rank)
+        is_unranked = self.order == "rank" and run.rank is None
+        order = "score" if is_unranked else self.order
+        key, topic = column.in_order(_keys(run, order)), column.topic
+        rank = None if order == "rank" or run.rank is None else column.in_order(run.rank)
         score = None
         if self.scores:
             with np.errstate(over="ignore"):
@@ -442,8 +448,9 @@ class Encoding:
             tied if tied.any() else None,
             score,
             None if rank is None else _rank_conflict(run.run_id, topic, key, rank),
-            count_ties(run.run_id, topic, key, by_score=self.order == "score"),
+            count_ties(run.run_id, topic, key, by_score=order == "score"),
             find_strange_topics(run, self.query_ids),
+            is_unranked,
         )
 
     def relevance(self, pairs: Pairs, negative: Negative) -> tuple[LevelArray, Negatives]:

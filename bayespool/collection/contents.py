@@ -25,7 +25,7 @@ from bayespool.collection.own import (
     set_own_judgments,
 )
 from bayespool.collection.pools import DepthPool, Pool, find_sole_contributor
-from bayespool.collection.rankings import Rankings, Ties, equal_rank_note, lengths
+from bayespool.collection.rankings import Rankings, Ties, equal_rank_note, lengths, unranked_note
 from bayespool.collection.readers import read_systems
 from bayespool.collection.records import (
     NEVER_JUDGED,
@@ -122,6 +122,8 @@ class Collection(ReadOnlyArrays):
         Where documents tie in that order; runs without a tie are left out.
     strange_topics : tuple of StrangeTopics
         Runs with topics that the qrels lack, and without some that they have.
+    unranked : tuple of str
+        Runs to score that scores order, since they have no ranks, where ranks order the others.
     formerly_pooled_run_ids : tuple of str
         Runs that were taken out of the pool (`unpool`).
     """
@@ -150,6 +152,7 @@ class Collection(ReadOnlyArrays):
     order: Order = "score"
     ties: tuple[Ties, ...] = ()
     strange_topics: tuple[StrangeTopics, ...] = ()
+    unranked: tuple[str, ...] = ()
     formerly_pooled_run_ids: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -244,9 +247,11 @@ class Collection(ReadOnlyArrays):
 
     @property
     def rank_note(self) -> str:
-        """Note on runs with conflicting ranks and scores, or with equal ranks if ordered by rank, or ''."""
+        """Note on runs with conflicting ranks and scores, or if ordered by rank with none or equal ones."""
         if self.order == "rank":
-            return equal_rank_note(self.ties, len(self.run_ids))
+            ranked = [ties for ties in self.ties if ties.run_id not in self.unranked]
+            parts = unranked_note(self.unranked), equal_rank_note(ranked, len(self.run_ids))
+            return "; ".join(filter(None, parts))
         if not self.rank_conflicts:
             return ""
         most, n = self.rank_conflicts[0], len(self.rank_conflicts)

@@ -88,8 +88,6 @@ def _columns(source: Any, path: Path, layout: FileLayout) -> Lines:
     with _located(path):
         if layout.real == "score":
             run = run_from_frame(source, path.name)
-            if layout.needs_integer and run.rank is None:
-                raise InputError("has no ranks to order by", hint="order by scores (--reading order=score)")
             return Lines(run.query_id, run.doc_id, run.score, run.rank, ())
         if layout.real == "label":
             labels = labels_from_frame(source)
@@ -204,10 +202,6 @@ def parse_bytes(data: bytes, path: Path, layout: FileLayout, *, strict: bool, ma
     if (table := _list_table(text, path, layout)) is not None:
         return _columns(table, path, layout)
     detected = detect_format(text, path, layout)
-    if layout.integer == "rank" and layout.needs_integer and detected.integer is None:
-        raise InputError(
-            "has no ranks to order by", path=path, hint="order by scores (--reading order=score)"
-        )
     comments = tuple(match.decode().strip() for match in _COMMENT.findall(text))
     bare = _COMMENT.sub(b"", text) if comments else text
     if not detected.has_levels and b'"' not in bare and detected.delimiter in ("", "\t"):

@@ -111,7 +111,11 @@ class FileLayout:
             needs_integer=self.needs_integer or is_ranked,
             real=real,
             wants_tag=self.wants_tag and "tag" in columns,
-            keep="lowest rank" if is_ranked else self.keep,
+            keep="lowest rank"
+            if is_ranked
+            else "best score"
+            if real == "score" and not integer
+            else self.keep,
             delimiter=delimiter,
             header=header,
         )

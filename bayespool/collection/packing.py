@@ -130,6 +130,7 @@ def pool_alone(collection: Collection, ranks: int | None = None) -> Collection:
         second=None,
         ties=(),
         strange_topics=(),
+        unranked=(),
     )
 
 

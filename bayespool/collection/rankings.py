@@ -249,7 +249,8 @@ def tie_notes(collection: Collection, run_ids: Sequence[str], cutoffs: Iterable[
         for part, name in ((tied, "n_topics"), (rounded, "n_if_rounded")):
             n = {run: int(getattr(each, name)[:cutoff].sum()) for run, each in ties.items()}
             part += [f"top {cutoff}: {runs}" for runs in [_runs(n, n_ranks)] if runs]
-    kind = "ranks" if collection.order == "rank" else "scores"
+    by_score = set(ties if collection.order != "rank" else collection.unranked)
+    kind = " or ".join(sorted({"scores" if run in by_score else "ranks" for run in ties}))
     notes = (
         (f"ranks of equal {kind}, which document ids order, descending", tied),
         (
@@ -265,6 +266,15 @@ def _runs(n: dict[str, int], n_ranks: dict[str, int]) -> str:
     """Return run names with their numbers of ties as text, most ties first; '' if there are none."""
     order = sorted((run for run in n if n[run]), key=lambda run: -n[run])
     return some_of((f"{run} {n[run]:,} of {n_ranks[run]:,}" for run in order), _MOST_RUNS)
+
+
+def unranked_note(run_ids: Sequence[str]) -> str:
+    """Return a note on runs without the ranks that order the others, or ''."""
+    if not run_ids:
+        return ""
+    has, it, its = ("has", "it is", "its") if len(run_ids) == 1 else ("have", "they are", "their")
+    runs = some_of(run_ids, _MOST_RUNS)
+    return f"{runs} {has} no ranks: {it} ordered by {its} scores, in spite of order=rank"
 
 
 def equal_rank_note(ties: Sequence[Ties], n_runs: int) -> str:

@@ -136,7 +136,7 @@ def read_run(
         Whether the first bad line is an error (`bayespool.collection` lists bad lines). Otherwise bad lines
         are skipped, counted and reported in one `InputWarning` per file.
     ranks : bool
-        Whether each rank has to be an integer. Otherwise ``Run.rank`` is None where one is not.
+        Whether each rank that there is has to be an integer. Otherwise ``Run.rank`` is None where one is not.
     max_file_size : int
         Largest decompressed size of the file, in MiB.
 

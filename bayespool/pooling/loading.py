@@ -28,6 +28,7 @@ from bayespool.collection import (
     judge_where_labeled,
     make_encoding,
 )
+from bayespool.collection.build import refuse_unranked
 from bayespool.collection.files import MAX_FILE_SIZE, find_files, read_toml
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
@@ -127,7 +128,7 @@ def read_collection(
         be in memory, or lists of the labels of a judge that was asked several times: their mean counts.
     order : {"score", "single-precision", "rank"}
         By score as trec_eval 10 orders, in single precision as trec_eval 9 and pytrec_eval do, or by the run
-        files' ranks (`bayespool.collection.build_collection`).
+        files' ranks (`bayespool.collection.build_collection`); runs to score without ranks by score then.
     run_id : {"file", "tag"}
         Name runs by their files or by their tags.
     negative : {"listed", "sampled", "unjudged", "nonrelevant"}
@@ -169,7 +170,7 @@ def read_collection(
     -----
     InputWarning
         Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties; or by rank,
-        and ranks are equal. Runs have topics that the qrels lack, and lack some that the qrels have.
+        and ranks are equal or missing. Runs have topics that the qrels lack, and lack some that they have.
     OrganizationWarning
         No organizations given, or (``strict=False``) runs of the pool without one: each such run of the pool
         counts as its own organization.
@@ -207,6 +208,7 @@ def read_collection(
         raise InputError(
             "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
         )
+    refuse_unranked(pooled)
     read = list(dict.fromkeys([*own, *pooled]))
     given_run_ids, pool_ids = ([run.run_id for run in part] for part in (own, pooled))
     organization_of = _read_organizations(organizations, [run.run_id for run in read], pool_ids, reading)

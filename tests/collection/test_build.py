@@ -16,6 +16,7 @@ from hypothesis import given, strategies as st
 from toys import from_rankings, ranking, toy_collection, toy_qrels, toy_runs
 from trec_files import refused
 
+from bayespool import read_collection
 from bayespool.collection import (
     Collection,
     Order,
@@ -25,10 +26,11 @@ from bayespool.collection import (
     qrels_from_frame,
     run_from_frame,
 )
+from bayespool.collection.packing import join_runs, pool_alone
 from bayespool.collection.rankings import tie_notes
 from bayespool.collection.records import RankConflict
 from bayespool.collection.scope import join_hint
-from bayespool.errors import InputWarning
+from bayespool.errors import InputError, InputWarning
 
 
 def order_of(scores: dict[str, float], order: Order = "score") -> list[str]:
@@ -99,6 +101,37 @@ def test_equal_ranks_are_ordered_by_document_id_descending() -> None:
     assert ranking(collection, "r", "1") == ["d2", "d3", "d1", "d0"]
     extreme = run_from_frame(frame([2**31 - 1, -(2**31), 0], [1, 1, 1]), "r")
     assert ranking(build_collection([extreme], qrels, order="rank"), "r", "1") == ["d1", "d2", "d0"]
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
+def test_runs_to_score_without_ranks_are_ordered_by_score() -> None:
+    ranked = run_from_frame(frame([2, 1, 3], [3, 2, 1]), "ranked")
+    mine = run_from_frame({"1": {"d0": 1, "d1": 1, "d2": 5}}, "mine")
+    qrels = qrels_from_frame({"1": {"d0": 1}})
+    with pytest.warns(InputWarning) as warned:
+        collection = build_collection(
+            [ranked, mine], qrels, order="rank", pooled_run_ids=["ranked"], pool_depth=1
+        )
+    (said,) = (str(w.message) for w in warned)
+    assert said == "mine has no ranks: it is ordered by its scores, in spite of order=rank"
+    assert collection.rank_note == said
+    assert collection.unranked == ("mine",)
+    assert ranking(collection, "mine", "1") == ["d2", "d1", "d0"]
+    assert ranking(collection, "ranked", "1") == ["d1", "d0", "d2"]
+    (note,) = tie_notes(collection, ["mine", "ranked"], [3])
+    assert note.startswith("ranks of equal scores, which document ids order, descending: top 3: mine 2 of 3")
+    read = read_collection(qrels, {"mine": mine}, pool=ranked, order="rank", known_depth=1)
+    assert read.unranked == ("mine",)
+    for pooled in (["mine"], ["mine", "ranked"]):
+        with pytest.raises(InputError, match="run 'mine' of the pool has no ranks to order by"):
+            build_collection([ranked, mine], qrels, order="rank", pooled_run_ids=pooled, pool_depth=1)
+    with pytest.raises(InputError, match="run 'mine' of the pool has no ranks to order by"):
+        read_collection(qrels, ranked, pool=[mine], order="rank")
+    part = pool_alone(collection)
+    joined = join_runs(part, [mine])  # to a prepared collection
+    assert joined.unranked == ("mine",)
+    assert ranking(joined, "mine", "1") == ["d2", "d1", "d0"]
+    assert pool_alone(joined).rank_note == ""
 
 
 def test_ids_of_more_bytes_than_32_bits_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +228,6 @@ def test_what_makes_no_collection() -> None:
         ([*runs, toy_runs()[0]], qrels, "score", "two runs are called 'n1'"),
         ([*runs, stranger], qrels, "score", "it has '9', '8', the qrels '1'"),
         (runs, qrels_from_frame({"1": {"a": 0, "b": -1}}), "score", "no document is relevant"),
-        (runs, qrels, "rank", "run 'n1' has no ranks"),
         (runs, qrels, "file", "no order 'file'; known: score, single-precision, rank"),
     ]
     for given_runs, judged, order, reason in refusals:

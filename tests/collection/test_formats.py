@@ -99,8 +99,13 @@ def test_ranks_alone_have_to_count_the_documents(write: Write) -> None:
     assert len(trec.read_run(write(lines.encode())).doc_id) == 149
     error = refused(trec.read_run, write((lines + "1 x 500\n").encode()))
     assert "do not count" in error.reason
-    error = refused(trec.read_run, write(b"1 a 0.5\n1 b 0.25\n"), ranks=True)
-    assert error.reason.startswith("has no ranks")
+    for text in (b"1 a 0.5\n1 b 0.25\n", b'{"1": {"a": 0.5, "b": 0.25}}'):
+        run = trec.read_run(write(text), ranks=True)
+        assert (rows_of(run), run.rank) == ([("1", "a", 0.5), ("1", "b", 0.25)], None)
+    scored = "".join(f"1 d{i} {i}.5\n" for i in range(12))
+    with pytest.warns(InputWarning, match="best score"):
+        run = trec.read_run(write(f"{scored}1 d0 9\n".encode()), ranks=True, strict=False)
+    assert rows_of(run)[-1] == ("1", "d0", 9)
 
 
 def test_a_tenth_of_the_lines_is_too_much_to_lose(write: Write) -> None:

@@ -325,8 +325,7 @@ def table(data: bytes, kind: str, *, strict: bool, ranks: bool = False) -> Table
     if lines[0].lstrip(" \t\v\f")[0] in "{[":
         raise Refused("JSON is another target's matter")
     columns, delimiter, has_header, has_levels = sniff(lines, kind)
-    if ranks and "rank" not in columns:
-        raise Refused("no ranks")
+    ranks = ranks and "rank" in columns
     rows = [_words(line) for line in lines] if not delimiter else list(csv_rows("\n".join(lines), delimiter))
     if delimiter:
         rows = [row for row in ([field.strip(" \t\v\f") for field in row] for row in rows) if any(row)]

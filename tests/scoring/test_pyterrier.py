@@ -12,7 +12,7 @@ import pytest
 
 from bayespool import load_example, read_collection, score
 from bayespool.collection import Collection, Run, qrels_from_frame, run_from_frame
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning
 from bayespool.scoring import pyterrier_measure, scoring
 
 ir_measures = pytest.importorskip("ir_measures")
@@ -98,6 +98,16 @@ def test_any_estimator_has_a_mean_and_only_posteriors_an_interval() -> None:
     with pytest.raises(InputError, match="as-judged has no interval; name a posterior"):
         experiment([pyterrier_measure("nDCG@10", quantity="lower", **given)])
     assert qrels_from_frame(qrels)
+
+
+def test_a_system_has_no_ranks_where_ranks_order_the_pool() -> None:
+    _, _, pool, organizations = inputs()
+    given: dict[str, Any] = {"pool": pool, "organizations": organizations, "estimator": "as-judged"}
+    with pytest.warns(InputWarning, match="has no ranks: it is ordered by its scores"):
+        by_rank, by_score = experiment(
+            [pyterrier_measure("P@10", reading="order=rank", **given), ir_measures.P @ 10]
+        ).values()
+    assert by_rank == pytest.approx(by_score)
 
 
 def test_wrong_words_are_refused_before_the_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
