@@ -91,11 +91,11 @@ def build_collection(
         ``"single-precision"`` that of trec_eval 9 and pytrec_eval, which round scores, so that more of them
         tie; ``"rank"`` uses the ranks of the run files, which some campaigns pooled by. Runs to score without
         ranks are then ordered by score.
-    negative : {"listed", "sampled", "unjudged", "nonrelevant"}
+    negative : {"listed", "sampled", "sampled-together", "unjudged", "nonrelevant"}
         Meaning of a negative relevance. ``"listed"``: −1 is in the pool and unjudged, lower values (−2: spam)
         are nonrelevant. ``"sampled"``: the same, and the judged documents of a topic are a uniform sample of
-        those listed. ``"unjudged"``: all are as if they were not in the qrels. ``"nonrelevant"``: all are
-        nonrelevant.
+        those listed; ``"sampled-together"``: so are all judged documents, of those listed on any topic.
+        ``"unjudged"``: all are as if they were not in the qrels. ``"nonrelevant"``: all are nonrelevant.
     pooled_run_ids : iterable of str
         Runs that contributed to the pool; `bayespool.discover_pool` finds them if they are unknown.
     pool_depth : int or mapping of str to int
@@ -205,7 +205,7 @@ def finish_collection(
         encoding.exclusion.warn_if_idle()
         notes.append(encoding.exclusion.note)
     pair_topic = np.repeat(np.arange(len(pairs.n_present), dtype=np.int32), pairs.n_present)
-    sample = _sample(encoding, pairs, relevance, pair_topic, uniform=negative == "sampled")
+    sample = _sample(encoding, pairs, relevance, pair_topic, negative)
     if sample is not None:
         notes.append(f"the judgments are a published sample: {sample}, the others left out by lot")
     conflicts = [run.conflict for run in read if run.conflict is not None]
@@ -240,10 +240,11 @@ def finish_collection(
 
 
 def _sample(
-    encoding: Encoding, pairs: Pairs, relevance: LevelArray, pair_topic: IntArray, *, uniform: bool
+    encoding: Encoding, pairs: Pairs, relevance: LevelArray, pair_topic: IntArray, negative: Negative
 ) -> Sample | None:
     """Return the random sample that the judgments were published with, or None."""
-    qrels = encoding.qrels
+    qrels, uniform = encoding.qrels, negative in ("sampled", "sampled-together")
+    by_topic = negative != "sampled-together"
     if qrels.stratum is None and qrels.inclusion is None and not uniform:
         return None
     inclusion, stratum = np.full(len(relevance), np.nan), None
@@ -258,8 +259,8 @@ def _sample(
         stratum[pairs.judged] = encoding.judgments.in_order(codes)
         candidates = stratum >= 0
         chosen = (relevance >= 0) & candidates
-        inclusion = np.where(chosen, stratum_shares(stratum, chosen, pair_topic), np.nan)
-    return Sample(inclusion, stratum, candidates, as_trec_eval=uniform)
+        inclusion = np.where(chosen, stratum_shares(stratum, chosen, pair_topic * by_topic), np.nan)
+    return Sample(inclusion, stratum, candidates, as_trec_eval=uniform, by_topic=by_topic)
 
 
 def refuse_unranked(pooled: Iterable[EncodedRun]) -> None:

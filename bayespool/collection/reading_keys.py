@@ -43,7 +43,7 @@ FILES = ReadingKey(multiple=True, is_path=True)
 CONTRIBUTOR_KEYS: Mapping[str, ReadingKey] = {
     "organizations": FILES,
     "order": ReadingKey(words=("score", "single-precision", "rank")),
-    "negative": ReadingKey(words=("listed", "sampled", "unjudged", "nonrelevant")),
+    "negative": ReadingKey(words=("listed", "sampled", "sampled-together", "unjudged", "nonrelevant")),
     "exclude": ReadingKey(multiple=True, is_path=True, words=("query",)),
     "topics": ReadingKey(is_path=True, words=("qrels", "run")),
     "run_id": ReadingKey(words=("file", "tag")),

@@ -163,7 +163,7 @@ NEVER_JUDGED = -3
 """Relevance code for a document that an experiment's ground truth leaves unjudged and thus nonrelevant."""
 
 
-Negative = Literal["listed", "sampled", "unjudged", "nonrelevant"]
+Negative = Literal["listed", "sampled", "sampled-together", "unjudged", "nonrelevant"]
 Order = Literal["score", "single-precision", "rank"]
 
 

@@ -48,6 +48,8 @@ class Sample(ReadOnlyArrays):
         Whether it is uniform, for trec_eval's infAP; else for that of sample_eval.
     is_published : bool
         Whether the judgments came with it; a strategy draws it anew otherwise.
+    by_topic : bool
+        Whether each topic's strata were sampled alone; else strata go over all topics.
     """
 
     inclusion: FloatArray
@@ -55,6 +57,7 @@ class Sample(ReadOnlyArrays):
     candidates: BoolArray
     as_trec_eval: bool = False
     is_published: bool = True
+    by_topic: bool = True
 
     @property
     def chosen(self) -> BoolArray:
@@ -68,7 +71,8 @@ class Sample(ReadOnlyArrays):
     @property
     def fingerprint(self) -> str:
         """Hash in 16 hexadecimal digits over the sample."""
-        digest = hashlib.blake2b(repr((self.as_trec_eval, self.is_published)).encode(), digest_size=8)
+        settings = self.as_trec_eval, self.is_published, *(() if self.by_topic else ("together",))
+        digest = hashlib.blake2b(repr(settings).encode(), digest_size=8)
         for part in (self.inclusion, self.candidates, *([] if self.stratum is None else [self.stratum])):
             digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()
@@ -92,7 +96,8 @@ class Sample(ReadOnlyArrays):
         stratum = None if self.stratum is None else np.where(documents, np.int32(-1), self.stratum)
         if stratum is not None and self.is_published:
             chosen = ~np.isnan(inclusion)
-            inclusion = np.where(chosen, stratum_shares(stratum, chosen, pair_topic), np.nan)
+            shares = stratum_shares(stratum, chosen, pair_topic * self.by_topic)
+            inclusion = np.where(chosen, shares, np.nan)
         return dataclasses.replace(
             self, inclusion=inclusion, stratum=stratum, candidates=self.candidates & ~documents
         )
@@ -104,7 +109,8 @@ class Sample(ReadOnlyArrays):
             return f"{counted(n, 'document')} judged with known probabilities"
         n_strata, total = len(np.unique(self.stratum[self.stratum >= 0])), int((self.stratum >= 0).sum())
         strata = "one stratum" if n_strata == 1 else f"{n_strata} strata"
-        return f"{n:,} of {counted(total, 'document')} in {strata} judged"
+        together = "" if self.by_topic else " over all topics together"
+        return f"{n:,} of {counted(total, 'document')} in {strata}{together} judged"
 
 
 def stratum_shares(stratum: IntArray, chosen: BoolArray, pair_topic: IntArray) -> FloatArray:

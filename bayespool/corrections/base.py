@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, LevelArray
 from bayespool.collection import Collection
-from bayespool.collection.samples import Sample
+from bayespool.collection.samples import Sample, stratum_shares
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.evidence.held_out import sole_beside
@@ -349,6 +349,29 @@ def judgment_sample(collection: Collection) -> Sample | str:
     return pool.sample(collection, np.flatnonzero(collection.pooled))
 
 
+def undrawn_strata(collection: Collection, sample: Sample) -> BoolArray:
+    """Return whether nothing was drawn of an unjudged document's stratum, so that none stands for it.
+
+    Shape (pair,). False where probabilities are stated, as a strategy's are: its estimates are unbiased over
+    samples, those that draw nothing as well.
+    """
+    if sample.stratum is None or not sample.is_published:
+        return np.zeros(len(collection.relevance), dtype=bool)
+    drawn, topic = sample.chosen & collection.judged, collection.pair_topic * sample.by_topic
+    return np.asarray((stratum_shares(sample.stratum, drawn, topic) == 0) & ~collection.judged)
+
+
+def undrawn_topics(collection: Collection, sample: Sample) -> BoolArray:
+    """Return whether nothing was drawn on a topic that has unjudged candidates, shape (topic,)."""
+    if sample.stratum is None or not sample.is_published:
+        return np.zeros(len(collection.query_ids), dtype=bool)
+    n_drawn, n_left = (
+        np.bincount(collection.pair_topic[mask], minlength=len(collection.query_ids))
+        for mask in (sample.chosen & collection.judged, sample.candidates & ~collection.judged)
+    )
+    return np.asarray((n_drawn == 0) & (n_left > 0))
+
+
 def sampling_notes(collection: Collection, sample: Sample, bounds: Bounds) -> tuple[str, ...]:
     """Return a note for each run on documents that could not be sampled and judgments outside the sample."""
     outside = np.append(~sample.candidates & ~collection.judged, False)
@@ -375,10 +398,15 @@ class SampledCorrection(SharedCorrection):
             sample = NO_STRATA
         if isinstance(sample, str):
             return [not_defined(bounds, sample) for bounds in all_bounds]
+        undrawn = undrawn_topics(collection, sample)
+        text = "no value: topics of which nothing was drawn: {}"
         return [
             Corrected(
-                self.estimate_from_sample(collection, sample, bounds),
-                notes=sampling_notes(collection, sample, bounds),
+                np.where(undrawn, np.nan, self.estimate_from_sample(collection, sample, bounds)),
+                notes=run_notes(
+                    (np.full(len(bounds.run_ids), undrawn.sum()), text),
+                    (sampling_notes(collection, sample, bounds), "{}"),
+                ),
             )
             if isinstance(bounds.measure, self.family) and bounds.measure.ideal != "judged"
             else not_defined(bounds, f"defined for {self.family.name} over completed judgments")

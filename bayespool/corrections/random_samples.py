@@ -18,6 +18,7 @@ from bayespool.corrections.base import (
     not_defined,
     run_notes,
     sampling_notes,
+    undrawn_strata,
 )
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import RELEVANT, Bounds
@@ -41,7 +42,9 @@ class HorvitzThompson(PointCorrection):
     published or by a strategy (`bayespool.pooling.Sampling`), or cannot be the stated one: more than 1 % of
     the sample (and more than one document) is unjudged, or as many documents are judged that could have been
     sampled but were not. A note reports smaller numbers. Of these the former count as not relevant, the
-    latter once.
+    latter once. Nor is there a value where unjudged documents of the run are of a stratum of a published
+    sample from which nothing was drawn: on their topic, unless the sample is stated to go over all topics
+    together (``negative="sampled-together"``).
 
     Defined for sums of gains that no ideal ranking divides: P@n, RBP, DCG.
 
@@ -74,13 +77,19 @@ class HorvitzThompson(PointCorrection):
         level = measure.read(ranked_levels(collection, index, measure.cutoff))
         gains = measure.gains(level) * measure.weights()[: level.shape[2]] / measure.unit
         added = (gains * more[collection.document[index, :, : measure.cutoff]]).sum(axis=2)
-        notes = sampling_notes(collection, sample, bounds)
+        document = collection.document[index, :, : measure.cutoff]
+        undrawn = np.append(undrawn_strata(collection, sample), False)[document].any(axis=2)
+        text = (
+            "no value: topics on which nothing was drawn of strata with unjudged documents: {}; a sample of "
+            "all topics together is stated by negative=sampled-together (--reading)"
+        )
+        notes = run_notes((undrawn.sum(axis=1), text), (sampling_notes(collection, sample, bounds), "{}"))
         if self.within_bounds:
             total, room = added.sum(axis=1), bounds.residual.sum(axis=1)
             kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))
             added *= np.where(total != 0, kept / np.where(total != 0, total, 1), 0)[:, None]
             notes = run_notes((np.abs(total - kept) > 1e-12, "cut to the upper bound"), (notes, "{}"))
-        return Corrected(bounds.lower + added, notes=notes)
+        return Corrected(np.where(undrawn, np.nan, bounds.lower + added), notes=notes)
 
 
 def _count_strata(collection: Collection, stratum: IntArray, n_strata: int, mask: BoolArray) -> IndexArray:
@@ -104,7 +113,8 @@ class InferredAP(SampledCorrection):
     (`bayespool.pooling.sampling`). A document that could not be sampled counts as not relevant; a note gives
     the number of such documents. Judgments outside the sample (added ones, those that no pooled run explains)
     are a stratum of their own, which is fully judged. The value is NaN where the judgments are no sample,
-    have no strata, or are not the stated sample, within the limits of `HorvitzThompson`.
+    have no strata, or are not the stated sample, within the limits of `HorvitzThompson`, and where a
+    published sample has nothing of a topic.
 
     Defined for AP over the relevant documents of completed judgments. It lies between 0 and 1, and may lie
     outside the bounds. A fully judged run may differ from its value as judged, since the number of relevant
@@ -234,6 +244,8 @@ class StatAP(SampledCorrection):
         n_strata = int(stratum.max(initial=0)) + 1
         count = functools.partial(_count_strata, collection, stratum, n_strata)
         size, n_chosen = count(stratum >= 0), count(chosen)
+        if not sample.by_topic:
+            size, n_chosen = (np.broadcast_to(n.sum(axis=0), n.shape) for n in (size, n_chosen))
         more = n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1)
         pair_weight = np.where(n_chosen > 1, more, 1.0)  # one chosen document makes no pair
         top_stratum = np.append(stratum, np.int32(-1))[top]

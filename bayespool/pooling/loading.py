@@ -131,7 +131,7 @@ def read_collection(
         files' ranks (`bayespool.collection.build_collection`); runs to score without ranks by score then.
     run_id : {"file", "tag"}
         Name runs by their files or by their tags.
-    negative : {"listed", "sampled", "unjudged", "nonrelevant"}
+    negative : {"listed", "sampled", "sampled-together", "unjudged", "nonrelevant"}
         Meaning of negative relevance in the judgments (`bayespool.build_collection`).
     exclude : "query", path, Judgments, mapping, or sequence of the first two, optional
         Documents that are taken out of runs and judgments before anything is scored: ``"query"``, the one

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from real import read_real
 from wide import wide
 
 from bayespool import build_collection, leave_out, load_example, read_collection, score
-from bayespool.collection import Collection
+from bayespool.collection import Collection, qrels_from_frame
 from bayespool.corrections import AsJudged, HorvitzThompson, InferredAP, InferredNDCG, StatAP
 from bayespool.corrections.base import NO_SAMPLE
 from bayespool.pooling import PoolPlan, StrategyPool, discover_pool
@@ -236,3 +238,59 @@ def test_refused_where_there_is_nothing_to_infer_from() -> None:
     assert estimate(inferred, "AP@10", "new-b", sample).notes == (
         "documents that could not be sampled count as not relevant: 44",
     )
+
+
+# --- samples over all topics together, and strata of which nothing was drawn --------------------------------
+
+TOGETHER = {
+    "1": {"a": 1, "b": -1, "c": -1, "d": 0},
+    "2": {"a": -1, "b": -1, "c": -1, "d": -1},
+    "3": {"a": 1, "b": -1, "c": -1, "d": -1},
+}
+TOP_TWO = {q: {d: -float(i) for i, d in enumerate("abcd")} for q in TOGETHER}
+
+
+def test_a_topic_of_which_nothing_was_drawn_is_no_zero() -> None:
+    """3 of 12 were drawn over all topics: each relevant one stands for four. By topic nothing stands for the
+    second, unless nothing of it is open in the run.
+    """
+    together = read_collection(TOGETHER, {"r": TOP_TWO}, negative="sampled-together")
+    exact = HorvitzThompson(within_bounds=False)
+    assert estimate(exact, "P@2", "r", together).per_topic[0].tolist() == pytest.approx([2, 0, 2])
+    assert estimate(exact, "P@2", "r", together).value[0] == pytest.approx(4 / 3)
+    by_topic = read_collection(TOGETHER, {"r": TOP_TWO}, negative="sampled")
+    found = estimate(exact, "P@2", "r", by_topic)
+    assert found.per_topic[0].tolist() == pytest.approx([1, np.nan, 2], nan_ok=True)
+    assert np.isnan(found.value[0])
+    assert (
+        "topics on which nothing was drawn of strata with unjudged documents: 1; a sample" in found.notes[0]
+    )
+    assert together.fingerprint != by_topic.fingerprint
+    assert "3 of 12 documents in one stratum over all topics together judged" in together.scope_notes[0]
+    judged = by_topic.add_judgments(qrels_from_frame({"2": {"a": 1, "b": 0}}))
+    assert estimate(exact, "P@2", "r", judged).per_topic[0].tolist() == pytest.approx([1, 0.5, 2])
+
+
+def test_neither_is_it_for_average_precision_and_ndcg() -> None:
+    for negative in ("sampled", "sampled-together"):
+        collection = read_collection(TOGETHER, {"r": TOP_TWO}, negative=negative)
+        for estimator, measure in ((InferredAP(), "AP@4"), (InferredNDCG(), "nDCG@4"), (StatAP(), "AP@4")):
+            found = estimate(estimator, measure, "r", collection)
+            assert np.isnan(found.per_topic[0]).tolist() == [False, True, False], (negative, measure)
+            assert found.notes[0].startswith("no value: topics of which nothing was drawn: 1")
+
+
+def test_weights_of_a_sample_over_all_topics_are_unbiased() -> None:
+    """The mean over all samples of 4 of 8 documents is the truth; statAP counts pairs as they are drawn."""
+    truth = {"1": {"a": 1, "b": 0, "c": 1, "d": 1}, "2": {"a": 0, "b": 1, "c": 0, "d": 0}}
+    pairs, sums = [(q, d) for q in truth for d in truth[q]], []
+    run = {q: TOP_TWO["1"] for q in truth}
+    for drawn in itertools.combinations(pairs, 4):
+        qrels = {q: {d: truth[q][d] if (q, d) in drawn else -1 for d in truth[q]} for q in truth}
+        if any(level > 0 for of_topic in qrels.values() for level in of_topic.values()):
+            collection = read_collection(qrels, {"r": run}, negative="sampled-together")
+            sums.append(
+                float(estimate(HorvitzThompson(within_bounds=False), "P@3", "r", collection).value[0])
+            )
+    n_samples = math.comb(8, 4)
+    assert sum(sums) / n_samples == pytest.approx((2 / 3 + 1 / 3) / 2)
