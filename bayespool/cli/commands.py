@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from bayespool import names
-from bayespool.cli.files import FILE_OPTIONS, Files
+from bayespool.cli.files import FILE_OPTIONS, Files, is_run_name
 from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS, OPTIONS_OF_OTHERS
 from bayespool.cli.functions import Parameter, parameters_of
 from bayespool.cli.parameters import Argument, Option, descriptions, flag_of, function_option, function_value
@@ -245,6 +245,10 @@ def command(
             )
             of_function = [n for n in given if n not in named]
             keywords = {n: function_value(parameters()[n], given.pop(n)) for n in of_function}
+            if "unpool" in keywords and "runs" in files:
+                names = [path for path in files["runs"] if is_run_name(path)]
+                files["runs"] = tuple(path for path in files["runs"] if path not in names)
+                files["names"] = tuple(map(str, names))
             written = Outputs(**outputs)
             written.check(formats)
             with _name_flags(keywords):

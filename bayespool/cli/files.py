@@ -16,7 +16,7 @@ import click
 
 from bayespool.cli.messages import echo, is_quiet
 from bayespool.cli.parameters import Argument, Option, flag_of, own_option
-from bayespool.errors import InputError, JobsWarning, NoCollectionError, WorkerError, warn_caller
+from bayespool.errors import InputError, JobsWarning, NoCollectionError, WorkerError, some, warn_caller
 from bayespool.names import PREPARED_SUFFIX
 from bayespool.tables.formatting import counted, printable
 
@@ -102,6 +102,7 @@ class Files:
     pool_strategy: str | None = None
     reading: str = ""
     names_by_path: bool = False  # runs of one file name in two folders
+    names: tuple[str, ...] = ()  # of runs that leave the pool, where no file has the name
 
     def n_runs(self) -> int:
         """Number of files of runs that are named beside the pool."""
@@ -263,7 +264,21 @@ class Files:
         check_keywords(function, keywords)
         with stage_progress() as say:
             collection, targets = self.read(say, keywords)
+            targets = (*targets, *self._unpooled_names(collection, keywords))
             return function(collection, targets or None, **keywords, report=say)
+
+    def _unpooled_names(self, collection: Collection, keywords: Mapping[str, Any]) -> tuple[str, ...]:
+        """Names of runs that leave the pool; `InputError` for one that is none."""
+        from bayespool.collection.own import unpool_runs
+
+        for name in self.names:
+            if name not in collection.run_ids:
+                hint = f"name a file, or a run of the pool; these are {some(collection.run_ids)}"
+                raise InputError("no such file or folder, and no run of the pool", path=Path(name), hint=hint)
+            if name in unpool_runs(collection, keywords["unpool"])[0].pooled_run_ids:
+                hint = f"take it out with --unpool {name}"
+                raise InputError(f"run {name!r} stays in the pool", hint=hint)
+        return self.names
 
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""
@@ -281,6 +296,11 @@ class Files:
         for name, collection in collections.items():
             echo(f"{name}, pool: {describe_pool(collection).text()}")
         return collections
+
+
+def is_run_name(path: Path) -> bool:
+    """Return whether an argument may name a run of the pool: no file has the name, and it is no pattern."""
+    return len(path.parts) == 1 and not path.exists() and not set("*?[") & set(str(path))
 
 
 def check_keywords(function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:

@@ -317,11 +317,15 @@ def find_targets(
         Judgments of one's own that are ignored (`check_own_judgments`).
     """
     names = listed("unpool", unpool, may_be_empty=True)
+    was_pooled = set(collection.pooled_run_ids)
     collection, unpooled = unpool_runs(collection, names, by=unpool_by, depth=repool_to)
     collection = check_own_judgments(collection)
     by_default = collection.given_run_ids if run_ids is None else run_ids
-    named = (by_default,) if isinstance(by_default, str) else by_default
-    targets = tuple(dict.fromkeys((*named, *unpooled)))
+    named = (by_default,) if isinstance(by_default, str) else tuple(by_default)
+    # an organization's runs are scored, or those of them that are named
+    narrowed = {unpooled[run] for run in was_pooled.intersection(named, unpooled)}
+    asked = [run for run, unit in unpooled.items() if run in names or unit not in narrowed]
+    targets = tuple(dict.fromkeys((*named, *asked)))
     if run_ids is None:
         targets = targets or collection.unpooled_run_ids
     if not targets:

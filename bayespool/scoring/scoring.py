@@ -218,7 +218,7 @@ def score(
     unpool : str or iterable of str, optional
         A run of the campaign, or an organization, to score as if it were new: it leaves the pool. A run
         leaves with all runs of its organization, and only it is scored. Of an organization all runs are
-        scored.
+        scored, or those of them that ``run_ids`` names.
     unpool_by : {"organization", "run"}, default "organization"
         What leaves the pool with a run that is named: its organization, or nothing.
     repool_to : int, optional

@@ -485,3 +485,24 @@ def test_files_are_written_all_or_none(
     full = "qrels-10.txt: cannot be written: No space left on device" in done.err
     assert (done.status, full) == ((1, True) if isinstance(raised, OSError) else (130, False))
     assert everything_in(small_example) == before
+
+
+def test_runs_that_leave_the_pool_are_named_like_files(run: Run, small_files: Path) -> None:
+    """One run of an organization alone; a name that stays in the pool, or is none, is an error."""
+    asked = [*campaign(small_files), "--unpool", "north", "-m", "P@10"]
+    scored = run("score", "north-1", *asked, "--estimators", "as-judged", "-o", "-")
+    assert scored.status == 0, scored.err
+    assert "north-1" in scored.out
+    assert "north-2" not in scored.out
+    drawn = run("audit", "north-1", *asked, "--posterior", BACKGROUND, "--budget", 2)
+    assert drawn.status == 0, drawn.err
+    assert "P@10 of north-1:" in drawn.out
+    both = run("judge-next", "north-1", "north-2", *asked, "--posterior", BACKGROUND, "--budget", 2)
+    assert both.status == 0, both.err
+    stays = run("score", "south-1", *asked, "--estimators", "as-judged")
+    assert "run 'south-1' stays in the pool" in stays.err
+    nobody = run("score", "nobody", *asked, "--estimators", "as-judged")
+    assert (nobody.status, "nobody: no such file or folder, and no run of the pool" in nobody.err) == (
+        1,
+        True,
+    )
