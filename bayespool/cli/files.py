@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bayespool.collection import Collection
 
 Computed = TypeVar("Computed")
-_WITH_PREPARED = {"organizations", "each_its_own", "exclude", "judges", "second_assessors"}
+_WITH_PREPARED = {"organizations", "each_its_own", "exclude", "documents", "judges", "second_assessors"}
 _paths = partial(own_option, type=Path, multiple=True)
 
 
@@ -80,8 +80,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
         "--reading",
         metavar="<name=value,…>",
         help="How files are read: 'order=rank, strict=false, topics=run'. Keys, as in the TOML file: order, "
-        "negative, exclude, topics, run_id, strict, max_file_size, max_holes, pooled_run_ids, each_its_own, "
-        "second_assessors and the options of files.",
+        "negative, exclude, documents, topics, run_id, strict, max_file_size, max_holes, pooled_run_ids, "
+        "each_its_own, second_assessors and the options of files.",
     ),
 }
 """Options of files, by field of `Files`."""

@@ -16,6 +16,7 @@ from bayespool.arrays import AnyArray, BoolArray, IndexArray, IntArray, LevelArr
 from bayespool.collection.contents import Collection
 from bayespool.collection.files import MEMORY, check_memory
 from bayespool.collection.frames import qrels_from_frame
+from bayespool.collection.passages import Documents, best_passages, find_passages, refuse_passages
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, Ties, continues, count_ties, is_ragged, topic_ranks
 from bayespool.collection.readers import Reading
@@ -160,7 +161,12 @@ def _first_documents(runs: Sequence[Run]) -> Qrels:
 
 
 def make_encoding(
-    qrels: Qrels, *, order: Order = "score", scores: bool = False, exclusion: Exclusion | None = None
+    qrels: Qrels,
+    *,
+    order: Order = "score",
+    scores: bool = False,
+    exclusion: Exclusion | None = None,
+    documents: Documents = "as-named",
 ) -> Encoding:
     """Create the encoding that runs are read into before `finish_collection`.
 
@@ -172,7 +178,7 @@ def make_encoding(
         qrels = exclusion.take_out(qrels)
     if not (qrels.relevance > 0).any():
         raise InputError("no document is relevant", path=qrels.path, hint="is this the right qrels file?")
-    return Encoding(qrels, order=order, scores=scores, exclusion=exclusion)
+    return Encoding(qrels, order=order, scores=scores, exclusion=exclusion, documents=documents)
 
 
 def finish_collection(
@@ -208,6 +214,9 @@ def finish_collection(
     sample = _sample(encoding, pairs, relevance, pair_topic, negative)
     if sample is not None:
         notes.append(f"the judgments are a published sample: {sample}, the others left out by lot")
+    passages = find_passages(run_ids, document, relevance >= 0, pairs.doc_ids)
+    refuse_passages(passages)
+    notes += [each.note for each in passages]
     conflicts = [run.conflict for run in read if run.conflict is not None]
     collection = Collection(
         run_ids=run_ids,
@@ -233,7 +242,7 @@ def finish_collection(
         strange_topics=() if topic_note else tuple(run.topics for run in read if run.topics is not None),
         unranked=tuple(run.run_id for run in read if run.is_unranked),
     )
-    for note in (collection.rank_note, collection.topic_note):
+    for note in (collection.rank_note, collection.topic_note, *(each.note for each in passages)):
         if note:
             warn_caller(note, InputWarning)
     return collection
@@ -395,6 +404,7 @@ class Encoding:
     order: Order = "score"
     scores: bool = False
     exclusion: Exclusion | None = None
+    documents: Documents = "as-named"
 
     def __post_init__(self) -> None:
         self.query_ids = _query_ids(self.qrels)
@@ -405,6 +415,9 @@ class Encoding:
 
     def encode(self, runs: Sequence[Run]) -> list[EncodedRun]:
         """Encode runs as integers and drop their text; not thread-safe."""
+        if self.documents == "best-passage":
+            named, by_rank = self.named_ids(), self.order == "rank"
+            runs = [best_passages(run, named, by_rank=by_rank and run.rank is not None) for run in runs]
         if self.exclusion is not None:
             runs = [self.exclusion.take_out(run) for run in runs]
         columns = [LinesByTopic(run, self.query_ids) for run in runs]
@@ -412,6 +425,10 @@ class Encoding:
         for t in range(len(self.query_ids)):
             self._number(columns, numbers, t)
         return [self._ordered(*each) for each in zip(runs, columns, numbers, strict=True)]
+
+    def named_ids(self) -> pa.StringArray:
+        """Return the ids of the documents that are judged on any topic."""
+        return self.qrels.doc_id.unique()
 
     def _number(self, columns: Sequence[LinesByTopic], numbers: Sequence[IntArray], t: int) -> None:
         """Assign integer codes to the documents retrieved for one topic."""

@@ -87,7 +87,7 @@ def _columns(source: Any, path: Path, layout: FileLayout) -> Lines:
     """Return the columns of an object in memory (`bayespool.collection.frames`)."""
     with _located(path):
         if layout.real == "score":
-            run = run_from_frame(source, path.name)
+            run = run_from_frame(source, path.name, may_repeat=layout.may_repeat)
             return Lines(run.query_id, run.doc_id, run.score, run.rank, ())
         if layout.real == "label":
             labels = labels_from_frame(source)

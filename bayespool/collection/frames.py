@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray
-from bayespool.collection.lines import GRADES_HINT, NO_LABEL, repeats
+from bayespool.collection.lines import GRADES_HINT, NO_LABEL, kept_lines, repeats, run_layout
 from bayespool.collection.lists import (
     LIST_NAMES,
     LISTS,
@@ -325,7 +325,7 @@ def to_integers(values: Any, name: str, origin: str, dtype: type[np.signedintege
     return numbers.astype(dtype)
 
 
-def run_from_frame(frame: Any, run_id: str) -> Run:
+def run_from_frame(frame: Any, run_id: str, *, may_repeat: bool = False) -> Run:
     """Convert a data frame, nested dictionary or rows to a `Run`.
 
     Parameters
@@ -339,6 +339,8 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
         whole numbers, which become text.
     run_id : str
         Name of the run.
+    may_repeat : bool
+        Whether a document may be repeated in a topic; its best score counts.
 
     Raises
     ------
@@ -356,9 +358,13 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
     except ValueError as error:
         raise InputError(f"run_id cannot be used ({error})") from None
     columns = columns_by_name(frame, ("query_id", "doc_id", "score"), origin, optional=("rank",))
-    query_id, doc_id = _pairs(columns, origin)
+    query_id, doc_id = _pairs(columns, origin, may_repeat=may_repeat)
     score = to_numbers(columns["score"], "score", origin)
     rank = to_integers(columns["rank"], "rank", origin, np.int32) if "rank" in columns else None
+    if may_repeat:
+        kept = kept_lines(query_id, doc_id, score, rank, run_layout(ranks=False, tag=False))
+        query_id, doc_id, score = query_id.take(pa.array(kept)), doc_id.take(pa.array(kept)), score[kept]
+        rank = None if rank is None else rank[kept]
     return Run(run_id=run_id, query_id=query_id, doc_id=doc_id, score=score, rank=rank)
 
 
@@ -433,12 +439,14 @@ def _without(values: Any, is_null: BoolArray) -> list[Any]:
     return [cell for cell, null in zip(cells, is_null.tolist(), strict=True) if not null]
 
 
-def _pairs(columns: dict[str, Any], origin: str) -> tuple[pa.DictionaryArray, pa.StringArray]:
+def _pairs(
+    columns: dict[str, Any], origin: str, *, may_repeat: bool = False
+) -> tuple[pa.DictionaryArray, pa.StringArray]:
     """Return the topic and document columns, or raise `InputError` for a repeated (topic, document) pair."""
     query_id, doc_id = (to_ids(columns[name], name, origin) for name in ("query_id", "doc_id"))
     topics = query_id.dictionary_encode()
     again = repeats(topics, doc_id)
-    if again.size:
+    if again.size and not may_repeat:
         row = int(again[0])
         reason = f"{origin}: document {doc_id[row]} is repeated in topic {query_id[row]}, in row {row + 1}"
         several = "; several runs in one frame need a column run_id" if origin.startswith("run ") else ""

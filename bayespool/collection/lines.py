@@ -97,6 +97,7 @@ class FileLayout:
     wants_tag: bool = False  # whether distinct values of ``tag`` are collected
     delimiter: str = ""  # between columns; empty for white space
     header: int = 0  # number of the line that names the columns; 0 for none
+    may_repeat: bool = False  # whether a document may be on several lines of a run
     has_levels: bool = False  # whether relevance is written as in NTCIR: L0 to L9, or S, A, B, C
 
     def with_columns(self, columns: tuple[str, ...], delimiter: str = "", header: int = 0) -> FileLayout:
@@ -158,7 +159,7 @@ LABELS = dataclasses.replace(
 )
 
 
-def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
+def run_layout(*, ranks: bool, tag: bool, may_repeat: bool = False) -> FileLayout:
     """Return the layout of a run file, with ranks required or optional and the tag read or not."""
     return FileLayout(
         name="a run file",
@@ -170,6 +171,7 @@ def run_layout(*, ranks: bool, tag: bool) -> FileLayout:
         wants_tag=tag,
         apart="tag",
         keep="lowest rank" if ranks else "best score",
+        may_repeat=may_repeat,
     )
 
 
@@ -304,7 +306,9 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
     doc_id = pa.array([e.doc_id for e in entries], pa.binary()).cast(pa.string())
     again = repeats(query_id, doc_id) if entries else np.empty(0, dtype=np.intp)
     if again.size:
-        problems += _repeat_problems(again, query_id, doc_id, entries, path, layout)
+        repeated = _repeat_problems(again, query_id, doc_id, entries, path, layout)
+        if not layout.may_repeat or any(bad.hint for _, bad in repeated):
+            problems += repeated
     tally: dict[str, list[int]] = {}
     for number, problem in problems:
         tally.setdefault(problem.reason, []).append(number)
@@ -315,7 +319,7 @@ def collect(rows: Iterable[Row], path: Path, layout: FileLayout, *, strict: bool
     real = np.array([entry.real for entry in entries])
     integers = [entry.integer for entry in entries]
     integer = None if None in integers else np.array(integers, dtype=np.int32)
-    kept = _kept_entries(query_id, doc_id, real, integer, layout) if again.size else np.arange(len(entries))
+    kept = kept_lines(query_id, doc_id, real, integer, layout) if again.size else np.arange(len(entries))
     return Lines(
         query_id.take(pa.array(kept)),
         doc_id.take(pa.array(kept)),
@@ -387,11 +391,14 @@ def _failure(
 def _columns_hint(bad: BadLine | None, layout: FileLayout) -> str:
     """Return an error hint with the layout's columns, for errors that skipping lines cannot fix."""
     if bad is not None and bad.is_repeat:
-        return "keep one line of each document and topic"
+        best = "; of passages the best counts with --reading documents=best-passage" * (
+            layout.real == "score"
+        )
+        return f"keep one line of each document and topic{best}"
     return f"{layout.name} has {layout.width} columns: {' '.join(layout.columns)}"
 
 
-def _kept_entries(
+def kept_lines(
     query_id: pa.DictionaryArray,
     doc_id: pa.StringArray,
     real: FloatArray,

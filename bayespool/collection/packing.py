@@ -30,6 +30,7 @@ from bayespool.collection.build import (
 )
 from bayespool.collection.contents import Collection
 from bayespool.collection.judges import Judge
+from bayespool.collection.passages import Documents
 from bayespool.collection.pools import DepthPool, sole_contributor
 from bayespool.collection.rankings import Rankings, lengths
 from bayespool.collection.readers import Reading
@@ -170,6 +171,10 @@ class _Joining(Encoding):
             for t in range(len(self.query_ids)):
                 self._number([self.judgments], [self._line_numbers], t)
 
+    def named_ids(self) -> pa.StringArray:
+        """Return the ids of the documents that are judged on any topic."""
+        return self.base.doc_ids.filter(pa.array(self.base.judged)).cast(pa.string()).unique()
+
     @property
     def runs(self) -> list[EncodedRun]:
         """Runs of the collection, encoded."""
@@ -270,6 +275,7 @@ def join_runs(
     organizations: Organizations | None = None,
     each_its_own: bool = False,
     exclude: Exclude | None = None,
+    documents: Documents = "as-named",
     reading: Reading = Reading(),
 ) -> Collection:
     """Return a pool with runs to score joined to it, as if all had been read together.
@@ -284,6 +290,8 @@ def join_runs(
         Those of these runs. The others are of one organization, or of one each if ``each_its_own``.
     exclude : Exclude, optional
         Documents to take out of these runs.
+    documents : {"as-named", "best-passage"}
+        What ids of these runs stand for, as in `bayespool.read_collection`.
     reading : Reading, optional
 
     Raises
@@ -291,8 +299,9 @@ def join_runs(
     InputError
         A run has the name of one of the pool, or shares no topic with it.
     """
-    reading = dataclasses.replace(reading, ranks=part.order == "rank")
-    encoding = _Joining(_NO_QRELS, part.order, exclusion=read_exclusion(exclude, reading=reading), base=part)
+    reading = dataclasses.replace(reading, ranks=part.order == "rank", may_repeat=documents == "best-passage")
+    exclusion = read_exclusion(exclude, reading=reading)
+    encoding = _Joining(_NO_QRELS, part.order, exclusion=exclusion, documents=documents, base=part)
     pooled = encoding.runs
     (own,) = gather_runs(runs, reading=reading, take=encoding.encode)
     given = [run.run_id for run in own]
@@ -343,7 +352,7 @@ def _finish(
         label = np.full(len(collection.relevance), np.nan)
         label[encoding.places] = judge.label
         judges.append(Judge(judge.name, label))
-    notes = (*part.scope_notes, *collection.scope_notes)
+    notes = tuple(dict.fromkeys((*part.scope_notes, *collection.scope_notes)))
     return dataclasses.replace(collection, pool=pool, judges=tuple(judges), scope_notes=notes)
 
 

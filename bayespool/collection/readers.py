@@ -100,6 +100,8 @@ class Reading:
     id_from : {"file", "tag"}
     strict, ranks : bool
     max_file_size : int
+    may_repeat : bool
+        Whether a run may have a document on several lines of a topic, of which the best counts.
     progress : callable, optional
         Called with the number of run files read and their total.
     """
@@ -108,6 +110,7 @@ class Reading:
     strict: bool = True
     ranks: bool = False
     max_file_size: int = MAX_FILE_SIZE
+    may_repeat: bool = False
     progress: Callable[[int, int], None] | None = None
 
 
@@ -230,7 +233,7 @@ def _read_run(path: Path, reading: Reading, run_id: str | None = None) -> Run:
     if reading.id_from not in ("file", "tag"):
         raise ValueError(f"id_from is 'file' or 'tag', not {reading.id_from!r}")
     by_tag = run_id is None and reading.id_from == "tag"
-    layout = run_layout(ranks=reading.ranks, tag=by_tag)
+    layout = run_layout(ranks=reading.ranks, tag=by_tag, may_repeat=reading.may_repeat)
     lines = read_lines(path, layout, strict=reading.strict, max_size=reading.max_file_size)
     if by_tag:
         if not lines.tags:

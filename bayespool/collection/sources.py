@@ -356,7 +356,7 @@ def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
         rows = list(source)
         if not (rows and is_row(rows[0])):
             return [item for part in rows for item in _items(part, reading, seen)]
-    seen[id(source)] = source, _object_runs(rows)
+    seen[id(source)] = source, _object_runs(rows, may_repeat=reading.may_repeat)
     return list(seen[id(source)][1])
 
 
@@ -383,15 +383,15 @@ def _read_named_run(name: str, source: Any, reading: Reading, seen: _Seen) -> Ru
     )
 
 
-def _object_runs(source: Any) -> list[Run]:
+def _object_runs(source: Any, *, may_repeat: bool) -> list[Run]:
     """Return the runs in a data frame, ranx object, nested dictionary or rows."""
     name = "" if is_frame(source) else getattr(source, "name", None)
     if name and isinstance(name, str):
-        return [run_from_frame(source, name)]
+        return [run_from_frame(source, name, may_repeat=may_repeat)]
     is_ranx = not is_frame(source) and hasattr(source, "to_dataframe")
     source = source if is_ranx else to_eager_frame(source)
     if is_ranx or isinstance(source, Mapping) or not _has_run_ids(source):
-        return [dataclasses.replace(run_from_frame(source, "run"), run_id="")]
+        return [dataclasses.replace(run_from_frame(source, "run", may_repeat=may_repeat), run_id="")]
     columns = columns_by_name(source, ("run_id", "query_id", "doc_id", "score"), "runs", optional=("rank",))
     run_ids, *ids = (to_ids(columns[name], name, "runs") for name in ("run_id", "query_id", "doc_id"))
     values = [np.asarray(columns[name]) for name in ("score", "rank") if name in columns]
@@ -399,7 +399,7 @@ def _object_runs(source: Any) -> list[Run]:
     encoded = run_ids.dictionary_encode()
     codes = encoded.indices.to_numpy()
     return [
-        run_from_frame(table.filter(pa.array(codes == code)), run)
+        run_from_frame(table.filter(pa.array(codes == code)), run, may_repeat=may_repeat)
         for code, run in enumerate(encoded.dictionary.to_pylist())
     ]
 

@@ -41,7 +41,7 @@ from bayespool.measures.estimates import estimate_checked, note_line
 from bayespool.names import By, Runs
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.randomness import seed_of
-from bayespool.scoring.scoring import warn_of_unused_relevance
+from bayespool.scoring.cautions import warn_of_unused_relevance
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.notes import judge_problems
 from bayespool.report.result import Figure, Result
 from bayespool.scoring import find_targets
-from bayespool.scoring.scoring import warn_of_unused_relevance
+from bayespool.scoring.cautions import warn_of_unused_relevance
 from bayespool.tables.formatting import level, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View

@@ -127,6 +127,11 @@ class Measure(ABC):
         if self.rel > MAX_RELEVANCE:
             raise InputError(f"{text}: no relevance is as large", hint=f"at most {MAX_RELEVANCE}")
 
+    @property
+    def least_level(self) -> int:
+        """Smallest relevance level that the measure counts."""
+        return self.rel
+
     def __str__(self) -> str:
         parameters = ",".join(f"{name}={_literal(value)}" for name, value in self.parameters().items())
         return f"{self.name}({parameters})@{self.cutoff}" if parameters else f"{self.name}@{self.cutoff}"

@@ -62,6 +62,14 @@ class _Gain(Additive):
         """Return the discount 1/log2(rank + 1) for each rank, shape (rank,)."""
         return _discounts(self.cutoff)
 
+    @property
+    def least_level(self) -> int:
+        """Smallest relevance level with a gain."""
+        gain, level = dict(self.gain_of), self.rel
+        while gain.get(level, level) == 0:
+            level += 1
+        return level
+
     def gains(self, levels: AnyArray) -> FloatArray:
         """Return the gain for each level from ``gain_of``, the level itself or 2^level − 1; 0 below ``rel``.
 
@@ -196,6 +204,11 @@ class ScaledGain(Measure):
                 hint=f"min_rel is at least 0 and below max_rel, which is at most {MAX_RELEVANCE}",
             )
         object.__setattr__(self, "is_graded", self.max_rel > self.rel)
+
+    @property
+    def least_level(self) -> int:
+        """Smallest relevance level with a gain."""
+        return max(self.rel, self.min_rel + 1)
 
     def steps(self, levels: AnyArray) -> IndexArray:
         """Return levels minus ``min_rel``, clipped at ``max_rel``, in the shape of ``levels``."""

@@ -30,6 +30,7 @@ from bayespool.collection import (
 )
 from bayespool.collection.build import refuse_unranked
 from bayespool.collection.files import MAX_FILE_SIZE, find_files, read_toml
+from bayespool.collection.passages import Documents
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
 from bayespool.collection.reading_keys import (
@@ -81,6 +82,7 @@ def read_collection(
     run_id: Literal["file", "tag"] = "file",
     negative: Negative = "listed",
     exclude: Exclude | None = None,
+    documents: Documents = "as-named",
     topics: Topics = "qrels",
     each_its_own: bool = False,
     known_depth: int | None = None,
@@ -137,6 +139,10 @@ def read_collection(
         Documents that are taken out of runs and judgments before anything is scored: ``"query"``, the one
         with the id of its topic; a file of topics and documents in two columns, or ``{query_id: [doc_id]}``;
         all that other judgments judge, such as those of an earlier round (residual collections).
+    documents : {"as-named", "best-passage"}
+        Whether runs name documents, or passages of the documents that the judgments name. Then the suffix is
+        cut that leads to judged documents (``D1#2``, ``D1_3``, ``D1.v2``), and each document is scored at the
+        rank of its best passage (MaxP), as is one on several lines of a topic.
     topics : {"qrels", "run"}, path or iterable of str
         Topics whose mean is a score: those of the judgments; those that the runs to score have, which must be
         the same in all of them; or those of a file (the first word of each line) or a list.
@@ -171,6 +177,8 @@ def read_collection(
     InputWarning
         Runs are ordered by score, and the ranks of some order documents otherwise, beyond ties; or by rank,
         and ranks are equal or missing. Runs have topics that the qrels lack, and lack some that they have.
+        Most documents at the top of a run are unjudged, and would be judged if a suffix were cut
+        (``documents``).
     OrganizationWarning
         No organizations given, or (``strict=False``) runs of the pool without one: each such run of the pool
         counts as its own organization.
@@ -186,13 +194,18 @@ def read_collection(
     """
     check_reading(order=order, negative=negative, run_id=run_id, pool_rule=pool_rule, strict=strict)
     check_reading(each_its_own=each_its_own, known_depth=known_depth, max_holes=max_holes)
-    check_reading(max_file_size=max_file_size)
+    check_reading(max_file_size=max_file_size, documents=documents)
     plan = None if pool_strategy is None else PoolPlan.of(pool_strategy)
     for name, value in (("known_depth", known_depth), ("max_holes", max_holes)):
         if plan is not None and value is not None:
             raise InputError(f"{name} cannot be combined with pool_strategy", hint="leave one of the two out")
     reading = Reading(
-        id_from=run_id, strict=strict, ranks=order == "rank", max_file_size=max_file_size, progress=progress
+        id_from=run_id,
+        strict=strict,
+        ranks=order == "rank",
+        may_repeat=documents == "best-passage",
+        max_file_size=max_file_size,
+        progress=progress,
     )
     judgments, topic_note = select_topics(gather_qrels(qrels, reading=reading), topics, runs, reading=reading)
     encoding = make_encoding(
@@ -200,6 +213,7 @@ def read_collection(
         order=order,
         scores=scores or (plan is not None and plan.strategy.needs_scores),
         exclusion=read_exclusion(exclude, reading=reading),
+        documents=documents,
     )
     own, pooled = gather_runs(runs, pool, names=("run", "pool"), reading=reading, take=encoding.encode)
     if not own and not pooled:

@@ -187,7 +187,7 @@ class PosteriorEstimator:
         has_more = bool(collection.judges) or bool((collection.attributed_run >= 0).any())
         lacking = {measure: describe_excess_levels(collection, measure) for measure in asked}
         for measure in asked:
-            if not has_more and collection.is_sparse_at(measure.rel):
+            if not has_more and collection.is_sparse_at(measure.least_level):
                 lacking[measure] = "needs documents judged nonrelevant"
         parsed = tuple(measure for measure in asked if not lacking[measure])
         at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]

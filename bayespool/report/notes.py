@@ -11,8 +11,8 @@ from bayespool.tables.formatting import counted
 _CHANGES_READING = re.compile(
     r"no pool|the pool is in doubt|a pool of one organization|unlike the pool|below the pool depth|refuted|"
     r"diagnostics failed|judgments decided|intervals contain only|have no value|missing from the run|"
-    r"nothing of it is judged|ranks and scores disagree|interval has no width|not fully judged|"
-    r"nothing was drawn"
+    r"nothing of its top|judged if a suffix were cut|if of the campaign|ranks and scores disagree|"
+    r"interval has no width|not fully judged|nothing was drawn"
 )
 _BOOKKEEPING = re.compile(
     r"nothing unjudged|ideal ranking and number|ranks of (equal )?scores (that|which)|ranks of equal|"

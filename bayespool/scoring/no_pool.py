@@ -68,4 +68,4 @@ def warn_of_no_pool(collection: Collection, lack: str, measures: Sequence[Measur
 
 def _sparse_measures(collection: Collection, measures: Sequence[Measure]) -> list[Measure]:
     """Return the measures at whose threshold hardly any document is judged nonrelevant."""
-    return [measure for measure in measures if collection.is_sparse_at(measure.rel)]
+    return [measure for measure in measures if collection.is_sparse_at(measure.least_level)]

@@ -16,6 +16,7 @@ from bayespool import __version__
 from bayespool.collection import Collection, Judgments, add_judges, add_second_assessors
 from bayespool.collection.archives import member_errors, read_archive, read_member, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, unpack
+from bayespool.collection.passages import Documents
 from bayespool.collection.readers import Reading
 from bayespool.collection.scope import Exclude, gather_kept_qrels, read_exclusion
 from bayespool.collection.sources import Judges, Organizations, Runs, gather_judges
@@ -76,6 +77,7 @@ class PreparedCollection:
         organizations: Organizations | None = None,
         each_its_own: bool = False,
         exclude: Exclude | None = None,
+        documents: Documents = "as-named",
         judges: Judges | None = None,
         own_judgments: Judgments | None = None,
         second_assessors: Judgments | None = None,
@@ -88,7 +90,7 @@ class PreparedCollection:
         runs : Runs
             Runs to score: paths, data frames, ``{query_id: {doc_id: score}}`` and the other forms of
             `bayespool.read_collection`.
-        organizations, each_its_own, exclude, judges, own_judgments, second_assessors
+        organizations, each_its_own, exclude, documents, judges, own_judgments, second_assessors
             As for `bayespool.read_collection`. With labels and judgments of one's own all models are fitted
             anew: these are evidence, too.
         reading : Reading, optional
@@ -104,6 +106,7 @@ class PreparedCollection:
             organizations=organizations,
             each_its_own=each_its_own,
             exclude=exclude,
+            documents=documents,
             reading=reading,
         )
         if judges is not None:

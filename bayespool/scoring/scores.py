@@ -269,7 +269,7 @@ class Scores(ReadableScores):
                 if not is_open:
                     texts.append("nothing unjudged")
                 elif not bounds.n_judged[r].any():
-                    texts.append("nothing of it is judged: are these the collection's document ids?")
+                    texts.append(f"nothing of its top {measure.cutoff} is judged")
                 statements[run, measure] = tuple(texts)
         return statements
 

@@ -15,12 +15,13 @@ from bayespool import __version__
 from bayespool.collection import Collection, Reading, set_confusion
 from bayespool.collection.contents import SPARSE_NOTE, expect_collection
 from bayespool.collection.own import find_targets as find_targets
+from bayespool.collection.passages import refuse_unjudged_runs
 from bayespool.collection.rankings import tie_notes
 from bayespool.collection.reading_keys import parse_reading
 from bayespool.collection.sources import Organizations, Runs, gather_runs
 from bayespool.corrections import TopicsAdjustment
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
+from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.measures import Estimates, Estimator, Measure, Normalized
 from bayespool.measures.base import with_ideal
@@ -34,6 +35,13 @@ from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.estimator import shared_settings
 from bayespool.posterior.notes import warn_of_judges
+from bayespool.scoring.cautions import (
+    binary_notes,
+    clipping_notes,
+    judged_run_notes,
+    warn_of_judged_runs,
+    warn_of_unused_relevance,
+)
 from bayespool.scoring.estimators import (
     estimator_labels,
     parse_estimators,
@@ -47,29 +55,6 @@ from bayespool.validation import check_choice, check_count, described, listed
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
-    """Warn for each measure whose relevance threshold no document in the qrels reaches."""
-    for measure in measures:
-        if not (collection.relevance >= measure.rel).any():
-            warn_caller(
-                f"no document of the qrels has relevance {measure.rel} or more, which {measure} asks for",
-                InputWarning,
-            )
-
-
-def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[str]:
-    """Return notes on measures that clip judgments above their highest relevance level."""
-    notes, top = [], max(collection.levels, default=0)
-    for measure in measures:
-        highest = getattr(measure, "max_rel", top)
-        if n := int((collection.relevance > highest).sum()):
-            notes.append(
-                f"{measure}: relevance above {highest} (max_rel) counts as {highest}, in "
-                f"{counted(n, 'judgment')}"
-            )
-    return notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +106,7 @@ def resolve_targets(
 
     Parameters are as in `score`. ``by_another`` says whether scores by another assessor are wanted, too; None
     leaves judgments of second assessors as they are. ``whole_campaign`` takes all runs of the collection
-    where none is named.
+    where none is named, and lets runs pass of which no document is judged.
     """
     check_count("repool_to", repool_to)
     expect_collection(collection)
@@ -141,6 +126,8 @@ def resolve_targets(
         repool_to=repool_to,
         common_topics=[q for e in adjustments for q in e.common_query_ids],
     )
+    if not whole_campaign:  # else it is asked what to judge
+        refuse_unjudged_runs(given, targets)
     asked = Targets(scored, given, targets, unpooled, tuple(measures), tuple(estimators), estimand)
     has_posterior = any(isinstance(e, PosteriorEstimator) for e in estimators)
     lack = describe_lack(scored, targets, measures) if has_posterior and not given.pooled.any() else ""
@@ -166,7 +153,8 @@ def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
     notes = [lack] * bool(lack) + [*of_given.notes, *repooled]
     notes += tie_notes(given, targets.run_ids, (m.cutoff for m in measures))
     notes += clipping_notes(given, measures)
-    sparse = [str(measure) for measure in measures if given.is_sparse_at(measure.rel)]
+    notes += binary_notes(given, measures)
+    sparse = [str(measure) for measure in measures if given.is_sparse_at(measure.least_level)]
     if sparse and not given.is_sparse:
         notes.append(f"{', '.join(sparse)}: {SPARSE_NOTE}")
     return {
@@ -353,7 +341,7 @@ def score_targets(
         score_bounds(collection, targets.run_ids, measure, estimand=targets.estimand) for measure in measures
     )
     refuse_too_many_draws(targets.estimators, bounds, by_another=collection.second is not None)
-    _warn_of_judged_runs(targets, bounds)
+    warn_of_judged_runs(collection, bounds)
     if scope == "population":
         refuse_one_topic(bounds[0].low.n_topics)
     results = []
@@ -381,6 +369,7 @@ def score_targets(
             },
             "runs_of_the_user": [run for run in targets.run_ids if run in runs_of_the_user],
             **targets.metadata,
+            "pool_notes": [*targets.metadata["pool_notes"], *judged_run_notes(collection, bounds)],
             "order": collection.order,
             "query_ids": list(collection.query_ids),
             "missing_topics": _missing_topics(bounds[0]),
@@ -432,19 +421,6 @@ def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
             checks = {"method": e.method, "measure": str(e.measure), **dataclasses.asdict(e.diagnostics)}
             checks["problems"] = list(e.diagnostics.problems)
             yield {name: None if value != value else value for name, value in checks.items()}
-
-
-def _warn_of_judged_runs(targets: Targets, bounds: Sequence[Bounds]) -> None:
-    """Warn about pooled runs without unjudged documents under every measure."""
-    pooled, judged = set(targets.collection.pooled_run_ids), np.all([~one.has_unjudged for one in bounds], 0)
-    complete = [run for run, done in zip(targets.run_ids, judged, strict=True) if done and run in pooled]
-    if complete:
-        which = complete[0] if len(complete) == 1 else f"{complete[0]} and {len(complete) - 1} more"
-        warn_caller(
-            f"{which}: in the pool and judged in full, so that nothing is left to estimate; to score a run "
-            f"as if it were new take it out of the pool: --unpool {complete[0]}, or unpool={complete[0]!r}",
-            PooledRunWarning,
-        )
 
 
 Quantity = Literal["mean", "lower", "upper"]
@@ -532,6 +508,7 @@ def pyterrier_measure(
     if pool is not None:
         fields = {"run_id": "id_from", "strict": "strict", "max_file_size": "max_file_size"}
         given = {field: keywords[name] for name, field in fields.items() if name in keywords}
+        given["may_repeat"] = keywords.get("documents") == "best-passage"
         way = Reading(ranks=keywords.get("order") == "rank", **given)
         (pool,) = gather_runs(pool, names=("pool",), reading=way)
 

@@ -99,10 +99,10 @@ def test_frame_per_topic_has_the_means_of_the_other_as_means() -> None:
             assert low == row["posterior-combined"] == high == row["bound_lower"]
 
 
-def test_a_run_of_which_nothing_is_judged_is_noted() -> None:
-    collection = from_rankings({"a": {"q": "ab"}, "new": {"q": "xy"}}, {"q": {"a": 1, "b": 0}})
+def test_a_run_with_nothing_judged_at_the_top_is_noted() -> None:
+    collection = from_rankings({"a": {"q": "ab"}, "new": {"q": "xyb"}}, {"q": {"a": 1, "b": 0}})
     scores = score(collection, ["new"], "P@2", estimators="background")
-    assert "nothing of it is judged" in note_of(scores, "new", Precision(2))
+    assert "nothing of its top 2 is judged" in note_of(scores, "new", Precision(2))
 
 
 def test_an_interval_without_width_has_a_reason() -> None:

@@ -1,0 +1,86 @@
+"""Warnings and notes on the levels that measures count, and on runs that are judged in full."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from bayespool.collection import Collection
+from bayespool.errors import InputWarning, PooledRunWarning, warn_caller
+from bayespool.evidence import Bounds
+from bayespool.measures import Measure
+from bayespool.tables.formatting import counted, some_of, without_shared_ideal
+
+
+def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
+    """Warn for each measure whose relevance threshold no document in the qrels reaches."""
+    for measure in measures:
+        if not (collection.relevance >= measure.rel).any():
+            warn_caller(
+                f"no document of the qrels has relevance {measure.rel} or more, which {measure} asks for",
+                InputWarning,
+            )
+
+
+def clipping_notes(collection: Collection, measures: Iterable[Measure]) -> list[str]:
+    """Return notes on measures that clip judgments above their highest relevance level."""
+    notes, top = [], max(collection.levels, default=0)
+    for measure in measures:
+        highest = getattr(measure, "max_rel", top)
+        if n := int((collection.relevance > highest).sum()):
+            notes.append(
+                f"{measure}: relevance above {highest} (max_rel) counts as {highest}, in "
+                f"{counted(n, 'judgment')}"
+            )
+    return notes
+
+
+_MANY_LEVELS = 3  # of which what a binary measure counts is a choice
+
+
+def binary_notes(collection: Collection, measures: Iterable[Measure]) -> list[str]:
+    """Return a note on the least level that binary measures count, where there are many levels."""
+    top = max(collection.levels, default=0)
+    binary = [m for m in measures if m.rel == 1 and not m.is_graded and not m.describes_judgments]
+    if top < _MANY_LEVELS or not binary:
+        return []
+    names, stricter = (
+        list(dict.fromkeys(without_shared_ideal(str(m)) for m in each))
+        for each in (binary, [dataclasses.replace(m, rel=2) for m in binary])
+    )
+    counts = "counts" if len(names) == 1 else "count"
+    return [
+        f"relevance goes to {top}: {', '.join(names)} {counts} 1 and more; {', '.join(stricter)} {counts} 2 "
+        "and more"
+    ]
+
+
+def warn_of_judged_runs(collection: Collection, bounds: Sequence[Bounds]) -> None:
+    """Warn about pooled runs without unjudged documents under every measure."""
+    pooled, judged = set(collection.pooled_run_ids), np.all([~one.has_unjudged for one in bounds], 0)
+    complete = [run for run, done in zip(bounds[0].run_ids, judged, strict=True) if done and run in pooled]
+    if complete:
+        which = complete[0] if len(complete) == 1 else f"{complete[0]} and {len(complete) - 1} more"
+        warn_caller(
+            f"{which}: in the pool and judged in full, so that nothing is left to estimate; to score a run "
+            f"as if it were new take it out of the pool: --unpool {complete[0]}, or unpool={complete[0]!r}",
+            PooledRunWarning,
+        )
+
+
+def judged_run_notes(collection: Collection, bounds: Sequence[Bounds]) -> list[str]:
+    """Return a note on runs outside of the pool whose ranks that count are all judged."""
+    if not collection.pooled.any() or collection.is_own.any():
+        return []
+    known = {*collection.pooled_run_ids, *collection.formerly_pooled_run_ids}
+    is_judged = np.all([(one.n_unjudged == 0).all(axis=1) for one in bounds], axis=0)
+    runs = [run for run, done in zip(bounds[0].run_ids, is_judged, strict=True) if done and run not in known]
+    if not runs:
+        return []
+    depth = max(one.measure.cutoff for one in bounds)
+    return [
+        f"{some_of(runs)}: all of the top {depth} is judged: if of the campaign, give it with the pool, and "
+        "--unpool (unpool=) scores it as new"
+    ]
