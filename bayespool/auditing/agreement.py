@@ -200,7 +200,8 @@ class JudgeAudit(Result):
             return ()
         return (
             f"{counted(n, 'judgment')} not used, of documents that were not drawn: judge what is drawn, in "
-            "batches of one size and with one seed",
+            "batches of one size and with one seed, since only draws make the intervals hold; judges without "
+            "--batch (compare_judges) has the agreement by all judgments",
         )
 
     def sentences(self) -> tuple[str, ...]:
@@ -292,10 +293,10 @@ def audit_judges(
     prob, measure = fill_ci_prob(ci_prob), parse_sole_measure(measures)
     frame = _labeled_documents(labels)
     judges = [Judge(str(name), column.to_numpy()) for name, column in frame.items()]
-    cuts = {judge.name: _find_cut(judge, measure.rel) for judge in judges}
+    cuts = {judge.name: find_cut(judge, measure.rel) for judge in judges}
     relevance = np.full(len(frame), np.nan)
     if judgments is not None:
-        judged = _series(judgments.query_id, judgments.doc_id, judgments.relevance)
+        judged = mean_by_document(judgments.query_id, judgments.doc_id, judgments.relevance)
         relevance = (judged[judged >= 0] >= measure.rel).reindex(frame.index).to_numpy(dtype=float)
     says = np.array([judge.label >= cuts[judge.name] for judge in judges])
     topics = frame.index.get_level_values(0).factorize()[0]
@@ -318,26 +319,32 @@ def audit_judges(
     )
 
 
-def _series(query_id: Any, doc_id: Any, values: Any) -> pd.Series[Any]:
+def mean_by_document(query_id: Any, doc_id: Any, values: Any) -> pd.Series[Any]:
     """Return the mean value of each document, in the order of topics and documents."""
     frame = pd.DataFrame({"query_id": query_id.to_pylist(), "doc_id": doc_id.to_pylist(), "value": values})
     return frame.groupby(["query_id", "doc_id"])["value"].mean()
 
 
-def _labeled_documents(labels: Mapping[str, Labels | Sequence[Labels]]) -> pd.DataFrame:
-    """Return labels of the documents that all judges labeled, a column for each judge."""
-    columns = {}
+def labels_by_document(labels: Mapping[str, Labels | Sequence[Labels]]) -> dict[str, pd.Series[Any]]:
+    """Return the mean label of each document, by judge."""
+    means = {}
     for name, given in labels.items():
         several = [given] if isinstance(given, Labels) else list(given)
-        columns[name] = pd.concat([_series(one.query_id, one.doc_id, one.label) for one in several])
-    means = {name: column.groupby(level=[0, 1]).mean() for name, column in columns.items()}
+        columns = [mean_by_document(one.query_id, one.doc_id, one.label) for one in several]
+        means[str(name)] = pd.concat(columns).groupby(level=[0, 1]).mean()
+    return means
+
+
+def _labeled_documents(labels: Mapping[str, Labels | Sequence[Labels]]) -> pd.DataFrame:
+    """Return labels of the documents that all judges labeled, a column for each judge."""
+    means = labels_by_document(labels)
     frame = pd.concat(means, axis=1, join="inner").sort_index() if means else pd.DataFrame()
     if not len(frame):
         raise InputError("no document has labels of all judges", hint="--judge FILE, or labels=")
     return frame
 
 
-def _find_cut(judge: Judge, rel: int) -> float:
+def find_cut(judge: Judge, rel: int) -> float:
     """Return the smallest label that says relevant."""
     values = np.unique(judge.label)
     cut = float(values[-1] if len(values) == 2 else rel if values[-1] >= 2 else 0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayespool import auditing, experiments, scoring
 from bayespool.cli.commands import command
@@ -20,9 +20,12 @@ from bayespool.cli.files import (
 )
 from bayespool.cli.functions import parameters_of
 from bayespool.cli.messages import echo
-from bayespool.cli.parameters import function_value, own_option
+from bayespool.cli.parameters import flag_of, function_value, own_option
 from bayespool.cli.results import OUTPUT_OPTIONS, Outputs
 from bayespool.errors import InputError, InputWarning
+
+if TYPE_CHECKING:
+    from bayespool.collection import Labels, Qrels
 
 JOBS = {
     "folder": OUTPUT_OPTIONS["folder"],
@@ -227,7 +230,8 @@ def judges(
     """Evaluate the labels of second judges: how they agree with the judgments on hidden documents, which
     organizations they favor, how many documents they label, and (--intervals) how much they narrow intervals.
 
-    Give labels with --judge. Runs to score are optional. --tasks says which documents to have labeled; with
+    Give labels with --judge. Runs to score are optional. Without a pool and runs, labels are compared with
+    the judgments of --qrels, if any, and with each other. --tasks says which documents to have labeled; with
     --batch, which people should judge to learn how well a judge agrees with them.
     """
     if texts is not None and tasks is None:
@@ -248,11 +252,11 @@ def judges(
             _write_tasks(audited.tasks, tasks, texts, "judge")
         outputs.write(audited)
         return
-    named = files.keywords()
-    if not named.get("judges"):
+    if not (files.runs or files.pool or files.collections):
+        outputs.write(_compare_judges(files, keywords))
+        return
+    if not files.keywords().get("judges"):
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
-    if not named.get("runs") and not named.get("pool"):
-        raise InputError("no runs given", hint="--pool, or run files")
     label = "scores with and without labels"
     work = experiments.check_judges
     _run(work, files, keywords, outputs, parts="judges", label=label, n_lines=None, of_runs=True, jobs=jobs)
@@ -260,15 +264,29 @@ def judges(
 
 def _audit(files: Files, keywords: dict[str, Any], batch: int) -> auditing.JudgeAudit:
     """Return the agreement of judges with people, of labels and judgments alone."""
+    if files.runs or files.pool or files.collections:
+        raise InputError("--batch beside runs", hint="labels (--judge) and judgments (--qrels) are enough")
+    return auditing.audit_judges(*_labels_and_people(files), batch=batch, **_label_settings(keywords))
+
+
+def _compare_judges(files: Files, keywords: dict[str, Any]) -> experiments.LabelAgreement:
+    """Return the agreement of judges with people and each other, of labels and judgments alone."""
+    if other := sorted(keywords.keys() - {"measures", "random_seed", "ci_prob"}):
+        raise InputError(f"{flag_of(other[0])} without runs", hint="give --pool, or run files")
+    return experiments.compare_judges(*_labels_and_people(files), **_label_settings(keywords))
+
+
+def _labels_and_people(files: Files) -> tuple[dict[str, list[Labels]], Qrels | None]:
+    """Return labels by judge, and the judgments of people, if any."""
     from bayespool.collection import gather_qrels
     from bayespool.collection.sources import gather_judges
 
-    if files.runs or files.pool or files.collections:
-        raise InputError("--batch beside runs", hint="labels (--judge) and judgments (--qrels) are enough")
-    labels = gather_judges(files.ways()["judges"])
     people = [*files.qrels, *files.own_judgments]
-    given = {name: keywords[name] for name in ("measures", "random_seed") if name in keywords}
-    return auditing.audit_judges(labels, gather_qrels(people) if people else None, batch=batch, **given)
+    return gather_judges(files.ways()["judges"]), gather_qrels(people) if people else None
+
+
+def _label_settings(keywords: dict[str, Any]) -> dict[str, Any]:
+    return {name: keywords[name] for name in ("measures", "random_seed", "ci_prob") if name in keywords}
 
 
 def _write_tasks(listed: Any, path: Path, source: Path | None, to_do: str) -> None:

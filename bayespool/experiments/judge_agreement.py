@@ -100,7 +100,7 @@ def agreement_rows(
     collection: Collection, confusions: Confusions, times: IndexArray, ci_prob: float
 ) -> Iterator[Row]:
     """Yield rows of the table ``agreement``, with intervals over `draw_topics`."""
-    intervals = _Intervals(int(times[0].sum()), ci_prob)
+    intervals = TopicIntervals(int(times[0].sum()), ci_prob)
     for (measure, judge), confusion in confusions.items():
         for rel in relevant_from(measure, confusion):
             hidden, other = (confusion.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
@@ -144,7 +144,7 @@ def draw_topics(n_topics: int, random_seed: int) -> IndexArray:
     return np.vstack([np.ones(n_topics, dtype=np.int64), drawn])
 
 
-class _Intervals(NamedTuple):
+class TopicIntervals(NamedTuple):
     """Intervals of correlations, t intervals on Fisher's scale with the standard deviation of samples."""
 
     n_topics: int
@@ -205,7 +205,7 @@ def replicate_rows(
     collection: Collection, confusions: Confusions, times: IndexArray, ci_prob: float
 ) -> Iterator[Row]:
     """Yield rows of the table ``replicates``: of judges that were asked several times."""
-    intervals = _Intervals(int(times[0].sum()), ci_prob)
+    intervals = TopicIntervals(int(times[0].sum()), ci_prob)
     for (measure, name), confusion in confusions.items():
         replicates = confusion.judge.replicates
         if replicates is None:
@@ -238,7 +238,7 @@ def ranking_rows(
     collection: Collection, measures: Sequence[Measure], times: IndexArray, ci_prob: float
 ) -> Iterator[Row]:
     """Yield rows of the table ``ranking``: the collection's runs ranked by labels and by judgments."""
-    intervals, times = _Intervals(int(times[0].sum()), ci_prob), times[:_N_RANKED]
+    intervals, times = TopicIntervals(int(times[0].sum()), ci_prob), times[:_N_RANKED]
     pooled = [collection.run_ids[r] for r in np.flatnonzero(collection.pooled)]
     for measure, judge in product(measures, collection.judges if len(pooled) > 2 else ()):
         relevance = label_relevance(collection, judge, measure.rel)
@@ -297,7 +297,7 @@ def organization_rows(
     collection: Collection, confusions: Confusions, times: IndexArray, ci_prob: float
 ) -> Iterator[Row]:
     """Yield rows of the table ``organizations``: of judged documents in the top 10 of each one's runs."""
-    intervals = _Intervals(int(times[0].sum()), ci_prob)
+    intervals = TopicIntervals(int(times[0].sum()), ci_prob)
     for (measure, name), confusion in confusions.items():
         judge = confusion.judge
         for threshold in find_thresholds(collection, measure):

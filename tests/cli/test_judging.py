@@ -321,7 +321,7 @@ def test_what_labels_are_worth_is_drawn_and_wrong_input_is_said(run: Run, labels
     assert "Unjudged documents are those within rank 10 of the runs to score." in done.out
     for wrong, message in [
         (asked[:-2], "no judge; --judge FILE or --judge NAME=FILE"),
-        (["--judge", labels, "--qrels", "no"], "no runs given; --pool"),
+        (["--judge", labels, "--qrels", "no"], "no: no such file"),
         ([*asked, "-o", "/nowhere/out"], "there is no folder /nowhere"),
         ([*asked, "-m", "Judged@10"], "describes the judgments"),
         ([*asked, "--posterior", "gamma=Normal(0,1)"], "has no prior 'gamma'"),

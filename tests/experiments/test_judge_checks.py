@@ -23,7 +23,7 @@ from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.evidence.labels import grade_names
 from bayespool.experiments import JudgeCheck, load_example
 from bayespool.experiments.judge_agreement import (
-    _Intervals,
+    TopicIntervals,
     _significant_orders,
     describe_favor,
     draw_topics,
@@ -265,13 +265,13 @@ def test_intervals_of_correlations() -> None:
     """Of Fisher's scale, with the t distribution, and no more than what a scale ends at."""
     sampled = np.tanh(np.random.default_rng(6).normal(1.0, 0.1, 4001))
     sampled[0] = np.tanh(1.0)
-    row = _Intervals(50, 0.9).columns("tau", sampled)
+    row = TopicIntervals(50, 0.9).columns("tau", sampled)
     half = stats.t.ppf(0.95, 49) * 0.1 * np.sqrt(50 / 49)
     assert np.arctanh([row["tau_lower"], row["tau_upper"]]) == pytest.approx([1 - half, 1 + half], rel=0.02)
     assert row["tau"] == np.tanh(1.0)
-    chance = _Intervals(50, 0.9).columns("auc", (1 + sampled) / 2, is_chance=True)
+    chance = TopicIntervals(50, 0.9).columns("auc", (1 + sampled) / 2, is_chance=True)
     assert chance["auc_upper"] == pytest.approx((1 + row["tau_upper"]) / 2)
-    same = _Intervals(50, 0.9).columns("tau", np.ones(1001))
+    same = TopicIntervals(50, 0.9).columns("tau", np.ones(1001))
     assert same["tau"] == 1
     assert np.isnan(same["tau_lower"])  # nothing says how sure that is
 
