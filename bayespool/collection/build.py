@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
@@ -361,6 +361,18 @@ def _organizations(
     names = tuple(sorted(set(per_run)))
     index = {name: i for i, name in enumerate(names)}
     return names, np.array([index[name] for name in per_run], dtype=np.int32), index.get(users, -1)
+
+
+def set_users_runs_apart(collection: Collection) -> Collection:
+    """Return the collection with an organization of its own for each run of the user's organization."""
+    owner = collection.organization.tolist()
+    listed = {
+        run: collection.organizations[o]
+        for run, o in zip(collection.run_ids, owner, strict=True)
+        if o != collection.user_organization
+    }
+    names, organization, user = _organizations(collection.run_ids, listed, set())
+    return replace(collection, organizations=names, organization=organization, user_organization=user)
 
 
 # --- encoding ---------------------------------------------------------------------------------------------

@@ -32,20 +32,22 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import difference_bounds
 from bayespool.measures import Estimator, Measure, equal_tailed_interval
 from bayespool.measures.base import with_ideal
+from bayespool.measures.estimates import note_line
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.names import AS_JUDGED, By, Control, Estimand, Ideal, Scope, SignificanceTest
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.estimator import parse_posterior, shared_settings
+from bayespool.posterior.estimator import given_settings, parse_posterior, shared_settings
 from bayespool.scoring import Scores
 from bayespool.scoring.estimators import parse_estimators, with_as_judged
-from bayespool.scoring.score_tables import missing_topics
-from bayespool.scoring.scoring import resolve_targets, score_targets
+from bayespool.scoring.score_tables import far_runs, list_conditions, missing_topics
+from bayespool.scoring.scoring import Targets, resolve_targets, score_targets
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import (
     counted,
     difference,
     interval,
     level as level_text,
+    some_of,
     without_shared_ideal,
 )
 from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
@@ -227,6 +229,7 @@ def compare(
         **asked,
     )
     _refuse_one_run(targets.run_ids)
+    targets.metadata["pool_notes"] += _kinship(targets)
     asked |= {"ideal": ideal, "confusion": confusion, **comparing, **settings, "posterior": posterior}
     scores = score_targets(
         targets,
@@ -240,6 +243,23 @@ def compare(
     bounds = {b.measure: difference_bounds(targets.collection, b, pairs, estimand) for b in scores.bounds}
     comparing |= {"systems": replicates, "random_seed": random_seed, "report": report}
     return replace(compare_scores(scores, **comparing, bounds=bounds), own_scores=own_scores)
+
+
+def _kinship(targets: Targets) -> list[str]:
+    """Return a note on which of the runs count as variants of one system, where there is no pool."""
+    collection = targets.collection
+    if collection.pooled.any() or not any(isinstance(e, PosteriorEstimator) for e in targets.estimators):
+        return []
+    members: dict[int, list[str]] = {}
+    for run, place in zip(targets.run_ids, collection.run_index(targets.run_ids).tolist(), strict=True):
+        members.setdefault(int(collection.organization[place]), []).append(run)
+    alike = [some_of(runs) for runs in members.values() if len(runs) > 1]
+    if alike:
+        return [f"no pool: as variants of one system count {'; '.join(alike)}"]
+    return [
+        "no pool: each run counts as a system of its own; --systems names variants of one system, and "
+        "--reading each_its_own=false says that all are"
+    ]
 
 
 def _scores_of(scores: Scores, measures: Sequence[Measure]) -> Scores:
@@ -403,7 +423,7 @@ def gate(
     margin: float = 0.0,
     probability: float = 0.95,
     scope: Scope = "population",
-    posterior: str | PosteriorEstimator = "posterior-combined",
+    posterior: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     repool_to: int | None = None,
@@ -431,8 +451,9 @@ def gate(
         What the verdict speaks of: a population of topics, these topics, or another assessor. For a
         population these topics are a sample of its topics, which is what a change of a system is judged by;
         on these topics only unjudged documents are uncertain.
-    posterior : str or PosteriorEstimator, default "posterior-combined"
-        The posterior, as a model or its settings: 'ratio(draws=4000)', 'draws=4000, engine=nuts'.
+    posterior : str or PosteriorEstimator, optional
+        The posterior, as a model or its settings: 'ratio(draws=4000)', 'draws=4000, engine=nuts'. Without a
+        pool, while documents are unjudged, only one that names its model decides, such as 'combined'.
     unpool : str or iterable of str, optional
         Runs of the campaign, or organizations, to score as if they were new: they leave the pool.
     unpool_by : {"organization", "run"}
@@ -492,6 +513,7 @@ def gate(
         by_another=scope == "another-assessor",
         **asked,
     )
+    targets.metadata["pool_notes"] += _kinship(targets)
     asked |= {"ideal": ideal, "scope": scope, **deciding}
     scores = score_targets(
         targets,
@@ -499,23 +521,44 @@ def gate(
         settings=described(measures=measure, posterior=estimator, **asked),
         report=report,
     )
-    values, unit = draws_in_scope(scores.estimates[0], scope, random_seed)
-    old, new = (values[:, scores.run_ids.index(run)] for run in pair)
-    lead, ci_prob = np.round((new - old) / unit, _DECIMALS), fill_ci_prob(None)
+    of_pair, ci_prob = [scores.run_ids.index(run) for run in pair], fill_ci_prob(None)
+    (bounds,), (e,), pool = scores.bounds, scores.estimates, scores.metadata["pool"]
+    is_open = bool(bounds.has_unjudged[of_pair].any())
+    given = list_conditions(scores.metadata, [measure], far_runs(scores.to_frame())) * is_open
+    needed, lead = f"and a verdict needs {probability:g}", np.full(1, np.nan)
+    if e.draws is None:
+        given = [f"{estimator.name}: {note_line(e.notes[0])}"]
+    else:
+        values, unit = draws_in_scope(e, scope, random_seed)
+        lead = np.round((values[:, of_pair[1]] - values[:, of_pair[0]]) / unit, _DECIMALS)
     lower, upper = (float(end) for end in equal_tailed_interval(lead, ci_prob))
-    mean, chance = float(lead.mean()), float((lead >= -margin - 10.0**-_DECIMALS).mean())
+    chance = np.nan if e.draws is None else float((lead >= -margin - 10.0**-_DECIMALS).mean())
+    numbers = {"difference": float(lead.mean()), "lower": lower, "upper": upper, "prob_not_worse": chance}
+    is_named = isinstance(posterior, PosteriorEstimator) or "model" in given_settings(posterior)
     verdict: Verdict = "cannot be told"
-    if max(chance, 1 - chance) >= probability:
+    if is_open and not is_named and pool["n_organizations"] < 2 and "priors" in pool["evidence"]:
+        needed = "and without a pool only a posterior asked for by name decides (--posterior combined)"
+    elif max(chance, 1 - chance) >= probability:
         verdict = "better or equal" if chance > 0.5 else "worse"
-    numbers = {"difference": mean, "lower": lower, "upper": upper, "prob_not_worse": chance}
-    ends = f"{level_text(ci_prob)} interval {interval(lower, upper, 3, signed=True)}"
-    sentence = (
-        f"{verdict}: the {measure} of {pair[1]} − {pair[0]} on {_SCOPES[scope]} is {difference(mean, 3)} "
-        f"({ends}, {estimator.name}); the chance that it is at least {-margin or 0:g} is "
-        f"{chance_text(chance)}, and a verdict needs {probability:g}{_missing_clause(scores, pair)}."
-    )
-    decision = {"run_ids": list(pair), "verdict": verdict, "status": _STATUS[verdict], "ci_prob": ci_prob}
-    return Gate(verdict, sentence, **numbers, metadata={**scores.metadata, "gate": decision | numbers})
+    what = f"has no estimate ({'; '.join(given)})"
+    if e.draws is not None:
+        by = f"{level_text(ci_prob)} interval {interval(lower, upper, 3, signed=True)}, {estimator.name}"
+        what = (
+            f"is {difference(numbers['difference'], 3)} ({'; '.join([by, *given])}); the chance that it is "
+            f"at least {-margin or 0:g} is {chance_text(chance)}, {needed}"
+        )
+    sentence = f"{verdict}: the {measure} of {pair[1]} − {pair[0]} on {_SCOPES[scope]} {what}"
+    decision: dict[str, Any] = {"run_ids": list(pair), "verdict": verdict, "status": _STATUS[verdict]}
+    decision |= {"ci_prob": ci_prob, "conditions": given}
+    decision |= {name: None if np.isnan(number) else number for name, number in numbers.items()}
+    if is_open:
+        places = np.array(of_pair[1:]), np.array(of_pair[:1])
+        ends = difference_bounds(targets.collection, bounds, places, estimand)
+        decision |= {"bound_lower": float(ends[0][0]), "bound_upper": float(ends[1][0])}
+        between = " and ".join(difference(float(end[0]), 3) for end in ends)
+        sentence += f"; on these topics it is between {between} whatever the unjudged documents are"
+    sentence += _missing_clause(scores, pair)
+    return Gate(verdict, f"{sentence}.", **numbers, metadata={**scores.metadata, "gate": decision})
 
 
 def _missing_clause(scores: Scores, pair: Sequence[str]) -> str:

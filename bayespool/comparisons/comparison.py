@@ -252,18 +252,8 @@ class Comparison(Result):
                     keys |= self._bounds(e.measure) if scope == "these-topics" else {}
                     frames.append(self._pairs(e, keys, matrices | shared))
         columns = ["measure", "method", "scope", "run_a", "run_b", "difference", "lower", "upper"]
-        columns += [
-            "bound_lower",
-            "bound_upper",
-            "ci_prob",
-            "prob_greater",
-            "prob_equal",
-            "prob_less",
-            "rope",
-            "prob_equivalent",
-            "as_judged",
-        ]
-        columns += ["p", *COMMON_COLUMNS, "risk"]
+        columns += ["bound_lower", "bound_upper", "ci_prob", "prob_greater", "prob_equal", "prob_less"]
+        columns += ["rope", "prob_equivalent", "as_judged", "p", *COMMON_COLUMNS, "risk"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
     def runs(self) -> pd.DataFrame:
@@ -410,9 +400,10 @@ class Comparison(Result):
             ``difference_common`` and ``p_common`` (number of topics that both runs have, difference and
             adjusted p-value on them), ``level``,
             ``significant`` (of draws whose tests are repeated, what `announced_order` announces; else missing
-            without a p-value, for means of draws that vary, and where it `is_in_doubt`; missing where
-            `is_by_missing_topics`); for methods with
-            draws and repeated tests also ``prob_significant``, ``prob_significant_greater`` and ``…_less`` (a
+            without a p-value, for means of draws that vary, and where it `is_in_doubt` or
+            `is_by_missing_topics`; where no method has draws, a difference that is not significant may be in
+            doubt, too); for methods with draws and
+            repeated tests also ``prob_significant``, ``prob_significant_greater`` and ``…_less`` (a
             significantly greater, less than b). ``reversal_risk``, of what the method finds significant: the
             chance that completed judgments do not confirm it in that direction. ``prob_sign_change``: that
             the difference has the other sign in them; by the first method with draws where it has none.
@@ -425,7 +416,8 @@ class Comparison(Result):
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
             varies = (np.zeros(len(p)) if e.draws is None else e.draws.std()) > 0
             is_undefined = np.isnan(adjusted) | np.logical_or.outer(varies, varies)
-            is_undefined |= (adjusted <= self.level) & self.is_in_doubt(measure, method, test)
+            is_claimed = (adjusted <= self.level) | (not self.has_draws(measure))
+            is_undefined |= is_claimed & self.is_in_doubt(measure, method, test)
             significant = np.where(is_undefined, np.nan, adjusted <= self.level)
             matrices |= {"p_adjusted": adjusted, "significant": significant}
             matrices |= self.common[measure, method, test].columns
@@ -461,23 +453,35 @@ class Comparison(Result):
         """Return whether unjudged documents may well take a significant difference back, shape (run, run).
 
         They are where the first method with draws announces no such order, or, for a test that is not
-        repeated in draws, gives the order a chance under 1 − ``level``/2. Where none has draws, scores as
-        judged are not in doubt, and corrected ones are where the bounds of the two runs overlap.
+        repeated in draws, gives the order a chance under 1 − ``level``/2. Where none has draws, they are
+        where judging could give the difference the other sign or none.
         """
         value, shown = self.scores[method, measure].value, self.shown_method(measure)
-        ahead = np.subtract.outer(value, value) > 0
-        if (drawn := self.significant.get((measure, shown, test))) is not None:
-            is_sure = drawn.order > 0
+        ahead, is_known = np.subtract.outer(value, value) > 0, np.zeros((len(value),) * 2, dtype=bool)
+        drawn = [s for (of, _, by), s in self.significant.items() if (of, by) == (measure, test)]
+        if drawn:
+            is_sure = drawn[0].order > 0
         elif shown != AS_JUDGED:
             chance = self.draws[measure, shown, "these-topics"].prob_greater
             is_sure = chance >= 1 - self.level / 2  # two-sided, as the tests are
-        elif method == AS_JUDGED:
-            return np.zeros_like(ahead)
         else:
-            bounds = self.scores.bounds[self.measures.index(measure)]
-            is_sure = np.subtract.outer(bounds.least.means(), bounds.most.means()) > 0
+            least = self._least_differences(measure)
+            is_sure, is_known = least > 0, np.abs(least + least.T) < 1e-12
         sure = ahead & is_sure
-        return np.asarray(~(sure | sure.T))
+        return np.asarray(~(sure | sure.T | is_known))
+
+    def has_draws(self, measure: Measure) -> bool:
+        """Return whether any method has draws under a measure."""
+        return any(e.draws is not None for e in self.scores.estimates if e.measure == measure)
+
+    def _least_differences(self, measure: Measure) -> FloatArray:
+        """Return the row's score minus the column's at the least, whatever unjudged documents are."""
+        bounds = self.scores.bounds[self.measures.index(measure)]
+        least = np.subtract.outer(bounds.least.means(), bounds.most.means())
+        if measure in self.bounds:
+            (first, second), (lower, upper) = self.pair_places, self.bounds[measure]
+            least[first, second], least[second, first] = lower, -upper
+        return least
 
     def is_by_missing_topics(self, measure: Measure, method: str, test: SignificanceTest) -> BoolArray:
         """Return where a difference is significant with missing topics as 0 and not on the topics that both

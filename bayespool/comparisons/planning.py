@@ -23,6 +23,7 @@ from bayespool.errors import InputError, NoCollectionError, PooledRunWarning, re
 from bayespool.evidence import score_bounds
 from bayespool.measures import Measure, Values
 from bayespool.measures.base import with_ideal
+from bayespool.measures.estimates import note_line
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
 from bayespool.names import AS_JUDGED, By, Estimand
@@ -485,8 +486,12 @@ def plan_comparison(
             if taken:
                 warnings.simplefilter("ignore", PooledRunWarning)  # they are meant
             scores = score_targets(targets, settings=settings, report=report)
-        (estimates,) = (e for e in scores.estimates if e.draws is not None)
-        assert estimates.draws is not None
+        estimates = scores.estimates[1]
+        if estimates.draws is None:
+            raise InputError(
+                f"{estimates.method} has no value of {measure}: it {note_line(estimates.notes[0])}",
+                hint="judge what judge-next lists, or plan with --topics-at-hand and --sd",
+            )
         variances[labels] = PairVariances.from_draws(estimates.draws)
     n_unjudged = len(find_unknowns(targets.collection, targets.run_ids, measure.cutoff, estimand))
     metadata = {**scores.metadata, "pool_notes": [*scores.metadata["pool_notes"], *taken]}

@@ -16,7 +16,6 @@ from bayespool.names import AS_JUDGED, Scope, SignificanceTest
 from bayespool.scoring.score_tables import conditions, missing_topics
 from bayespool.tables.formatting import (
     counted,
-    difference,
     interval,
     level,
     number,
@@ -71,12 +70,16 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
 def _measure_sentences(comparison: Comparison, measure: Measure) -> Iterator[str]:
     """Yield sentences on the baselines, and on up to three pairs of runs, on one measure."""
     method = comparison.shown_method(measure)
+    says_nothing = method == AS_JUDGED and comparison.has_draws(measure)
+    pairs = comparison.pairs_in_order(measure, comparison.arrangement)
+    lists_pairs = len(pairs) <= _MAX_PAIRS and not says_nothing
     if comparison.n_pairs > 1:
         for baseline in comparison.baseline:
-            yield _baseline_sentence(comparison, measure, method, baseline)
-    says_nothing = method == AS_JUDGED and any(of == measure for of, _, _ in comparison.draws)
-    pairs = comparison.pairs_in_order(measure, comparison.arrangement)
-    if len(pairs) <= _MAX_PAIRS and not says_nothing:
+            text = _baseline_sentence(comparison, measure, baseline)
+            if not lists_pairs:
+                text += _highest_sentence(comparison, measure, method, baseline)
+            yield text
+    if lists_pairs:
         for run_a, run_b in zip(pairs["run_a"], pairs["run_b"], strict=True):
             yield comparison_sentence(comparison, run_a, run_b, measure)
 
@@ -142,14 +145,14 @@ _OTHER_SCOPES: dict[Scope, str] = {
 }
 
 
-def _baseline_sentence(comparison: Comparison, measure: Measure, method: str, baseline: str) -> str:
-    """Return a sentence on the runs that differ significantly from a baseline, and the one ahead of all."""
+def _baseline_sentence(comparison: Comparison, measure: Measure, baseline: str) -> str:
+    """Return a sentence on the runs that differ significantly from a baseline."""
     place, test = comparison.run_ids.index(baseline), comparison.tests[0]
-    others = [i for i, run in enumerate(comparison.run_ids) if run not in comparison.baseline]
     announced = comparison.announced_as_judged(measure, test)
     silent = comparison.better_as_judged(measure, test) & ~announced
     silent, by_missing = silent | silent.T, comparison.is_by_missing_topics(measure, AS_JUDGED, test)
     groups = announced[:, place], announced[place], (silent & ~by_missing)[place], by_missing[place]
+    others = _others(comparison)
     higher, lower, doubtful, missing = (
         [comparison.run_ids[i] for i in others if group[i]] for group in groups
     )
@@ -166,18 +169,23 @@ def _baseline_sentence(comparison: Comparison, measure: Measure, method: str, ba
             f": on the topics that both have, that of {some_of(missing)} does not differ significantly"
             * bool(missing)
         )
-    text += "."
-    if (draws := comparison.draws.get((measure, method, "these-topics"))) is None:
-        return text
-    first = max(others, key=lambda i: float(draws.difference[i, place]))
-    by = _conditional(comparison, method, [measure], (comparison.run_ids[first], baseline))
-    ends = float(draws.lower[first, place]), float(draws.upper[first, place])
-    return (
-        f"{text} The highest of them by {method} is {comparison.run_ids[first]}: difference "
-        f"{difference(draws.difference[first, place], 3)} ({level(comparison.ci_prob)} interval "
-        f"{interval(*ends, 3, signed=True)}{by.removeprefix(method)}; chance above 0: "
-        f"{chance_text(draws.prob_greater[first, place])})."
-    )
+    return f"{text}."
+
+
+def _highest_sentence(comparison: Comparison, measure: Measure, method: str, baseline: str) -> str:
+    """Return sentences on the highest of the runs that are compared with a baseline."""
+    place, value = comparison.run_ids.index(baseline), comparison.scores[AS_JUDGED, measure].value
+    draws = comparison.draws.get((measure, method, "these-topics"))
+    lead = value if draws is None else draws.difference[:, place]
+    first = max(_others(comparison), key=lambda i: float(lead[i]))
+    by = "as judged" if draws is None else f"by {method}"
+    text = _pair_sentence(comparison, first, place, measure, method, comparison.tests[0])
+    return f" The highest of them {by} is {comparison.run_ids[first]}. {text}"
+
+
+def _others(comparison: Comparison) -> list[int]:
+    """Return the places of the runs that are no baselines."""
+    return [i for i, run in enumerate(comparison.run_ids) if run not in comparison.baseline]
 
 
 def _pair_sentence(
@@ -199,16 +207,15 @@ def _pair_sentence(
             run, other, way = other, run, "lower"
         than, opening = "", f"Against {other}, {where[0].lower()}{where[1:]}"
     subject = f"{opening} the {measure} of {run}"
-    if draws is not None and draws.prob_equal[a, b] == 1:
+    if draws is not None and draws.prob_equal[a, b] == 1 and _bounds(comparison, a, b, measure) == (0, 0):
         return f"{subject} and {other} is the same, whatever the unjudged documents are ({method})."
     bounds = comparison.scores.bounds[comparison.measures.index(measure)]
-    is_certain = draws is None or not bounds.has_unjudged[[a, b]].any()
-    text = f"{subject} is {way} {than}by {_amount(lead)}"
-    if draws is None:
-        text = text if lead else f"{subject} and {other} is the same"
-        text += " as judged, with unjudged documents counted as nonrelevant."
-    elif is_certain:
+    is_certain = not bounds.has_unjudged[[a, b]].any()
+    text = f"{subject} is {way} {than}by {_amount(lead)}" if lead else f"{subject} and {other} is the same"
+    if is_certain:
         text += ": nothing of either is unjudged."
+    elif draws is None:
+        text += " as judged, with unjudged documents counted as nonrelevant."
     else:
         agreed = ", without width since that many draws agree," * bool(draws.lower[a, b] == draws.upper[a, b])
         text += f" ({level(comparison.ci_prob)} interval {_ends(draws, a, b)}{agreed} due to unjudged "
@@ -216,8 +223,8 @@ def _pair_sentence(
         text += f"documents, {by}; chance that it is {way} "
         text += chance_text(draws.prob_greater[a, b])
         text += f", equal {chance_text(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
-    if draws is not None and not is_certain:
-        text += _bounds_sentence(comparison, a, b, measure)
+    if not (is_certain or measure.describes_judgments):
+        text += _bounds_sentence(comparison, a, b, measure, is_tied=not lead)
     for scope, sentence in _OTHER_SCOPES.items():
         if (d := comparison.draws.get((measure, method, scope))) is not None:
             amount, chance = _amount(d.difference[a, b]), chance_text(d.prob_greater[a, b])
@@ -240,24 +247,32 @@ def _common_topics_sentence(comparison: Comparison, key: TestKey, a: int, b: int
     return text + (": the missing topics decide." if comparison.is_by_missing_topics(*key)[a, b] else ".")
 
 
-def _bounds_sentence(comparison: Comparison, a: int, b: int, measure: Measure) -> str:
+def _bounds_sentence(comparison: Comparison, a: int, b: int, measure: Measure, *, is_tied: bool) -> str:
     """Return a sentence on what of two runs is unjudged, and whether judging it could reverse their order."""
     shares = comparison.scores.bounds[comparison.measures.index(measure)].unjudged_share
     top, (run, other) = f"the top {measure.cutoff} of", (comparison.run_ids[i] for i in (a, b))
     text = f" Unjudged are {percent(shares[a])} of {top} {run} and {percent(shares[b])} of {top} {other}"
-    if measure not in comparison.bounds:
+    if (ends := _bounds(comparison, a, b, measure)) is None:
         return f"{text}."
-    first, second = comparison.pair_places
-    is_same, is_turned = (first == a) & (second == b), (first == b) & (second == a)
-    least, most = (float(end[is_same | is_turned][0]) for end in comparison.bounds[measure])
-    ends = (least, most) if is_same.any() else (-most, -least)
     could = "no judgment can reverse the order"
-    if ends[0] < 0:
+    if is_tied:
+        could = "judging could put either ahead"
+    elif ends[0] < 0:
         could = "judging could reverse the order"
         if not are_differences_sharp(measure):
             could = "that judging reverses the order is not ruled out"
     between = " and ".join(number(end, 3) for end in ends)
     return f"{text}; the difference is between {between} whatever they are: {could}."
+
+
+def _bounds(comparison: Comparison, a: int, b: int, measure: Measure) -> tuple[float, float] | None:
+    """Return the bounds of the difference a minus b, if they are known."""
+    if measure not in comparison.bounds:
+        return None
+    first, second = comparison.pair_places
+    is_same, is_turned = (first == a) & (second == b), (first == b) & (second == a)
+    least, most = (float(end[is_same | is_turned][0]) for end in comparison.bounds[measure])
+    return (least, most) if is_same.any() else (-most, -least)
 
 
 def _ends(draws: DrawComparison, a: int, b: int) -> str:
@@ -366,14 +381,17 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     significant = p <= comparison.level
     size = effect_sizes(comparison.scores[AS_JUDGED, measure].per_topic[[a, b]], test)[0, 1]
     letter = "r" if test == "wilcoxon" else "d"
-    verb, condition = "is" if significant else "is not", ""
-    if significant and comparison.is_in_doubt(measure, AS_JUDGED, test)[a, b]:
-        verb, condition = "would be", " if all that is unjudged were nonrelevant"
+    negation, condition = "" if significant else " not", ""
+    verb = f"is{negation}"
+    is_claimed = significant or not comparison.has_draws(measure)
+    if is_claimed and comparison.is_in_doubt(measure, AS_JUDGED, test)[a, b]:
+        verb = f"would{negation} be"
+        condition = " if all that is unjudged were nonrelevant"
     if significant and comparison.common[measure, AS_JUDGED, test].n[a, b] < len(comparison.scores.query_ids):
         condition += f"{',' * bool(condition)} with missing topics counted as 0"
     text = (
-        f" On the existing judgments the difference of {_amount(value[a] - value[b])} {verb} significant at "
-        f"{comparison.level:g}{condition} ({test_name}: {_p(p)}, effect size {letter} = {size:.2f})"
+        f" On the existing judgments the difference of {_amount(value[a] - value[b])} {verb} significant "
+        f"at {comparison.level:g}{condition} ({test_name}: {_p(p)}, effect size {letter} = {size:.2f})"
     )
     draws = comparison.significant.get(key)
     if draws is None or is_certain:

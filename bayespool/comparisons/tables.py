@@ -16,13 +16,15 @@ from bayespool.scoring.score_tables import conditions, missing_topics
 from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import Column, IntervalColumn, Pivot, Table, View, WithSuperscripts
+from bayespool.tables.table import Column, IntervalColumn, Part, Pivot, Table, View, WithSuperscripts
 
 if TYPE_CHECKING:
     from bayespool.comparisons.comparison import Comparison
 
-PAIR_COLUMNS = ("as-judged", "p", "difference", "interval", "chance", "risk")
+PAIR_COLUMNS = ("as-judged", "bounds", "p", "difference", "interval", "chance", "risk")
 """Names of available columns in tables of run pairs for papers."""
+_WITHOUT_DRAWS = ("as-judged", "bounds", "p")
+_WITH_DRAWS = ("as-judged", "p", "difference", "interval", "chance", "risk")
 _COLUMN_OF_PAIRS = ("p", "difference", "interval")  # in one column of a paper
 PAIR_KEYS = ("difference", "chance", "p", "risk")
 """Names of available sort keys for run pairs.
@@ -57,6 +59,12 @@ _SCOPES = {
     "population": "a population of topics: the {n} topics are a sample, too",
     "another-assessor": "these {n} topics by another assessor of the same kind",
 }
+_SOURCES = {
+    "these-topics": "unjudged\ndocuments",
+    "population": "topics\nlike these",
+    "another-assessor": "another\nassessor",
+}
+"""What intervals and chances are due to, by scope."""
 _COEFFICIENTS = {"generalizability": "Eρ², order\nof runs", "dependability": "Φ, scores\nthemselves"}
 _MAX_PAIRS_LISTED = 45  # ten runs; of more only some
 _MAX_PAIRS_IN_SHORT = 20
@@ -318,11 +326,12 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
 
 def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
     """Return a note on what is shown as significant in the tests of one measure, and what is not."""
-    is_silent = (rows["p_adjusted"] <= comparison.level) & rows["significant"].isna()
+    is_silent = rows["significant"].isna() & rows["p_adjusted"].notna()
     is_confirmed = rows["p_common"] <= comparison.level
     is_confirmed &= rows["difference_common"] * rows["difference"] > 0
     is_by_missing = (rows["n_common"] < len(comparison.scores.query_ids)) & ~is_confirmed
-    silent = rows[is_silent & ~is_by_missing]
+    is_in_spite = is_silent & (rows["p_adjusted"] <= comparison.level)
+    silent = rows[is_in_spite & ~is_by_missing]
     repeated = rows.loc[rows["prob_significant"].notna(), "method"].unique()
     name = str(rows["measure"].iloc[0])
     drawn = {method for measure, method, _ in comparison.draws if str(measure) == name}
@@ -337,15 +346,18 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
             f"p of {', '.join(of_means)} is no verdict: a test takes means over draws as known, and they "
             "vary less over topics than judgments will."
         )
-    if not drawn.issuperset(silent["method"]):
-        shown = next(comparison.shown_method(m) for m in comparison.measures if str(m) == name)
-        why = "bounds of the two overlap, so that judgments may turn the order"
+    shown = next(comparison.shown_method(m) for m in comparison.measures if str(m) == name)
+    if not drawn and is_silent.any():
+        sentences.append(
+            "No verdict where judging could give the difference the other sign or none: no posterior says "
+            "how likely that is."
+        )
+    elif not drawn.issuperset(silent["method"]):
+        why = f"{shown} gives that order of the two a chance under {1 - comparison.level / 2:g}"
         if shown in repeated:
             why = f"{shown} does not announce it"
-        elif shown != AS_JUDGED:
-            why = f"{shown} gives that order of the two a chance under {1 - comparison.level / 2:g}"
         sentences.append(f"No verdict in spite of p where {why}.")
-    if (is_silent & is_by_missing).any():
+    if (is_in_spite & is_by_missing).any():
         sentences.append("No verdict in spite of p where the topics that both runs have do not confirm it.")
     return " ".join(sentences)
 
@@ -354,21 +366,31 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement) -> Iterator[Vi
     """Yield a view of run pairs for a paper, one per measure."""
     parts: dict[str, str | IntervalColumn] = {
         "as-judged": "as_judged",
+        "bounds": IntervalColumn(*_BOUNDS, "bounds", signed=True),
         "interval": IntervalColumn(signed=True),
         "chance": "prob_greater",
     }
     n_shown = min(arrangement.top or comparison.n_pairs, comparison.n_pairs)
-    by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else PAIR_COLUMNS
+    by_width = _COLUMN_OF_PAIRS if arrangement.width == "column" else _WITH_DRAWS
     for measure in comparison.measures:
         method = comparison.shown_method(measure)
-        names = tuple(arrangement.columns or (PAIR_COLUMNS[:2] if method == AS_JUDGED else by_width))
+        names = tuple(arrangement.columns or (_WITHOUT_DRAWS if method == AS_JUDGED else by_width))
         if missing_topics(comparison.scores.metadata) and "p" in names:
             names = (*names[: names.index("p") + 1], *COMMON_COLUMNS[1:], *names[names.index("p") + 1 :])
+        of_scope = [name for name in names if name in ("interval", "chance")]
+        in_scopes = Pivot(tuple(parts[name] for name in of_scope), "scope", _SOURCES)
+        if len(of_scope) > 1:
+            heads = {scope: text.replace("\n", " ") for scope, text in _SOURCES.items()}
+            in_scopes = replace(in_scopes, labels=heads, grouped=True)
+        columns: dict[str, Part] = {
+            "" if name in of_scope else name: in_scopes if name in of_scope else parts.get(name, name)
+            for name in names
+        }
         yield View(
             title=_pairs_caption(comparison, str(measure), n_shown, names, method),
             names=("run_a", "run_b"),
-            columns=tuple(parts.get(name, name) for name in names),
-            where={"measure": str(measure), "method": method, "scope": "these-topics"},
+            columns=tuple(columns.values()),
+            where={"measure": str(measure), "method": method},
             keep_empty=True,
             medium="paper",
         )
@@ -391,8 +413,8 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
     )
     if missing := missing_topics(comparison.scores.metadata):
         title = f"{title}, on all topics and on those that both runs have; {missing}"
-    is_drawn = any(comparison.shown_method(measure) != AS_JUDGED for measure in comparison.measures)
-    title += ", unless too uncertain to announce." if is_drawn else "."
+    is_open = any(bounds.has_unjudged.any() for bounds in comparison.scores.bounds)
+    title += ", unless too uncertain to announce." if is_open else "."
     columns: tuple[Any, ...] = (WithSuperscripts("as_judged", "better_than"),)
     where: dict[str, Any] = {name: runs[name].iloc[0] for name in ("method", "scope")}
     if where["method"] != AS_JUDGED and where["scope"] == "these-topics":
@@ -407,13 +429,15 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
     )
 
 
+_UNCERTAIN = {
+    "these-topics": "only unjudged documents are uncertain",
+    "population": "topics like these, of which these are a sample, as for p",
+    "another-assessor": "what another assessor of the same kind would give",
+}
 _PAIR_SENTENCES = {
     ("as-judged",): "As judged: unjudged documents are nonrelevant.",
-    (
-        "difference",
-        "interval",
-        "chance",
-    ): "Differences a − b with intervals and chances ({method}): only unjudged documents are uncertain.",
+    ("bounds",): "Bounds: the difference is between them whatever the unjudged documents are.",
+    ("difference", "interval", "chance"): "Differences, intervals and chances by {method}: {uncertain}.",
     ("risk",): "Risk: the chance that a significant difference is not significant with everything judged.",
     ("p",): "p: {test}.",
     ("p_common",): "On common: on the topics that both runs have.",
@@ -429,6 +453,8 @@ def _pairs_caption(
     which = counted(n, "pair") if n_shown == n else f"{n_shown} of {n} pairs"
     of = f"to {some_of(comparison.baseline, 3)}" if comparison.baseline else f"of {which} of runs"
     texts = {"method": method, "test": test_text(comparison, comparison.tests[0])}
+    scopes = [scope for of, by, scope in comparison.draws if (str(of), by) == (measure, method)]
+    texts["uncertain"] = "; then ".join(_UNCERTAIN[scope] for scope in scopes)
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
     if comparison.scores.metadata.get("ideals", {}).get(measure) == "shared":
         sentences.append("Ideal rankings: one for all runs.")

@@ -28,7 +28,7 @@ from bayespool.collection import (
     judge_where_labeled,
     make_encoding,
 )
-from bayespool.collection.build import refuse_unranked
+from bayespool.collection.build import refuse_unranked, set_users_runs_apart
 from bayespool.collection.files import MAX_FILE_SIZE, find_files, read_toml
 from bayespool.collection.passages import Documents
 from bayespool.collection.rankings import within
@@ -84,7 +84,7 @@ def read_collection(
     exclude: Exclude | None = None,
     documents: Documents = "as-named",
     topics: Topics = "qrels",
-    each_its_own: bool = False,
+    each_its_own: bool | None = None,
     known_depth: int | None = None,
     max_holes: float | None = None,
     pooled_run_ids: Iterable[str] | None = None,
@@ -114,8 +114,7 @@ def read_collection(
         (`bayespool.discover_pool`).
     organizations : path or several, mapping or frame, optional
         Organization of each run (a CSV or XML file, a mapping, or columns ``run_id`` and ``organization``).
-        Runs of one organization resemble each other and are held out together. Runs to score that it does not
-        name are of one organization, the user's own (`bayespool.collection.USER_ORGANIZATION`).
+        Runs of one organization resemble each other and are held out together.
     own_judgments : Judgments, optional
         The user's judgments of unjudged documents, of ``runs`` or of others that were judged with them
         (`Collection.add_judgments`). They are compared with the qrels once runs have left the pool:
@@ -146,8 +145,10 @@ def read_collection(
     topics : {"qrels", "run"}, path or iterable of str
         Topics whose mean is a score: those of the judgments; those that the runs to score have, which must be
         the same in all of them; or those of a file (the first word of each line) or a list.
-    each_its_own : bool
-        Whether each run to score that ``organizations`` does not name has an organization of its own.
+    each_its_own : bool, optional
+        Whether each run to score that ``organizations`` does not name has an organization of its own, or all
+        are variants of one system, of one organization (`bayespool.collection.USER_ORGANIZATION`). By
+        default they are that where there is a pool, and apart without one.
     known_depth, max_holes, pooled_run_ids
         Override the discovery of the pool.
     pool_rule : {"leading", "skipping"}
@@ -243,11 +244,9 @@ def read_collection(
     own_qrels = None
     if own_judgments is not None:
         own_qrels = gather_kept_qrels(own_judgments, encoding.exclusion, reading)
-    if not pool_ids:
-        return collection if own_qrels is None else collection.attach_judgments(own_qrels)
-    for judge in collection.judges:
+    for judge in collection.judges if pool_ids else ():
         _refuse_swapped(collection, judge, pool_ids, labels[judge.name][0].path or judge.name)
-    if plan is None:
+    if plan is None and pool_ids:
         collection = discover_pool(
             collection,
             pool_ids,
@@ -256,11 +255,13 @@ def read_collection(
             pooled_run_ids=pooled_run_ids,
             rule=pool_rule,
         )
-    else:
+    elif plan is not None:
         named = pool_ids if pooled_run_ids is None or means_all(pooled_run_ids) else pooled_run_ids
         collection = pool_of_strategy(collection, plan, pooled_run_ids=named)
         if not warn_of_misfit(collection):
             warn_of_doubt(describe_pool(collection))
+    if each_its_own is None and not collection.pooled.any():
+        collection = set_users_runs_apart(collection)
     return collection if own_qrels is None else collection.attach_judgments(own_qrels)
 
 

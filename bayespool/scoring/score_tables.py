@@ -110,6 +110,13 @@ def paper_columns(
 
 def conditions(metadata: Mapping[str, Any], measures: Iterable[object], far: Iterable[str] = ()) -> str:
     """Return the conditions of posteriors for all outputs: pool, its depth, runs unlike it; mostly empty."""
+    return "; ".join(list_conditions(metadata, measures, far))
+
+
+def list_conditions(
+    metadata: Mapping[str, Any], measures: Iterable[object], far: Iterable[str] = ()
+) -> list[str]:
+    """Return the conditions of posteriors, each with its reason where there is one."""
     pool, texts = metadata.get("pool", {}), []
     if pool.get("n_organizations", 2) < 2:
         which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
@@ -122,7 +129,7 @@ def conditions(metadata: Mapping[str, Any], measures: Iterable[object], far: Ite
         texts.append(f"extrapolated below the pool depth of {depth}")
     if names := tuple(far):
         texts.append(f"{some_of(names, 3)} unlike the pool")
-    return "; ".join(texts)
+    return texts
 
 
 def missing_topics(metadata: Mapping[str, Any], run_ids: Iterable[str] | None = None) -> str:

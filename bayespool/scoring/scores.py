@@ -29,9 +29,9 @@ from bayespool.scoring.readable import (
 from bayespool.scoring.score_tables import (
     BOUNDS,
     UNLABELED,
-    conditions,
     distance_views,
     judged_twice_table,
+    list_conditions,
     notes_of,
     readable,
 )
@@ -248,10 +248,10 @@ class Scores(ReadableScores):
         """Notes on runs, apart from those made by estimators."""
         statements = {}
         for measure, bounds in zip(self.measures, self.bounds, strict=True):
-            condition = conditions(self.metadata, [measure])
+            conditions = list_conditions(self.metadata, [measure])
             for r, run in enumerate(self.run_ids):
                 is_open = bounds.has_unjudged[r]
-                texts = condition.split("; ") if condition and is_open else []
+                texts = conditions * bool(is_open)
                 users = self.metadata["runs_of_the_user"]
                 if run in users and len(users) > 1 and self.metadata["pool"]["n_pooled_runs"]:
                     texts.append(

@@ -22,8 +22,10 @@ from bayespool.comparisons.significance import ANNOUNCED_SHARE
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.names import AS_JUDGED, Control
+from bayespool.pooling import read_collection
 from bayespool.report.terminal import print_result
 from bayespool.scoring import Scores, score
+from bayespool.tables.formatting import interval
 
 # runs of the pool are compared beside new ones
 pytestmark = [
@@ -132,7 +134,7 @@ def test_no_order_that_judging_may_turn_is_called_significant() -> None:
     measure = found.measures[0]
     assert found.better_as_judged(measure, "paired-t")[0, 1]
     assert not found.announced_as_judged(measure, "paired-t").any()
-    sentence = _baseline_sentence(dataclasses.replace(found, baseline=("b",)), measure, AS_JUDGED, "b")
+    sentence = _baseline_sentence(dataclasses.replace(found, baseline=("b",)), measure, "b")
     assert " have a significantly higher P@2 as judged and 0 a lower one at 0.05 (" in sentence
     assert sentence.endswith("; that of a is too uncertain to announce.")
     assert "would be significant at 0.05 if all that is unjudged were nonrelevant (paired t test" in text
@@ -161,14 +163,99 @@ def test_a_line_says_what_is_significant_by_draws(test: Any, is_significant: Any
     assert "in spite of p" not in text
 
 
-def test_without_draws_the_bounds_decide_on_corrections() -> None:
+def test_without_draws_the_bounds_decide() -> None:
     found = compare_scores(doubtful("background(e=0.1)"))
     tests = rows_of_tests(found)
-    assert tests[AS_JUDGED]["significant"]
-    assert tests["background"]["p_adjusted"] < 0.001
-    assert tests["background"]["significant"] is pd.NA
+    assert all(tests[method]["p_adjusted"] < 0.001 for method in (AS_JUDGED, "background"))
+    assert all(tests[method]["significant"] is pd.NA for method in (AS_JUDGED, "background"))
     text = " ".join(printed(lambda console: print_result(found, console), width=200).split())
-    assert "No verdict in spite of p where bounds of the two overlap" in text
+    assert "No verdict where judging could give the difference the other sign or none" in text
+
+
+def test_as_judged_nothing_is_significant_that_judging_could_turn() -> None:
+    """P@2 on 8 topics: a has 14 of 16 relevant, c nothing but judged nonrelevant documents."""
+    topics = "12345678"
+    judged = {q: {"r": 1, "s": int(q > "2"), "n": 0, "o": 0} for q in topics}
+    unjudged = {"b": topics, "d": "1"}  # topics on which a run has two unjudged documents
+    runs = {"a": dict.fromkeys(topics, "rs"), "c": dict.fromkeys(topics, "no")}
+    runs |= {run: {q: "xy" if q in some else "no" for q in topics} for run, some in unjudged.items()}
+    found = compare(from_rankings(runs, judged), list("abcd"), "P@2", estimators="as-judged", baseline="a")
+    rows = found.significance().set_index("run_a")
+    assert (rows["p_adjusted"] < 1e-4).all()
+    assert rows["significant"].to_dict() == {"b": None, "c": True, "d": True}
+    bounds = found.differences().set_index("run_a")[["bound_lower", "bound_upper"]].to_numpy()
+    np.testing.assert_allclose(bounds, [[-0.875, 0.125], [-0.875, -0.875], [-0.875, -0.75]])
+    assert found.runs().set_index("run_id")["better_than"].to_dict() == {"a": "cd", "b": "", "c": "", "d": ""}
+    count, of_b, of_c, of_d = found.sentences()
+    assert "0 of 3 runs have a significantly higher P@2 as judged and 2 a lower one (c, d)" in count
+    assert "; that of b is too uncertain to announce." in count
+    assert "Unjudged are 0.0 % of the top 2 of a and 100.0 % of the top 2 of b; the" in of_b
+    assert "between -0.125 and 0.875 whatever they are: judging could reverse the order." in of_b
+    assert "would be significant at 0.05 if all that is unjudged were nonrelevant" in of_b
+    assert "of c is lower by 0.875: nothing of either is unjudged. On the" in of_c
+    assert "between 0.750 and 0.875 whatever they are: no judgment can reverse the order." in of_d
+    assert "0.875 is significant at 0.05 (" in of_d
+    assert "-0.8750 to +0.1250" in found.to_markdown()
+
+
+def test_no_difference_is_called_insignificant_that_judging_could_make_significant() -> None:
+    runs = {"a": dict.fromkeys("1234", "r"), "b": dict.fromkeys("1234", "x"), "c": dict.fromkeys("1234", "n")}
+    judged = {q: {"r": int(q == "1"), "n": 0} for q in "1234"}
+    found = compare(from_rankings(runs, judged), list("abc"), "P@1", estimators="as-judged", control="none")
+    rows = found.significance().set_index(["run_a", "run_b"])["significant"]
+    assert rows[("a", "b")] is pd.NA
+    assert not rows[("a", "c")]  # all of both is judged
+    (text,) = found.sentences("b", "c")
+    assert "P@1 of b and c is the same as judged" in text
+    assert "between 0.000 and 1.000 whatever they are: judging could put either ahead." in text
+    (text,) = found.sentences("a", "b")
+    assert "would not be significant at 0.05 if all that is unjudged were nonrelevant" in text
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
+def test_runs_of_no_pool_are_apart_unless_they_are_said_to_be_variants() -> None:
+    judged = {q: {"r": 1, "n": 0, "m": 0} for q in "12345"}
+    ranked = {"a": "rxy", "b": "nzr", "c": "mxz"}
+    runs = {run: {q: {d: -i for i, d in enumerate(docs)} for q in judged} for run, docs in ranked.items()}
+    alike = "no pool: as variants of one system count "
+    asked: tuple[tuple[dict[str, Any], dict[str, str] | None, str], ...] = (
+        ({}, None, "no pool: each run counts as a system of its own; --systems names"),
+        ({"each_its_own": False}, None, f"{alike}a, b, c"),
+        ({}, {"a": "s", "c": "s"}, f"{alike}a, c"),
+        ({"organizations": {"a": "s", "b": "s"}}, None, f"{alike}a, b"),
+    )
+    for reading, systems, said in asked:
+        collection = read_collection(judged, runs, **reading)
+        found = compare(collection, None, "P@2", estimators="posterior-ratio(draws=20)", systems=systems)
+        (note,) = (note for note in found.notes() if "system" in note)
+        assert note.startswith(said)
+
+
+def test_many_runs_are_said_what_two_are() -> None:
+    found = compare(
+        load_example(),
+        [*NEW, "north-2", "lake-1", "lake-2"],
+        "P@10",
+        estimators="posterior-ratio",
+        baseline="north-2",
+        posterior="draws=50",
+    )
+    first, *_ = found.sentences()
+    draws = {scope: d for (_, _, scope), d in found.draws.items()}
+    best = max((0, 1, 3, 4), key=lambda i: draws["these-topics"].difference[i, 2])
+    run = found.run_ids[best]
+    assert f" The highest of them by posterior-ratio is {run}. {found.sentences(run, 'north-2')[0]}" in first
+    assert " due to unjudged documents, posterior-ratio" in first
+    ends = (draws["population"].lower[best, 2], draws["population"].upper[best, 2])
+    assert f"sampled from, the interval is {interval(*ends, 3, signed=True).replace('+', '')}" in first
+    tex = found.to_latex()
+    assert r"\multicolumn{2}{c}{unjudged documents} & \multicolumn{2}{c}{topics like these}" in tex
+    assert r"\cmidrule(lr){6-7} \cmidrule(lr){8-9}" in tex
+    row = next(line for line in tex.splitlines() if line.strip().startswith(f"{run} & north-2"))
+    for scope in ("these-topics", "population"):
+        d = draws[scope]
+        ends = interval(d.lower[best, 2], d.upper[best, 2], 4, signed=True).replace("-", "$-$")
+        assert f"{ends} & {d.prob_greater[best, 2]:.3f}" in row
 
 
 @cache

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from bayespool import Gate, gate, load_example, rc_context
+from bayespool import Gate, gate, load_example, rc_context, read_collection
 from bayespool.comparisons import compare
 from bayespool.errors import InputError
+from bayespool.pooling import describe_pool
+from bayespool.posterior import PosteriorEstimator
 
 pytestmark = [
     pytest.mark.usefixtures("fits_of_all_tests"),
@@ -80,6 +84,67 @@ def test_the_interval_has_the_package_default_probability() -> None:
         narrow = gated(*NEW)
     assert "(50 % interval" in narrow.sentence
     assert narrow.upper - narrow.lower < gated(*NEW).upper - gated(*NEW).lower
+
+
+QRELS = {q: {"r": 1, "s": int(q > "3"), "n": 0, "m": 0} for q in "123456"}
+
+
+def of_files(old: str, new: str, *, qrels: dict[str, dict[str, int]] = QRELS, **settings: Any) -> Gate:
+    """Gate of two runs of six topics, of one letter for each document, without a pool."""
+    runs = {
+        name: {q: {d: -i for i, d in enumerate(docs)} for q in qrels}
+        for name, docs in {"old": old, "new": new}.items()
+    }
+    with warnings.catch_warnings(action="ignore"):
+        return gate(read_collection(qrels, runs), measures="P@2", **settings)
+
+
+def test_without_a_pool_only_a_posterior_by_name_decides() -> None:
+    for posterior in (None, "draws=50"):
+        found = of_files("nx", "rs", posterior=posterior)
+        assert found.status == 2
+        assert found.prob_not_worse > 0.95
+        assert "no pool, posteriors on priors alone); the chance" in found.sentence
+        assert "only a posterior asked for by name decides (--posterior combined)" in found.sentence
+    for named in ("combined(draws=50)", "posterior-combined", PosteriorEstimator(draws=50)):
+        found = of_files("nx", "rs", posterior=named)
+        assert found.status == 0
+        assert "posterior-combined; no pool, posteriors on priors alone)" in found.sentence
+        assert found.metadata["gate"]["conditions"] == ["no pool, posteriors on priors alone"]
+    # new: 9 of 12 judged relevant; of old x is unjudged on six topics
+    assert found.sentence.endswith(
+        "; on these topics it is between +0.250 and +0.750 whatever the unjudged documents are."
+    )
+    decided = found.metadata["gate"]
+    assert (decided["bound_lower"], decided["bound_upper"]) == pytest.approx((0.25, 0.75))
+
+
+def test_without_a_pool_runs_that_are_judged_in_full_are_decided_on() -> None:
+    found = of_files("nm", "rs")
+    assert (found.status, found.metadata["gate"]["conditions"]) == (0, [])
+    assert "no pool" not in found.sentence
+
+
+def test_without_a_value_nothing_can_be_told() -> None:
+    sparse = {q: {"r": 1} for q in "123456"}
+    found = of_files("xy", "rz", qrels=sparse, posterior="combined")
+    assert (found.status, found.verdict) == (2, "cannot be told")
+    assert found.sentence == (
+        "cannot be told: the P@2 of new − old on topics like these has no estimate (posterior-combined: "
+        "needs documents judged nonrelevant); on these topics it is between -0.500 and +1.000 whatever the "
+        "unjudged documents are."
+    )
+    decided = json.loads(json.dumps(found.metadata["gate"], allow_nan=False))
+    assert (decided["difference"], decided["prob_not_worse"]) == (None, None)
+
+
+def test_the_line_says_why_a_pool_is_in_doubt() -> None:
+    collection = load_example()
+    few = collection.with_pool(np.isin(collection.run_ids, ["north-1", "lake-1"]), 3)
+    reasons = describe_pool(few).doubts
+    assert reasons
+    found = gate(few, NEW, "P@3", posterior="ratio(draws=50)")
+    assert f"the pool is in doubt: {reasons[0]}" in found.sentence
 
 
 WRONG: tuple[tuple[tuple[Any, ...], dict[str, Any], str], ...] = (

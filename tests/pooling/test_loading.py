@@ -140,6 +140,11 @@ def test_runs_to_score_are_of_one_organization_unless_listed(folder: Path) -> No
     each = read(folder, files, each_its_own=True)
     assert organization_of(each) == {**listed, "zeta": "zeta", "alpha": "alpha", "u": "u"}
     assert each.user_organization == -1
+    # without a pool apart, unless they are said to be of one
+    alone = read_collection(folder / "qrels.txt", files[:3])
+    assert organization_of(alone) == {run: run for run in yours}
+    assert alone.user_organization == -1
+    assert organization_of(read_collection(folder / "qrels.txt", files[:3], each_its_own=False)) == yours
     # a list that has the name
     taken = read(folder, files, organizations={**listed, "s2": USER_ORGANIZATION})
     assert taken.organizations[taken.user_organization] == f"{USER_ORGANIZATION}'"

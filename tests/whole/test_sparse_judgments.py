@@ -10,7 +10,8 @@ import pytest
 
 from bayespool import compare, read_collection, score
 from bayespool.collection import Collection
-from bayespool.errors import BayespoolWarning, NoPoolWarning, SparseJudgmentsWarning
+from bayespool.comparisons import plan_comparison
+from bayespool.errors import BayespoolWarning, InputError, NoPoolWarning, SparseJudgmentsWarning
 
 SPARSE = {"q1": {"d1": 1}, "q2": {"d2": 1}}
 """A relevant document for each topic, and nothing else."""
@@ -70,10 +71,14 @@ def test_comparisons_of_sparse_judgments_are_as_judged() -> None:
     assert rows.loc["posterior-combined", ["difference", "p_value", "p_adjusted"]].isna().all()
     assert rows.loc["as-judged", "difference"] == 0.0
     assert rows.loc["posterior-combined", "significant"] is pd.NA
-    assert not rows.loc["as-judged", "significant"]
+    assert rows.loc["as-judged", "significant"] is pd.NA
     (sentence,) = result.sentences()
     assert "the same as judged" in sentence
+    assert "Unjudged are 75.0 % of the top 2 of a and 75.0 % of the top 2 of b; the difference" in sentence
+    assert "would not be significant at 0.05 if all that is unjudged were nonrelevant" in sentence
     assert "p = 1.0000" in sentence
+    with pytest.raises(InputError, match="has no value of RR@2: it needs documents judged"):
+        plan_comparison(sparse(), measures="RR@2")
 
 
 def test_a_few_nonrelevant_documents_on_few_topics_do_not_change_that() -> None:
