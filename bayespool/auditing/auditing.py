@@ -147,7 +147,9 @@ class Audit(Guarantees, ListForAssessors):
         Parameters
         ----------
         qrels : Qrels
-            Judgments of documents that were drawn; −1 for one that waits.
+            Judgments of documents that were drawn; −1 for one that waits. Without one that waits the audit
+            goes on once a document drawn later is judged: it is then taken as relevant or not, whichever is
+            worse.
         budget : int, optional
             Drawn documents that are to wait for judgment; none once `is_done`. Default: as before.
         until : float, optional
@@ -168,8 +170,16 @@ class Audit(Guarantees, ListForAssessors):
         check_count("budget", budget)
         check_number("until", until, above=0)
         until = self.until if until is None else until
-        judged = dataclasses.replace(self, relevance=self._relevance_with(qrels), until=until)
-        return judged.draw_documents(budget)
+        relevance = self._relevance_with(qrels)
+        skipped = np.zeros(len(relevance), dtype=bool) if self.skipped is None else self.skipped.copy()
+        drawn = self.walked.documents
+        waits = relevance[drawn] < 0
+        last = np.flatnonzero(~waits).max(initial=0)
+        skipped[drawn[:last][waits[:last]]] = True
+        went_on = dataclasses.replace(
+            self, relevance=relevance, until=until, skipped=skipped if skipped.any() else None
+        )
+        return went_on.draw_documents(budget)
 
     def _relevance_with(self, qrels: Qrels) -> IndexArray:
         """Return the relevance of each document after adding judgments from a list, shape (document,)."""
@@ -257,6 +267,9 @@ class Audit(Guarantees, ListForAssessors):
     def metadata(self) -> dict[str, Any]:  # type: ignore[override]
         """Metadata with version, fingerprint, settings and all data verified in `bayespool.read_audit`."""
         settings = [self.ci_prob, self.until, self.details]
+        states = [self.relevance.tolist(), self.n_known.tolist()]
+        if self.skipped is not None:
+            states.append(self.skipped.tolist())
         urns = [
             {name: getattr(urn, name) for name in URN_NUMBERS} | {"worth": list(urn.worth)}
             for urn in self.urns
@@ -271,9 +284,7 @@ class Audit(Guarantees, ListForAssessors):
             "until": self.until,
             **({"urns": urns} if self._has_leader else {"urn": urns[0]}),
             "urn_digest": digest(self.urn_text()),
-            "digest": digest(
-                json.dumps([self.urn_text(), self.relevance.tolist(), self.n_known.tolist(), settings])
-            ),
+            "digest": digest(json.dumps([self.urn_text(), *states, settings])),
             "interval": [end for each in self.differences for end in each.interval],
             "looseness": self.expected_gap,
             "evidence_against_posterior": self.evidence,
@@ -372,12 +383,20 @@ class Audit(Guarantees, ListForAssessors):
                 f"{self.measure} is no sum of gains: the guaranteed interval lies around two sums, expected "
                 f"to be {number(self.expected_gap)} apart, and gets no narrower than their distance"
             )
-        n_early = int(np.isfinite(self.worth).sum()) - self.n_judged
-        if n_early:
+        if self.missing:
+            documents = [f"{self.urn.doc_ids[i]} of topic {self.urn.query_ids[i]}" for i in self.missing]
             notes.append(
-                f"{counted(n_early, 'judgment')} count only when the documents drawn before are judged"
+                f"without a judgment of {some_of(documents, _N_SHOWN)}: taken as relevant or not, whichever "
+                "is worse, for each end of the guaranteed interval; a judgment still counts once there is one"
             )
         return tuple(notes)
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Documents that the audit went on without, and that nobody has judged since, in drawing order."""
+        if self.skipped is None:
+            return ()
+        return tuple(i for i in self.walked.documents.tolist() if self.skipped[i] and self.relevance[i] < 0)
 
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the guarantees, the reason to stop and the digest for verification."""
@@ -389,7 +408,8 @@ class Audit(Guarantees, ListForAssessors):
             narrow = f" or is at most {self.until:g} wide" if "open" in verdicts and self.until else ""
             stop = f"each difference has a sign{' or is 0' if 'equal' in verdicts else ''}{narrow}"
         if self.is_done:
-            sentences.append(f"stop: {'all is judged' if self.n_judged == len(self.urn) else stop}{width}")
+            whole = "all else is judged" if self.missing else "all is judged"
+            sentences.append(f"stop: {whole if self.n_judged == len(self.urn) else stop}{width}")
         elif n_pending:
             n_left = len(self.urn) - self.n_judged
             sentences.append(f"to judge, in this order: {n_pending:,} of the {n_left:,} that are left")
@@ -403,7 +423,8 @@ class Audit(Guarantees, ListForAssessors):
         if n:
             estimate, mean = number(float(self.estimates[-1])), float(self.forecast.mean[-1])
             guarantee = (
-                f"guaranteed at {level(self.ci_prob)} by {counted(n, 'judgment')}; estimate {estimate}"
+                f"guaranteed at {level(self.ci_prob)} by {counted(n - len(self.missing), 'judgment')}; "
+                f"estimate {estimate}"
             )
         is_pair = len(self.run_ids) == 2
         sentences = [
@@ -418,7 +439,7 @@ class Audit(Guarantees, ListForAssessors):
     def _leader_sentences(self) -> list[str]:
         """Return sentences on whether the leader is best and on runs not separated from it."""
         leader, n_runs = self.run_ids[0], counted(len(self.run_ids), "run")
-        n = counted(self.n_judged, "judgment")
+        n = counted(self.n_judged - len(self.missing), "judgment")
         guarantee = f"; guaranteed at {level(self.ci_prob)} by {n} for all together"
         sentences = [f"{self.measure}: {leader} led by the posterior before any judgment"]
         if set(self.leader_is.values()) == {"better"}:

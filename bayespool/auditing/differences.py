@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from bayespool.arrays import FloatArray, IndexArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray
 from bayespool.auditing.urns import Urn
 from bayespool.compiled import compiled
 from bayespool.errors import renamed_attributes
@@ -47,6 +47,7 @@ COLUMNS = {
     "low": Column("adds\nat least", "difference", "To a sum below the value, if of worth 1.", 6),
     "high": Column("adds\nat most", "difference", "To a sum above the value, if of worth 1.", 6),
     "chance": Column("chance of\nrelevance", "chance", "Expected worth of the document by the posterior.", 4),
+    "skipped": Column("went on\nwithout", "flag", "Whether the audit went on without its judgment."),
     "spread": Column("s. d.", "chance", "Standard deviation of its worth in the posterior.", 4),
     "shared": Column(
         "shared", "difference", "Change of the chance with what all documents have in common.", 4
@@ -68,9 +69,7 @@ DIFFERENCES = COLUMNS | {
 REFUTING = 100.0
 """Evidence from which the posterior is called refuted. One that is right reaches it in one of 40 audits."""
 _RIVALS = ((1.0, -2.0), (1.0, -1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 0.0), (-1.0, 0.0))
-"""Slopes and shifts for the log odds of models that rival the posterior. All less or more, all alike, turned
-round.
-"""
+"""Slopes and shifts of rival models' log odds: all less or more, all alike, turned round."""
 _LEAST_CHANCE = 1e-3
 
 
@@ -115,6 +114,9 @@ def foretell(urn: Urn, documents: IndexArray, worth: FloatArray) -> PosteriorFor
     precision, pull, log_evidence = 1.0, 0.0, np.zeros(len(_RIVALS))
     values = np.zeros((3, len(documents)))
     for step, (i, y) in enumerate(zip(documents.tolist(), worth.tolist(), strict=True)):
+        if np.isnan(y):  # nobody could judge it: it stays open
+            values[:, step] = values[:, step - 1] if step else (urn.mean, urn.std, 1.0)
+            continue
         chance = urn.chance[i] + urn.shared[i] * pull / precision
         log_odds = _log_odds(chance)
         chance = 1 / (1 + np.exp(-log_odds))
@@ -143,9 +145,7 @@ BETS = np.array([0.25, 0.5, 0.75, 1.0])
 FLOOR = 1.0
 """Constant added to the standard deviation of a document's worth, so that every document may be sampled."""
 CONTROL = 0.5
-"""Share of the model's between-document differences used to correct payoffs. The whole would make their
-variance least, but their range wide, which is what limits bets on few judgments.
-"""
+"""Share of the model's differences of documents in payoffs; all of it would make their range too wide."""
 CANDIDATES = 2001
 """Number of candidate values between the bounds; the interval keeps those not refuted."""
 _LEVEL, _SLOPE, _NOISE = 0.2, 0.5, 0.15  # prior s. d. of the model's error, variance of a judgment around it
@@ -176,9 +176,7 @@ class Walk(NamedTuple):
 
 
 def uniforms(random_seed: int, n: int) -> FloatArray:
-    """Return reproducible uniform numbers in [0, 1), one per sampling step, shape (n,). A larger n only
-    appends.
-    """
+    """Return uniform numbers in [0, 1), one per sampling step, shape (n,); a larger n only appends."""
     return np.array([(key_of(random_seed, "audit", step) >> 11) / 2**53 for step in range(n)])
 
 
@@ -190,6 +188,7 @@ def walk(
     n_known: IndexArray,
     uniform: FloatArray,
     size: FloatArray | None = None,
+    skipped: BoolArray | None = None,
 ) -> Walk:
     """Sample documents, and compute payoffs from their judgments.
 
@@ -207,6 +206,9 @@ def walk(
         Numbers in [0, 1) that draw (`uniforms`).
     size : ndarray of float, shape (document,), optional
         How much a document matters for what is drawn. Default: the larger of its contributions, without sign.
+    skipped : ndarray of bool, shape (document,), optional
+        Documents without whose judgment the audit went on, on which no probability depends. A missing one is
+        what is worse for each end: as capital rises with it, the interval contains that of any judgment.
 
     Notes
     -----
@@ -230,7 +232,13 @@ def walk(
         np.ascontiguousarray(a, dtype=np.float64) for a in (low, high, size, chance, worth)
     )
     before = np.asarray(n_known[:n], dtype=np.int64)
-    documents, payoffs, n_judged = _walk(low, high, size, chance, worth, uniform[:n], before)
+    passed = np.zeros(len(low), dtype=np.bool_) if skipped is None else np.asarray(skipped, dtype=np.bool_)
+    missing = passed & np.isnan(worth)
+    for_low, for_high = (np.where(missing, worst, worth) for worst in (low < 0, high > 0))
+    documents, payoffs, n_judged = _walk(low, high, size, chance, for_low, uniform[:n], before, passed)
+    if missing.any():
+        other = _walk(low, high, size, chance, for_high, uniform[:n], before, passed)[1]
+        payoffs[[3, 4, 6]] = other[[3, 4, 6]]
     return Walk(documents, payoffs[0], *payoffs[1:, :n_judged])
 
 
@@ -243,6 +251,7 @@ def _walk(
     worth: FloatArray,
     uniform: FloatArray,
     n_known: IndexArray,
+    skipped: BoolArray,
 ) -> tuple[IndexArray, FloatArray, int]:
     n, n_steps = len(low), len(n_known)
     documents, payoffs = np.zeros(n_steps, dtype=np.int64), np.zeros((7, n_steps))
@@ -303,12 +312,13 @@ def _walk(
             judged_low += low[k] * worth[k]
             judged_high += high[k] * worth[k]
             payoffs[5, t], payoffs[6, t] = judged_low + floor, judged_high + ceiling
-            x, residual = center - chance[k], worth[k] - chance[k]
-            a += 1.0
-            b += x
-            d += x * x
-            right0 += residual
-            right1 += residual * x
+            if not skipped[k]:
+                x, residual = center - chance[k], worth[k] - chance[k]
+                a += 1.0
+                b += x
+                d += x * x
+                right0 += residual
+                right1 += residual * x
             det = a * d - b * b
             level[t + 1], slope[t + 1] = (d * right0 - b * right1) / det, (a * right1 - b * right0) / det
             n_judged = t + 1
@@ -319,8 +329,7 @@ def _walk(
 def confidence_sequence(
     walked: Walk, least: float, most: float, base_low: float, base_high: float, ci_prob: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return ends of a confidence sequence after each judged step, each of shape (step,). They hold at all
-    steps at once.
+    """Return ends of a confidence sequence after each judged step, which hold at all at once, (step,) each.
 
     Parameters
     ----------
@@ -374,9 +383,7 @@ def capital(z: FloatArray, least: FloatArray, value: float) -> FloatArray:
 def _bet(
     z: FloatArray, least: FloatArray, candidates: FloatArray, bets: FloatArray, refuting: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the largest candidate refuted by each step and the capital against the last candidate. Each of
-    shape (step,); the first candidate before any is refuted.
-    """
+    """Return the largest candidate refuted by each step, or the first, and capital against the last."""
     ends, capitals = np.zeros(len(z)), np.zeros(len(z))
     first, n_bets = 0, len(bets)
     capital = np.ones((len(candidates), n_bets))
@@ -412,6 +419,7 @@ class Guarantees:
     until: float | None
     details: dict[str, Any]
     index: int = 0
+    skipped: BoolArray | None = None  # without whose judgment the audit went on, shape (document,)
 
     def __len__(self) -> int:
         return len(self.n_known)
@@ -457,11 +465,11 @@ class Guarantees:
         """Sampled documents in order, with the payoffs from judged ones."""
         u, uniform = self.urn, uniforms(self.random_seed, len(self))
         size = np.sum([np.maximum(np.abs(urn.low), np.abs(urn.high)) for urn in self.urns], axis=0)
-        return walk(u.low, u.high, u.chance, self.worth, self.n_known, uniform, size)
+        return walk(u.low, u.high, u.chance, self.worth, self.n_known, uniform, size, self.skipped)
 
     @property
     def n_judged(self) -> int:
-        """Number of sampling steps judged before the first document without a judgment."""
+        """Number of sampling steps before the first document that waits for a judgment."""
         return len(self.walked.low)
 
     @cached_property
@@ -587,4 +595,5 @@ class Guarantees:
         """Return a data frame with one row per document in the urn."""
         names = ("query_id", "doc_id", *URN_COLUMNS)
         values = (self.urn.query_ids, self.urn.doc_ids, *(getattr(self.urn, name) for name in URN_COLUMNS))
-        return pd.DataFrame(dict(zip(names, values, strict=True))).assign(relevance=self.relevance)
+        documents = pd.DataFrame(dict(zip(names, values, strict=True))).assign(relevance=self.relevance)
+        return documents if self.skipped is None else documents.assign(skipped=self.skipped)

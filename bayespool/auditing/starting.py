@@ -220,6 +220,7 @@ def _stored_audit(stored: StoredResult) -> Audit:
         run_ids=tuple(map(str, numbers["runs"])),
         measure=str(numbers["measure"]),
         relevance=frames[0]["relevance"].to_numpy(dtype=np.int64),
+        skipped=frames[0]["skipped"].to_numpy(dtype=bool) if "skipped" in frames[0] else None,
         n_known=known.clip(0, np.arange(len(known))),
         random_seed=int(numbers["random_seed"]),
         ci_prob=float(numbers["ci_prob"]),
