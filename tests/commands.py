@@ -25,7 +25,7 @@ def with_defaults(defaults: Sequence[object], more: Sequence[object]) -> list[st
 FAST = ("--estimators", "background")  # what is asked has nothing to do with the estimator
 
 
-MAIN = "import sys; from bayespool.cli import main; sys.argv[0] = 'bayespool'; main()"
+MAIN = "import sys; from bayespool.__main__ import main; sys.argv[0] = 'bayespool'; main()"
 
 
 def campaign(folder: Path) -> list[str]:

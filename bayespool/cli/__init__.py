@@ -19,6 +19,7 @@ from bayespool.cli.preparing import describe, prepare
 from bayespool.cli.results import collect_warning
 from bayespool.cli.score import compare, demo, gate, plan, report, reversals, score
 from bayespool.errors import BayespoolError, BayespoolWarning
+from bayespool.interruption import INTERRUPTED, describe_interruption
 from bayespool.report.provenance import command_line, versions
 from bayespool.tables.formatting import printable
 
@@ -101,8 +102,8 @@ def main() -> None:
     except (KeyboardInterrupt, SystemError, click.Abort) as error:
         if not is_interruption(error):
             raise
-        echo("interrupted; nothing was written", always=True)
-        sys.exit(130)
+        echo(describe_interruption(error), always=True)
+        sys.exit(INTERRUPTED)
     sys.exit(3 if of_gate else status)
 
 

@@ -113,7 +113,7 @@ def _run(
             keywords |= {"run_ids": targets} if of_runs else {}
     folder = outputs.folder if parts else None
     with (
-        report_interruption(folder, "" if several else parts),
+        report_interruption(folder, f"*/{parts}" if several else parts),
         on_cluster(cluster),
         count_progress(label, n_lines=n_lines) as show,
     ):

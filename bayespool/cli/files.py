@@ -17,6 +17,7 @@ import click
 from bayespool.cli.messages import echo, is_quiet
 from bayespool.cli.parameters import Argument, Option, flag_of, own_option
 from bayespool.errors import InputError, JobsWarning, NoCollectionError, WorkerError, some, warn_caller
+from bayespool.interruption import NOTHING_WRITTEN, keeping
 from bayespool.names import PREPARED_SUFFIX
 from bayespool.tables.formatting import counted, printable
 
@@ -385,22 +386,24 @@ def is_interruption(error: BaseException) -> bool:
 
 
 @contextmanager
-def report_interruption(folder: Path | None, name: str) -> Iterator[None]:
-    """Report after Ctrl-C (status 130) or a dead worker which work the folder keeps."""
-    kept = "nothing was written; with --output what is finished would be kept"
-    if folder is not None:
-        kept = f"what is finished is in {folder / name}; the same command goes on from there"
+def report_interruption(folder: Path | None, parts: str) -> Iterator[None]:
+    """Report after Ctrl-C or a dead worker how many ``parts`` of the work (a pattern) the folder keeps."""
+
+    def kept() -> str:
+        if folder is None:
+            return f"{NOTHING_WRITTEN}; with --output what is finished would be kept"
+        n = len(list(folder.glob(f"{parts}/*.parquet")))
+        return (
+            f"{counted(n, 'part')} {'is' if n == 1 else 'are'} stored in {folder}; the same command goes on"
+        )
+
     try:
-        yield
+        with keeping(kept):
+            yield
     except WorkerError as error:
         if folder is not None:
-            error.add_note(kept)
+            error.add_note(kept())
         raise
-    except (KeyboardInterrupt, SystemError) as error:
-        if not is_interruption(error):
-            raise
-        echo(f"interrupted; {kept}", always=True)
-        raise click.exceptions.Exit(130) from None
 
 
 @contextmanager

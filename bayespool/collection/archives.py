@@ -4,36 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import io
-import lzma
-import struct
 import zipfile
-import zlib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from bayespool.collection.files import DAMAGE, member_pieces, regular_file
 from bayespool.errors import PREPARE_ANEW, InputError
-from bayespool.tables.files import PathLike, atomic_write
+from bayespool.tables.files import PathLike, atomic_write, expanded_limit, parquet_table
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every member: the time of writing must not be in the bytes
 _MOST_MEMBERS = 1000
+_MOST_OF_A_MEMBER = 2048  # MiB
 _LARGE = 2**22  # bytes of a member
-_BROKEN = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    NotImplementedError,  # a compression that zipfile does not know
-    OSError,
-    RuntimeError,  # encrypted
-    ValueError,
-    IndexError,
-    OverflowError,
-)
+_WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA)
+_BROKEN = (*DAMAGE, zipfile.LargeZipFile, IndexError, OverflowError)
 
 
 def write_archive(
@@ -69,10 +55,11 @@ def read_archive(path: PathLike, *, max_size: int, hint: str, only: str | None =
         No such file, no zip file, one that is cut off or damaged, larger than ``max_size``, or with names
         that are paths or stand twice.
     """
-    source, left = Path(path), max_size * 2**20
+    source = Path(path)
     members: dict[str, bytes] = {}
     try:
-        with zipfile.ZipFile(source) as archive:
+        with regular_file(source) as size, zipfile.ZipFile(source) as archive:
+            left = expanded_limit(size, max_size)
             entries = archive.infolist()
             names = [entry.filename for entry in entries]
             if len(names) > _MOST_MEMBERS or len(set(names)) < len(names):
@@ -80,18 +67,19 @@ def read_archive(path: PathLike, *, max_size: int, hint: str, only: str | None =
             for entry in entries:
                 if not entry.filename.replace(".", "").replace("-", "").isalnum():
                     raise InputError(f"a member is called {entry.filename!r}", path=source, hint=hint)
+                if entry.compress_type not in _WAYS:
+                    reason = f"member {entry.filename} is compressed as bayespool never does"
+                    raise InputError(reason, path=source, hint=hint)
                 if only not in (None, entry.filename):
                     continue
-                with archive.open(entry) as member:
-                    content = member.read(left + 1)
-                left -= len(content)
-                if left < 0:
-                    raise InputError(
-                        f"larger than {max_size:,} MiB when decompressed", path=source, hint=hint
-                    )
-                members[entry.filename] = content
-    except FileNotFoundError:
-        raise InputError("no such file", path=source) from None
+                content = io.BytesIO()
+                for piece in member_pieces(archive, entry):
+                    left -= len(piece)
+                    if left < 0:
+                        reason = f"holds more than {max_size:,} MiB, or than a hundred times its size"
+                        raise InputError(reason, path=source, hint=hint)
+                    content.write(piece)
+                members[entry.filename] = content.getvalue()
     except _BROKEN as error:
         if isinstance(error, InputError):
             raise
@@ -104,8 +92,8 @@ def read_archive(path: PathLike, *, max_size: int, hint: str, only: str | None =
 
 
 def read_member(content: bytes) -> pa.Table:
-    """Return the table of a Parquet file in memory."""
-    return pq.read_table(io.BytesIO(content), use_threads=False)
+    """Return the table of a Parquet file in memory, of at most 16 MiB or a hundred times its size."""
+    return parquet_table(content, most=expanded_limit(len(content), _MOST_OF_A_MEMBER))
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import copy
 import glob
 import gzip
 import io
@@ -11,6 +12,7 @@ import lzma
 import os
 import re
 import stat
+import struct
 import sys
 import tomllib
 import zipfile
@@ -23,8 +25,12 @@ from typing import Any
 import psutil
 import pyarrow as pa
 
+from bayespool import interruption
 from bayespool.errors import InputError, MemoryWarning, warn_caller
-from bayespool.tables.files import PathLike, read_back
+from bayespool.tables.files import MAX_FILE_SIZE, PathLike, expanded_limit, read_back
+
+if interruption.ends_process:
+    pa.enable_signal_handlers(False)  # they may take a signal without passing it on
 
 _BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")  # the first block, or the end of an empty file
 _MAGIC_BYTES = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -32,16 +38,25 @@ _MAGIC_BYTES |= {b"\x04\x22\x4d\x18": "lz4", b"PK\x03\x04": "zip"}
 _MAGIC_BYTES |= {b"BZh%d%b" % (n, end): "bzip2" for n in range(1, 10) for end in _BZIP2_BLOCKS}
 _MAGIC_BYTES |= {bytes([0x50 + i, 0x2A, 0x4D, 0x18]): "zstd" for i in range(16)}  # skippable frames
 
-MAX_FILE_SIZE = 512  # MiB: some ten million lines
 _PIECE_BYTES = 1 << 24  # of text at a time
 _TAR = slice(257, 262)  # where a tar archive says what it is
 PARQUET = b"PAR1"
 STDIN = Path("-")
 """Path that stands for standard input, which can be read only once."""
-_XZ_MEMORY_BYTES = 1 << 28  # the strongest presets take a quarter of it; a file may request 4 GiB
+_XZ_MEMORY_BYTES = 1 << 28  # the strongest presets take a quarter of it; a file may ask for 4 GiB
 _XZ_HEADER_BYTES = 12
+_ZIP_LZMA_HEADER = 9  # version, number of bytes that follow, properties, size of the dictionary
 
-DAMAGE = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
+DAMAGE = (
+    EOFError,
+    NotImplementedError,  # a compression that zipfile does not know
+    OSError,
+    ValueError,
+    lzma.LZMAError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 """Exceptions that `pieces` raises for truncated or damaged files."""
 
 
@@ -94,12 +109,50 @@ def _zip(data: bytes) -> Iterator[bytes]:
             if "prepared.json" in names:
                 hint = "it looks like a prepared collection: let its name end in .bayespool (--collection)"
             raise InputError(f"is a zip archive of {len(names)} files where one is read", hint=hint)
-        try:
-            with archive.open(names[0]) as file:
-                while piece := file.read(_PIECE_BYTES):
-                    yield piece
-        except RuntimeError as error:  # a password
-            raise OSError(str(error)) from None
+        yield from member_pieces(archive, archive.getinfo(names[0]))
+
+
+def member_pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Yield the text of a member of a zip archive in pieces of 16 MiB, or raise an error in `DAMAGE`.
+
+    zipfile itself decompresses bzip2 and LZMA without a limit.
+    """
+    raw, kind = copy.copy(entry), entry.compress_type
+    is_unbounded = kind in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+    if is_unbounded:  # read as it stands
+        raw.compress_type, raw.file_size = zipfile.ZIP_STORED, entry.compress_size
+        del raw.CRC
+    try:
+        with archive.open(raw) as file:
+            if not is_unbounded:
+                yield from iter(partial(file.read, _PIECE_BYTES), b"")
+                return
+            data = file.read()
+    except RuntimeError as error:  # a password
+        raise OSError(str(error)) from None
+    stream: Any = bz2.BZ2Decompressor()
+    if kind == zipfile.ZIP_LZMA:
+        stream, data = _zip_lzma(data[:_ZIP_LZMA_HEADER]), data[_ZIP_LZMA_HEADER:]
+    checksum, left = 0, entry.file_size
+    while left > 0:
+        piece, data = stream.decompress(data, min(left, _PIECE_BYTES)), b""
+        if not piece:
+            raise EOFError("the end is missing")
+        checksum, left = zlib.crc32(piece, checksum), left - len(piece)
+        yield piece
+    if checksum != entry.CRC:
+        raise zipfile.BadZipFile("the checksum is another")
+
+
+def _zip_lzma(header: bytes) -> lzma.LZMADecompressor:
+    """Return the decompressor for a member of a zip archive, with limited memory."""
+    _, size, first, dictionary = struct.unpack("<HHBI", header)
+    if size != _ZIP_LZMA_HEADER - 4 or dictionary > _XZ_MEMORY_BYTES:
+        raise lzma.LZMAError("Memory usage limit exceeded")
+    rest, lc = divmod(first, 9)
+    pb, lp = divmod(rest, 5)
+    parts = {"id": lzma.FILTER_LZMA1, "dict_size": dictionary, "lc": lc, "lp": lp, "pb": pb}
+    return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[parts])
 
 
 _HIDDEN_HINT = "hidden files and folders do not count"
@@ -190,6 +243,15 @@ def _stdin_bytes(max_size: int) -> bytes:
 
 
 def _bytes_at(path: Path, max_size: int) -> bytes:
+    with regular_file(path) as size:
+        if size > max_size * _MIB:
+            raise _too_large(path, max_size)
+        return path.read_bytes()
+
+
+@contextlib.contextmanager
+def regular_file(path: Path) -> Iterator[int]:
+    """Give a file's size, and raise `InputError` where it cannot be read or is no file."""
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -197,9 +259,7 @@ def _bytes_at(path: Path, max_size: int) -> bytes:
         if kind := _KINDS.get(stat.S_IFMT(status.st_mode)):
             hint = "write what comes out of it into a file first"
             raise InputError(f"is a {kind} where a file is expected", path=path, hint=hint)
-        if status.st_size > max_size * _MIB:
-            raise _too_large(path, max_size)
-        return path.read_bytes()
+        yield status.st_size
     except FileNotFoundError:
         raise InputError("no such file", path=path, hint="check the path") from None
     except PermissionError:
@@ -219,7 +279,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], Callable[[str], int | None]]:
     text = read_text(path).decode()
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         place = re.search(r"at line (\d+)", str(error))
         number = int(place[1]) if place else None
         hint = 'write lines such as key = "value"'
@@ -253,24 +313,33 @@ def to_utf8(data: bytes) -> bytes:
 
 
 def _decompressed(data: bytes, kind: str, path: Path, max_size: int) -> bytes:
-    parts, size = [], 0
+    text, most = io.BytesIO(), readable_bytes(len(data), max_size)
     try:
         for piece in pieces(data, kind):
-            size += len(piece)
-            if size > max_size * _MIB:
-                raise _too_large(path, max_size)
-            parts.append(piece)
+            if text.tell() + len(piece) > most:
+                raise _too_large(path, max_size) if most == max_size * _MIB else _too_dense(path)
+            text.write(piece)
     except InputError as error:
         raise InputError(error.reason, path=path, hint=error.hint) from None
     except DAMAGE as error:
         reason = f"the {kind} data are truncated or damaged ({str(error).rstrip('.')})"
         raise InputError(reason, path=path, hint="copy or download the file again") from None
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    return text.getvalue()
+
+
+def readable_bytes(n_bytes: int, max_size: int) -> int:
+    """Return how many bytes may be read from so many compressed ones; all if more than usual is allowed."""
+    return max_size * _MIB if max_size > MAX_FILE_SIZE else expanded_limit(n_bytes, max_size)
 
 
 def _too_large(path: Path, max_size: int) -> InputError:
     hint = "allow more with max_file_size (--reading max_file_size=…), if it is what you take it for"
     return InputError(f"holds more than {max_size:,} MiB of text", path=path, hint=hint)
+
+
+def _too_dense(path: Path) -> InputError:
+    hint = "unpack it, if it is what you take it for, and name the text"
+    return InputError("holds more than a hundred times its size", path=path, hint=hint)
 
 
 # pyarrow's own pool asks for huge pages, each filled at its first touch: on a virtual machine, whose host has

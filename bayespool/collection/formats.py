@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from bayespool.arrays import IndexArray
-from bayespool.collection.files import PARQUET, name_memory_error, read_bytes, to_utf8
+from bayespool.collection.files import PARQUET, name_memory_error, read_bytes, readable_bytes, to_utf8
 from bayespool.collection.frames import (
     NAMES,
     labels_from_frame,
@@ -40,6 +40,7 @@ from bayespool.collection.lines import (
 from bayespool.collection.lists import LIST_NAMES, TOPIC_NAMES, is_rank_eval
 from bayespool.collection.rankings import topic_ranks
 from bayespool.errors import InputError
+from bayespool.tables.files import parquet_table
 
 _FORMS = 'give {query_id: {doc_id: value}}, or rows such as {"query_id": …, "doc_id": …, "score": …}'
 _NAMES = {name for ours in ("query_id", "doc_id", "score", "label", "rank", "run_id") for name in NAMES[ours]}
@@ -64,16 +65,9 @@ def parse_json(text: bytes, path: Path, layout: FileLayout) -> Lines:
 
 def parse_parquet(data: bytes, path: Path, layout: FileLayout, *, max_size: int) -> Lines:
     """Read the columns of a Parquet file by column name."""
-    import pyarrow.parquet as pq
-
     try:
-        metadata = pq.read_metadata(pa.BufferReader(data))
-        groups = (metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-        if sum(groups) > max_size << 20:
-            hint = "allow more with max_file_size (--reading max_file_size=…), if it is what you take it for"
-            raise InputError(f"holds more than {max_size:,} MiB", path=path, hint=hint)
-        names = [name for name in metadata.schema.to_arrow_schema().names if name in _NAMES]
-        table = pq.read_table(pa.BufferReader(data), columns=names)
+        with _located(path):
+            table = parquet_table(data, _NAMES, most=readable_bytes(len(data), max_size))
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:

@@ -19,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 
 from bayespool.collection.files import (
-    MAX_FILE_SIZE,
     N_THREADS,
     PARQUET,
     STDIN,
@@ -35,7 +34,7 @@ from bayespool.collection.rankings import topic_ranks
 from bayespool.collection.records import Labels, Qrels, Run, Skipped
 from bayespool.collection.samples import sampled_qrels
 from bayespool.errors import InputError, InputWarning, OutputError, warn_caller
-from bayespool.tables.files import PathLike, atomic_write
+from bayespool.tables.files import MAX_FILE_SIZE, PathLike, atomic_write
 from bayespool.tables.formatting import counted
 
 _RUN_ID_NAMES = ("run_id", "run", "tag")

@@ -22,6 +22,7 @@ from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
 
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
 _NEIGHBOR_DEPTH = 100  # ranks
+_FULL_DEPTH = 1000  # ranks whose matrix takes 8 MB, however short the runs are
 _TOP_DEPTH_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
 
 
@@ -95,10 +96,12 @@ class DocumentContext:
     def state(self) -> npt.NDArray[np.int8]:
         """Document states in each run's top ranks with its organization held out, (run, topic, rank).
 
-        There are max(``depth``, 100) ranks; shorter runs are filled with missing documents.
+        There are max(``depth``, 100) ranks; shorter runs are filled with missing documents. Of more than
+        1,000 there are no more than the longest of these runs has.
         """
         # the shape must not depend on how long other runs are: sums over neighbors would round differently
-        reach = max(self.depth, _NEIGHBOR_DEPTH)
+        longest = int(self.collection.length[self.runs].max(initial=0))
+        reach = max(min(self.depth, max(longest, _FULL_DEPTH)), _NEIGHBOR_DEPTH)
         state = states_without_own(self.collection, self.runs, reach, rel=self.rel, given=self.given)
         lacking = reach - state.shape[2]
         return np.pad(state, ((0, 0), (0, 0), (0, lacking)), constant_values=np.int8(MISSING))

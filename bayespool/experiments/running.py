@@ -15,6 +15,7 @@ import os
 import pickle  # nosec B403 # of what this run itself sends its workers
 import platform
 import re
+import signal
 import threading
 import time
 import warnings
@@ -282,7 +283,7 @@ def _work(
 
 
 def _end_with(parent: int) -> None:
-    """Make a local worker exit when its parent process is killed, and silence its cache warnings."""
+    """Make a local worker exit with its parent process alone, and silence its cache warnings."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -293,6 +294,7 @@ def _end_with(parent: int) -> None:
         warnings.simplefilter("ignore")
         say_no_cache()  # the parent process has warned already
     if os.name == "posix":
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches it, too
         threading.Thread(target=watch, daemon=True).start()
 
 

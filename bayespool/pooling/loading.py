@@ -29,7 +29,7 @@ from bayespool.collection import (
     make_encoding,
 )
 from bayespool.collection.build import refuse_unranked, set_users_runs_apart
-from bayespool.collection.files import MAX_FILE_SIZE, find_files, read_toml
+from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.passages import Documents
 from bayespool.collection.rankings import within
 from bayespool.collection.readers import run_id_from_name
@@ -62,7 +62,7 @@ from bayespool.pooling.discovery import (
 )
 from bayespool.pooling.pools import pool_of_strategy
 from bayespool.pooling.strategy import Strategy
-from bayespool.tables.files import PathLike
+from bayespool.tables.files import MAX_FILE_SIZE, PathLike
 from bayespool.tables.formatting import counted
 
 _LABELED_RANKS = 10  # of runs to score, which a judge labels before all others

@@ -12,19 +12,26 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.errors import OutputError
+from bayespool import interruption
+from bayespool.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PathLike = str | os.PathLike[str]
+
+MAX_FILE_SIZE = 512
+"""Text in an input file, in MiB: some ten million lines."""
+_FREE_BYTES, _EXPANSION = 1 << 24, 100  # runs take a tenth when compressed, and the most regular a fortieth
+_ROW_BYTES = 16  # in memory, at least
+_BATCH_ROWS, _FEWEST_ROWS, _BATCH_BYTES = 1 << 16, 1 << 6, 1 << 28
 
 _METADATA_KEY = b"bayespool"  # in Parquet files
 _locked: dict[str, int] = {}  # descriptors of folders locked by this process
@@ -56,16 +63,27 @@ def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
             with _output_errors(target):
                 if target.is_dir():
                     raise OutputError(f"{target}: cannot be written: a folder stands there")
-                staged[target] = _beside(target)
-                with open(staged[target], "xb") as file:  # with the user's mode, unlike tempfile's
+                with _new_file(target) as file:
+                    staged[target] = Path(file.name)
                     file.write(as_bytes(content))
                     file.flush()
                     os.fsync(file.fileno())
-        _swap(staged, former)
+        with interruption.renaming:
+            _swap(staged, former)
+            interruption.written.extend(map(str, files))
     finally:
         for temporary in (*staged.values(), *former.values()):
             with contextlib.suppress(OSError):
                 temporary.unlink()
+            interruption.temporary.discard(str(temporary))
+
+
+def _new_file(target: Path) -> IO[bytes]:
+    """Open a new temporary file for a file's content, with the user's mode."""
+    with interruption.renaming:
+        path = _beside(target)
+        interruption.temporary.add(str(path))
+        return open(path, "xb")
 
 
 def _beside(target: Path) -> Path:
@@ -82,6 +100,7 @@ def _swap(staged: Mapping[Path, Path], former: dict[Path, Path]) -> None:
             with _output_errors(target):
                 if len(staged) > 1 and os.path.exists(place):
                     former[target] = _beside(target)
+                    interruption.temporary.add(str(former[target]))
                     _copy(place, former[target])
                 os.replace(temporary, place)
             done.append(target)
@@ -293,9 +312,74 @@ def parquet_member(table: Any, **encodings: str) -> bytes:
     return buffer.getvalue()
 
 
+def expanded_limit(n_bytes: int, max_size: int = MAX_FILE_SIZE) -> int:
+    """Return how many bytes a compressed file of ``n_bytes`` may hold: beyond 16 MiB a hundred times as many.
+
+    That is ``max_size`` MiB at most.
+    """
+    return min(max_size << 20, max(_FREE_BYTES, _EXPANSION * n_bytes))
+
+
+def parquet_table(content: bytes, columns: Container[str] | None = None, *, most: int) -> Any:
+    """Return an Arrow table from Parquet bytes, or raise `InputError` for one of more than ``most`` bytes.
+
+    A few bytes can stand for many rows, and for rows of any size, hence a batch at a time. Damaged bytes
+    raise errors of Arrow, OSError or ValueError.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    size = 0
+    with pq.ParquetFile(pa.BufferReader(content)) as file:
+        metadata, schema = file.metadata, file.schema_arrow
+    chunks = [
+        metadata.row_group(i).column(j)
+        for i in range(metadata.num_row_groups)
+        for j in range(metadata.num_columns)
+    ]
+    n_values = max((chunk.num_values for chunk in chunks), default=0)
+    declared = sum(chunk.total_uncompressed_size for chunk in chunks)
+    if max(metadata.num_rows * _ROW_BYTES, n_values * 8, declared) > most:
+        raise _too_large_table(most)
+    # Texts are read as codes, but not in lists, nor where each may repeat the start of the one before.
+    texts = [chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
+    plain = [c for c in texts if "DELTA_BYTE_ARRAY" in c.encodings or "." in c.path_in_schema]
+    coded = {chunk.path_in_schema for chunk in texts} - {chunk.path_in_schema for chunk in plain}
+    longest = max((chunk.total_uncompressed_size for chunk in plain), default=1)
+    n_rows = max(_FEWEST_ROWS, min(_BATCH_ROWS, _BATCH_BYTES // max(longest, 1)))
+    names = [name for name in schema.names if columns is None or name in columns]
+    wanted = pa.schema([schema.field(name) for name in names], schema.metadata)
+    batches = []
+    with pq.ParquetFile(pa.BufferReader(content), read_dictionary=sorted(coded), pre_buffer=False) as file:
+        for batch in file.iter_batches(n_rows, columns=names, use_threads=False):
+            if size + sum(map(_text_bytes, batch.columns)) > most:
+                raise _too_large_table(most)
+            batches.append(batch.cast(wanted))
+            size += batches[-1].nbytes
+            if size > most:
+                raise _too_large_table(most)
+    return pa.Table.from_batches(batches, wanted)
+
+
+def _text_bytes(column: Any) -> int:
+    """Return how many bytes the texts of an Arrow array of codes take."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        return 0
+    return pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
+
+
+def _too_large_table(most: int) -> InputError:
+    hint = "allow more with max_file_size (--reading max_file_size=…), if it is what you take it for"
+    return InputError(f"holds more than {most >> 20:,} MiB", hint=hint)
+
+
 def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
     """Read columns and metadata from a file by `parquet_bytes`, or return None if it is damaged."""
-    read = _read_table(path)
+    content = read_bytes_back(path)
+    read = None if content is None else _read_table(content)
     return (read[0].to_pydict(), read[1]) if read is not None and read[1] else None
 
 
@@ -304,17 +388,15 @@ def read_frame(content: bytes) -> tuple[pd.DataFrame, dict[str, Any]] | None:
 
     The metadata may be empty.
     """
-    read = _read_table(io.BytesIO(content))
+    read = _read_table(content)
     return (read[0].to_pandas(), read[1]) if read is not None else None
 
 
-def _read_table(source: PathLike | io.BytesIO) -> tuple[Any, dict[str, Any]] | None:
+def _read_table(content: bytes) -> tuple[Any, dict[str, Any]] | None:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(source) as file:
-            table = file.read()
+        table = parquet_table(content, most=expanded_limit(len(content)))
         metadata = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
     except (pa.ArrowException, OSError, ValueError, RecursionError):
         return None

@@ -22,7 +22,9 @@ import zstandard
 from trec_files import PLAIN, Write, refused
 
 from bayespool import collection as trec
-from bayespool.collection.files import Source, detect_compression, find_files, pieces
+from bayespool.collection import files
+from bayespool.collection.files import Source, detect_compression, find_files, member_pieces, pieces
+from bayespool.tables.files import expanded_limit
 
 OF_ONE_FILE: list[Callable[[Path], object]] = [trec.read_run, trec.read_qrels, trec.read_organizations]
 READERS: list[Callable[[Path], object]] = [
@@ -46,8 +48,8 @@ def test_what_is_missing_a_folder_empty_or_of_bytes(tmp_path: Path, write: Write
         assert (error.path, error.hint) == (tmp_path / "nowhere", "check the path"), read
         assert error.reason.startswith("no such file"), read
         assert refused(read, write(PLAIN) / "inside").path == tmp_path / "a.run" / "inside", read
-        for part, files in (("is empty", EMPTY), ("binary or UTF-16", BINARY)):
-            for data in files:
+        for part, contents in (("is empty", EMPTY), ("binary or UTF-16", BINARY)):
+            for data in contents:
                 error = refused(read, write(data))
                 assert (error.path, bool(error.hint)) == (tmp_path / "a.run", True), (read, data)
                 assert part in error.reason, (read, data)
@@ -169,6 +171,40 @@ def bomb(folder: Path, kind: str) -> None:
     assert (folder / "runs" / "a").stat().st_size < 2 * MIB
 
 
+@pytest.mark.parametrize("way", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_members_are_read_as_zipfile_reads_them_in_pieces(way: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = bytes(range(256)) * 2000
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", way) as archive:
+        archive.writestr("a", text)
+        archive.writestr("empty", b"")
+    monkeypatch.setattr(files, "_PIECE_BYTES", 100_000)
+    with zipfile.ZipFile(held) as archive:
+        found = list(member_pieces(archive, archive.getinfo("a")))
+        assert [len(piece) for piece in found] == [100_000] * 5 + [12_000]
+        assert b"".join(found) == archive.read("a") == text
+        assert list(member_pieces(archive, archive.getinfo("empty"))) == []
+    for place in (60, 200):  # of the compressed text
+        damaged = bytearray(held.getvalue())
+        damaged[place] ^= 255
+        with zipfile.ZipFile(io.BytesIO(damaged)) as archive, pytest.raises(files.DAMAGE):
+            list(member_pieces(archive, archive.getinfo("a")))
+
+
+def test_lzma_member_that_asks_for_memory() -> None:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a", PLAIN)
+    data = bytearray(held.getvalue())
+    start = data.index(b"a") + 1  # of the member, after its name: four bytes, the properties, the dictionary
+    data[start + 5 : start + 9] = (1 << 30).to_bytes(4, "little")
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as archive,
+        pytest.raises(lzma.LZMAError, match="Memory usage limit exceeded"),
+    ):
+        list(member_pieces(archive, archive.getinfo("a")))
+
+
 def test_kinds_are_told_and_files_one_after_another_are_one(tmp_path: Path) -> None:
     assert detect_compression(PLAIN) is detect_compression(b"") is None
     for kind, compress in COMPRESS.items():
@@ -215,13 +251,24 @@ def test_xz_that_asks_for_more_memory_than_any_preset(tmp_path: Path) -> None:
     assert refused(trec.read_run, path).reason == reason
 
 
+def test_text_of_a_hundred_times_its_size_is_read_and_of_more_where_it_is_allowed(tmp_path: Path) -> None:
+    """Sixteen MiB are read from any size: 0.5 MiB of zeros would be 600 bytes of bzip2."""
+    path, line = tmp_path / "a.run", b"1 Q0 a 1 0.5 t\n"
+    assert [expanded_limit(n) for n in (0, 1000, 10**6, 10**9)] == [1 << 24, 1 << 24, 10**8, 1 << 29]
+    path.write_bytes(lzma.compress(line + b"\n" * (16 * MIB - len(line)), preset=0))
+    assert len(trec.read_run(path).doc_id) == 1
+    path.write_bytes(lzma.compress(line + b"\n" * (16 * MIB), preset=0))
+    assert refused(trec.read_run, path).reason == "holds more than a hundred times its size"
+    assert len(trec.read_run(path, max_file_size=513).doc_id) == 1
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 @pytest.mark.parametrize("kind", ["zstd", pytest.param("xz", marks=pytest.mark.slow)])
 def test_bomb_under_three_gib_ends_in_a_message(kind: str, tmp_path: Path) -> None:
     """It was a MemoryError in 13 GB, or an abort: 218 KB of xz, 137 KB of zst."""
     bomb(tmp_path, kind)
     done = limited(tmp_path)
-    told = f"error: {tmp_path}/runs/a: holds more than 512 MiB of text; allow more with max_file_size"
+    told = f"error: {tmp_path}/runs/a: holds more than a hundred times its size; unpack it"
     assert done.stderr.splitlines()[-1].startswith(told), done.stderr
     assert (done.returncode, done.stdout) == (1, "")
 

@@ -232,9 +232,17 @@ FAULTS = (
         "the name of a run runs a script in the reader's browser",
     ),
     Fault(
+        "temporary files are left",
+        "interruption.py",
+        "                os.unlink(path)\n",
+        "                pass\n",
+        "test_interruption.py",
+        "Ctrl-C leaves files that nobody asked for",
+    ),
+    Fault(
         "exit code of an interrupt",
         "cli/__init__.py",
-        "        sys.exit(130)\n",
+        "        sys.exit(INTERRUPTED)\n",
         "        sys.exit(0)\n",
         "cli/test_refusals.py",
         "a script goes on after Ctrl-C as if all were done",

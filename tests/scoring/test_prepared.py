@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -202,8 +203,21 @@ def test_a_bomb_is_refused(tmp_path):
     bomb = tmp_path / "bomb.bayespool"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_LZMA) as archive:
         archive.writestr("prepared.json", bytes(3 * 2**20))
-    with pytest.raises(InputError, match="larger than 2 MiB when decompressed"):
+    with pytest.raises(InputError, match="holds more than 2 MiB, or than a hundred times its size"):
         read_archive(bomb, max_size=2, hint="")
+
+
+def test_a_pipe_and_bzip2_are_refused(path, tmp_path):
+    odd = tmp_path / "odd.bayespool"
+    os.mkfifo(odd)
+    with pytest.raises(InputError, match="is a pipe where a file is expected"):
+        read_prepared(odd)
+    odd.unlink()
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(odd, "w", zipfile.ZIP_BZIP2) as other:
+        for name in archive.namelist():
+            other.writestr(name, archive.read(name))
+    with pytest.raises(InputError, match=r"member prepared\.json is compressed as bayespool never does"):
+        read_prepared(odd)
 
 
 def test_mutated_files_are_refused(path, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -12,16 +13,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from bayespool.errors import OutputError
+from bayespool.errors import InputError, OutputError
 from bayespool.tables import build_container, container_bytes, csv_text, files, read_parquet
 from bayespool.tables.files import (
     atomic_write,
     atomic_write_all,
+    expanded_limit,
     lock,
     locked,
     parquet_bytes,
+    parquet_table,
     read_back,
     read_container,
     unlock,
@@ -117,6 +122,57 @@ def test_parquet_keeps_columns_and_metadata(tmp_path: Path) -> None:
     for content in (parquet_bytes({"n": [1]}), parquet_bytes({"n": [1]}, {"a": 1})[:-9], b"no parquet"):
         atomic_write(path, content)
         assert read_parquet(path) is None
+
+
+def written(table: pa.Table, **settings: Any) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, **settings)
+    return buffer.getvalue()
+
+
+def test_table_is_the_one_that_arrow_reads_and_no_larger_than_allowed() -> None:
+    n = 5000
+    table = pa.table(
+        {
+            "text": [f"d{i // 3}" for i in range(n)],
+            "large": pa.array([None if i % 7 == 0 else "é" * (i % 5) for i in range(n)], pa.large_string()),
+            "lists": [[str(i)] * (i % 3) for i in range(n)],
+            "value": np.arange(n) / 7,
+            "codes": pa.array(["a", "b"] * (n // 2)).dictionary_encode(),
+        }
+    ).replace_schema_metadata({"bayespool": "{}"})
+    delta = {"column_encoding": {"text": "DELTA_BYTE_ARRAY"}, "use_dictionary": ["large", "codes"]}
+    for settings in ({}, {"row_group_size": 999}, delta, {"compression": "zstd"}):
+        content = written(table, **settings)
+        found = parquet_table(content, most=2**24)
+        assert found.equals(pq.read_table(io.BytesIO(content))), settings
+        assert found.schema.metadata == table.schema.metadata
+        assert parquet_table(content, ["value"], most=2**24).column_names == ["value"]
+        with pytest.raises(InputError, match="holds more than"):
+            parquet_table(content, most=n * 8)
+    assert len(parquet_table(written(table.slice(0, 0)), most=2**24)) == 0
+
+
+@pytest.mark.parametrize("of", ["rows", "texts", "starts", "lists", "a page"])
+def test_few_bytes_that_stand_for_many_are_refused(of: str) -> None:
+    """Of each, what is asked for would take 64 MiB or more, of files of some kilobytes."""
+    n, settings = 1 << 12, {"compression": "zstd", "use_dictionary": True}
+    long = pa.array(["d" * (1 << 14)] * n, pa.large_string())
+    if of == "rows":
+        table = pa.table({"score": np.zeros(1 << 23)})
+    elif of == "lists":
+        lists = pa.ListArray.from_arrays(pa.array([0, 1 << 23], pa.int32()), pa.array(np.zeros(1 << 23)))
+        table = pa.table({"score": lists})
+    else:
+        table = pa.table({"doc_id": long})
+    if of == "starts":
+        settings = {"column_encoding": {"doc_id": "DELTA_BYTE_ARRAY"}, "use_dictionary": False}
+    if of == "a page":
+        settings = {"compression": "zstd", "use_dictionary": False, "write_statistics": False}
+    content = written(table, **settings)
+    assert len(content) < 100_000
+    with pytest.raises(InputError, match="holds more than 16 MiB"):
+        parquet_table(content, most=expanded_limit(len(content)))
 
 
 def test_rewrite_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,91 @@
+"""Ctrl-C: an end with status 130 at any moment, with no file half-written.
+
+Python's exception would be raised wherever Python happens to be. Inside numba it aborts the process or is
+lost, and in a long computation in C it waits for the end.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+__all__ = ["INTERRUPTED", "NOTHING_WRITTEN", "describe_interruption", "end_at_interrupt", "keeping", "leave"]
+
+INTERRUPTED = 130  # as shells have it
+NOTHING_WRITTEN = "nothing was written"
+_SHOW_CURSOR = b"\r\x1b[K\x1b[?25h"  # a progress bar hides it
+
+renaming = threading.Lock()
+"""Held while files are made and get their names: Ctrl-C waits for it."""
+temporary: set[str] = set()
+"""Files to remove at Ctrl-C."""
+written: list[str] = []
+"""Files that are finished."""
+ends_process = False
+"""Whether Ctrl-C ends the process, so that nothing else has to listen to it."""
+_describe: list[Callable[[], str]] = []
+
+
+@contextlib.contextmanager
+def keeping(describe: Callable[[], str]) -> Iterator[None]:
+    """Let Ctrl-C say what is kept of the work inside the block."""
+    _describe.append(describe)
+    try:
+        yield
+    except (KeyboardInterrupt, SystemError) as error:  # where Ctrl-C is an exception
+        error.add_note(describe_interruption())
+        raise
+    finally:
+        _describe.pop()
+
+
+def describe_interruption(error: BaseException | None = None) -> str:
+    """Return the sentence about Ctrl-C, for an exception the one of the work that it ended."""
+    if notes := getattr(error, "__notes__", ()):
+        return str(notes[0])
+    kept = f"written before: {', '.join(written)}" if written else NOTHING_WRITTEN
+    text = f"interrupted; {_describe[-1]() if _describe else kept}"
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def end_at_interrupt() -> None:
+    """Make Ctrl-C end the process from a thread of its own. A command calls it, in its main thread."""
+    if sys.platform == "win32" or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        return
+    global ends_process
+    ends_process = True
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGINT, lambda *_: None)
+    threading.Thread(target=_wait, args=(reading,), daemon=True).start()
+
+
+def _wait(reading: int) -> None:
+    while os.read(reading, 1) != bytes([signal.SIGINT]):
+        pass  # another signal
+    with renaming:
+        for path in temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        with contextlib.suppress(OSError, ValueError):
+            line = f"{describe_interruption()}\n".encode(sys.stderr.encoding, "backslashreplace")
+            select.select([], [2], [], 0.5)  # a pipe that nobody reads may be full
+            os.write(2, _SHOW_CURSOR + line if os.isatty(2) else line)
+        os._exit(INTERRUPTED)
+
+
+def leave(status: int) -> None:
+    """End the process before Python takes itself down, in which threads of Arrow now and then abort it."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    with renaming:
+        os._exit(status)
