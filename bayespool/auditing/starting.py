@@ -41,7 +41,7 @@ def audit(
     repool_to: int | None = None,
     estimand: Estimand = "complete",
     budget: int = 50,
-    ideal: Ideal | None = None,
+    ideal: Ideal = "own",
     until: float | None = None,
     ci_prob: float | None = None,
     random_seed: int = 1,
@@ -72,10 +72,9 @@ def audit(
         The two coincide down to the pool depth.
     budget : int, default 50
         Documents to draw, besides those that are judged.
-    ideal : {"own", "shared", "judged"}, optional
+    ideal : {"own", "shared", "judged"}, default "own"
         Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
-        Default: own for a run, shared for a difference. It holds for measures whose text names no other, such
-        as ``nDCG@10``.
+        It holds for measures whose text names no other, such as ``nDCG@10``.
     until : float, optional
         Stop when the interval is at most this wide: nothing more is drawn then.
     ci_prob : float, optional
@@ -114,7 +113,7 @@ def audit(
     level, parsed = fill_ci_prob(ci_prob), parse_sole_measure(measures)
     check_auditable(parsed)
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
-    (measure,) = with_ideal([parsed], ideal or "own")
+    (measure,) = with_ideal([parsed], ideal)
     targets = resolve_targets(
         collection,
         run_ids,
@@ -126,8 +125,6 @@ def audit(
         repool_to=repool_to,
         whole_campaign=True,
     )
-    if len(targets.run_ids) > 1 and not ideal:
-        (measure,) = with_ideal([measure], "shared")
     say = report or (lambda line: None)
     say(f"completing: {estimator.name}")
     completion = estimator.complete(targets.collection, targets.run_ids, measure)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -48,7 +48,6 @@ from bayespool.tables.formatting import (
     interval,
     level as level_text,
     some_of,
-    without_shared_ideal,
 )
 from bayespool.validation import check_choice, check_count, check_number, check_share, described, listed
 
@@ -74,7 +73,7 @@ def compare(
     unpool_by: By = "organization",
     repool_to: int | None = None,
     estimand: Estimand = "complete",
-    ideal: Ideal = "shared",
+    ideal: Ideal = "own",
     scope: Scope | Iterable[Scope] = ("these-topics", "population"),
     confusion: str | None = None,
     tests: SignificanceTest | Iterable[SignificanceTest] = ("paired-t",),
@@ -121,10 +120,9 @@ def compare(
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled). The
         two coincide down to the pool depth.
-    ideal : {"own", "shared", "judged"}, default "shared"
+    ideal : {"own", "shared", "judged"}, default "own"
         Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or only the judged.
-        It holds for measures whose text names no other, such as ``nDCG@10``. A difference of two runs needs
-        one scale.
+        It holds for measures whose text names no other, such as ``nDCG@10``.
     scope : {"these-topics", "population", "another-assessor"} or sequence of them
         What differences speak of: these-topics, population, another-assessor. On these topics only unjudged
         documents are uncertain; a population of topics is what these are a sample of; another assessor would
@@ -167,8 +165,7 @@ def compare(
     Notes
     -----
     All runs are scored together: a document that several runs retrieve has one relevance per draw, which
-    cancels in their difference. Differences are over one ideal ranking (``ideal``), and frames name measures
-    so: ``nDCG(ideal='shared')@10``; scores in `Comparison.runs` are over a run's own, as in `score`. Measures
+    cancels in their difference. Measures
     share draws (``joint``), for `Comparison.across_measures`.
 
     Examples
@@ -194,11 +191,8 @@ def compare(
     check_choice("estimand", estimand, Estimand)
     check_choice("ideal", ideal, Ideal)
     methods = parse_estimators(
-        (
-            replace(e, together=True) if isinstance(e, PosteriorEstimator) else e
-            for e in with_as_judged(estimators)
-        ),
-        {"together": True, "joint": True} | shared_settings(posterior),
+        with_as_judged(estimators),
+        {"joint": True} | shared_settings(posterior),
         by_settings=True,
         estimand=estimand,
         random_seed=random_seed,
@@ -216,13 +210,10 @@ def compare(
     comparing: dict[str, Any] = {"scope": scopes, "tests": tested, "level": level, "control": control}
     comparing |= {"rope": rope, "baseline": against}
     settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
-    compared, own = with_ideal(parsed, ideal), {}
-    if ideal == "shared":
-        own = {m: with_ideal([m], ideal)[0] for m in parsed if with_ideal([m], ideal)[0] != m}
     targets = resolve_targets(
         group_systems(collection, replicates) if replicates else collection,
         run_ids,
-        tuple(dict.fromkeys((*compared, *own))),
+        with_ideal(parsed, ideal),
         methods,
         by_another="another-assessor" in scopes,
         confusion=confusion,
@@ -237,12 +228,10 @@ def compare(
         ci_prob=prob,
         report=report,
     )
-    own_scores = {(own[e.measure], e.method): e for e in scores.estimates if e.measure in own}
-    scores = _scores_of(scores, compared)
     pairs = compared_pairs(scores.run_ids, against)
     bounds = {b.measure: difference_bounds(targets.collection, b, pairs, estimand) for b in scores.bounds}
     comparing |= {"systems": replicates, "random_seed": random_seed, "report": report}
-    return replace(compare_scores(scores, **comparing, bounds=bounds), own_scores=own_scores)
+    return compare_scores(scores, **comparing, bounds=bounds)
 
 
 def _kinship(targets: Targets) -> list[str]:
@@ -260,22 +249,6 @@ def _kinship(targets: Targets) -> list[str]:
         "no pool: each run counts as a system of its own; --systems names variants of one system, and "
         "--reading each_its_own=false says that all are"
     ]
-
-
-def _scores_of(scores: Scores, measures: Sequence[Measure]) -> Scores:
-    """Return the scores under some of their measures alone."""
-    others, metadata = {str(m) for m in scores.measures if m not in measures}, scores.metadata
-    kept: dict[str, Any] = {"ideals": {m: i for m, i in metadata["ideals"].items() if m not in others}}
-    weights = metadata["weights"].items()
-    kept["weights"] = {of: w for of, w in weights if not any(of.endswith(f" {m}") for m in others)}
-    kept["diagnostics"] = [check for check in metadata["diagnostics"] if check["measure"] not in others]
-    return replace(
-        scores,
-        measures=tuple(measures),
-        bounds=tuple(b for b in scores.bounds if b.measure in measures),
-        estimates=tuple(e for e in scores.estimates if e.measure in measures),
-        metadata={**metadata, **kept},
-    )
 
 
 def _refuse_one_run(run_ids: Sequence[str]) -> None:
@@ -316,7 +289,7 @@ def compare_scores(
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Compare runs from existing scores that were computed with ``together=True``, as `compare` does.
+    """Compare runs from existing scores, as `compare` does.
 
     ``as-judged`` must be among the methods. ``bounds`` are those of `difference_bounds`, by measure.
     """
@@ -325,11 +298,6 @@ def compare_scores(
         raise InputError(
             f"no uncorrected scores to compare with: {AS_JUDGED} is missing",
             hint=f"score with {AS_JUDGED} among the estimators",
-        )
-    if separate := [e for e in scores.estimates if e.apart]:
-        raise InputError(
-            f"{separate[0].method} scored each run as if it were alone: draws of a difference say nothing",
-            hint="score with posterior='together=True', or call compare",
         )
     pairs = compared_pairs(scores.run_ids, baseline)
     if not len(pairs[0]):
@@ -342,7 +310,7 @@ def compare_scores(
     has_topic = scores.has_topic
     for e in scores.estimates:
         if report is not None:
-            report(f"comparing: {e.method} {without_shared_ideal(str(e.measure))}")
+            report(f"comparing: {e.method} {e.measure}")
         for test in tests:
             key = (e.measure, e.method, test)
             p[key] = p_values(e.per_topic, test, random_seed=random_seed)
@@ -428,7 +396,7 @@ def gate(
     unpool_by: By = "organization",
     repool_to: int | None = None,
     estimand: Estimand = "complete",
-    ideal: Ideal = "shared",
+    ideal: Ideal = "own",
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Gate:
@@ -462,7 +430,7 @@ def gate(
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are estimated (complete) or nonrelevant (pooled).
-    ideal : {"own", "shared", "judged"}, default "shared"
+    ideal : {"own", "shared", "judged"}, default "own"
         Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or only the judged.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
@@ -497,7 +465,7 @@ def gate(
     check_choice("estimand", estimand, Estimand)
     check_choice("ideal", ideal, Ideal)
     check_count("random_seed", random_seed, least=0)
-    estimator = replace(parse_posterior(posterior, estimand=estimand, random_seed=random_seed), together=True)
+    estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
     expect_collection(collection)
     pair = listed("run_ids", collection.given_run_ids if run_ids is None else run_ids, may_be_empty=True)
     if len(set(pair)) != 2 or len(pair) != 2:

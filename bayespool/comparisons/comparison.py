@@ -40,7 +40,7 @@ from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
 from bayespool.scoring.score_tables import FAR_NOTE, far_runs, notes_of
 from bayespool.tables import Citation
-from bayespool.tables.formatting import counted, level, some_of, without_shared_ideal
+from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, one_line
 from bayespool.tables.table import Table
 
@@ -86,8 +86,6 @@ class Comparison(Result):
         (`bayespool.evidence.difference_bounds`).
     common : mapping of (Measure, method, test) to CommonTopics
         Differences and p-values on the topics that both runs of a pair have.
-    own_scores : mapping of (Measure, method) to Estimates
-        Scores over the ideal ranking of each run alone, from the same draws, for measures over a shared one.
     arrangement : Arrangement
         Order and number of the pairs that readers see; the frames have all.
     """
@@ -109,7 +107,6 @@ class Comparison(Result):
     baseline: tuple[str, ...] = ()
     bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
     common: Mapping[TestKey, CommonTopics] = field(default_factory=dict)
-    own_scores: Mapping[tuple[Measure, str], Estimates] = field(default_factory=dict)
     arrangement: Arrangement = field(default_factory=Arrangement)
 
     def __repr__(self) -> str:
@@ -129,8 +126,7 @@ class Comparison(Result):
         return tuple(self.marked(t) for table in comparison_tables(self, arranged) for t in table.read(width))
 
     def marked(self, text: TextTable) -> TextTable:
-        """Return a table with plain names of measures, and a dagger after runs that are unlike the pool."""
-        text = text.rewritten(without_shared_ideal)
+        """Return a table with a dagger after runs that are unlike the pool."""
         return text.marked(self.far_runs, "†", FAR_NOTE)
 
     def sentences(self, *pair: str) -> tuple[str, ...]:
@@ -163,15 +159,8 @@ class Comparison(Result):
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the pool, the runs and measures that share no draws."""
-        scores, ideals = self.scores, self.scores.metadata.get("ideals", {})
-        shared = [name for name, ideal in ideals.items() if ideal == "shared"]
-        others = {name: ideal for name, ideal in ideals.items() if name not in shared}
-        metadata = {**scores.metadata, "ideals": others}
-        lines = notes_of(metadata, scores.statements, scores.run_ids, scores.measures)
-        if shared:
-            what = "differences and ranks are over one ideal ranking, for all runs"
-            what += "; scores over a run's own, as in score" * bool(self.own_scores)
-            lines.append(f"{', '.join(shared)}: {what}")
+        scores = self.scores
+        lines = notes_of(scores.metadata, scores.statements, scores.run_ids, scores.measures)
         for method in dict.fromkeys(method for _, method, _ in self.draws):
             estimates = [e for e in scores.estimates if e.method == method and is_compared_across(e.measure)]
             joint = {id(e) for group in groups_with_shared_draws(estimates) for e in group}
@@ -181,7 +170,7 @@ class Comparison(Result):
                     f"{method}: draws of {', '.join(apart)} come from completed judgments of their own, so "
                     "that nothing is said across measures; posterior='joint=True' completes them together"
                 )
-        return tuple(map(without_shared_ideal, lines))
+        return tuple(lines)
 
     @property
     def run_ids(self) -> tuple[str, ...]:
@@ -274,8 +263,7 @@ class Comparison(Result):
             ``prob_rank_1``, ``prob_rank_2`` and so on; runs that tie in a draw share the ranks they cover
             equally.
 
-            Scores are over a run's own ideal ranking, as in `score`; differences, ranks and chances are over
-            one for all runs. ``expected`` is the score without the winner's curse. On these topics that is
+            ``expected`` is the score without the winner's curse. On these topics that is
             ``value``; on topics like these it is the mean of all runs and the share Eρ² of what the run is
             above it (`bayespool.comparisons.generalizability`), so that the best of many is not overrated.
         """
@@ -299,8 +287,8 @@ class Comparison(Result):
 
     def _leaderboard_columns(self, measure: Measure, method: str, scope: Scope) -> dict[str, Any]:
         """Return leaderboard columns for one method with draws."""
-        d, e = self.draws[measure, method, scope], self.own_scores.get((measure, method))
-        e = estimates_in_scope(self.scores[method, measure] if e is None else e, scope)
+        d = self.draws[measure, method, scope]
+        e = estimates_in_scope(self.scores[method, measure], scope)
         (lower, upper), expected = e.interval(self.ci_prob), e.value
         if scope == "population":
             population = estimate_population(e, self.ci_prob, random_seed=self.metadata["random_seed"])
@@ -562,10 +550,6 @@ def _expected_values(e: Estimates) -> FloatArray:
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredComparison(StoredResult, reads="compare"):
     """Comparison read from stored tables."""
-
-    def marked(self, text: TextTable) -> TextTable:
-        """Return a table with plain names of measures."""
-        return text.rewritten(without_shared_ideal)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of the stored comparison if its tables are complete."""

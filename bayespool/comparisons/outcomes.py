@@ -27,8 +27,8 @@ from bayespool.names import AS_JUDGED, PairControl, SignificanceTest
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
 from bayespool.tables import Citation
-from bayespool.tables.formatting import counted, percent, some_of, without_shared_ideal
-from bayespool.tables.markup import TextTable, one_line
+from bayespool.tables.formatting import counted, percent, some_of
+from bayespool.tables.markup import one_line
 from bayespool.tables.table import Column, Pivot, Table, View
 
 _COLUMNS = PAIR | {
@@ -276,10 +276,6 @@ class Reversals(Result):
     def tables(self) -> tuple[Table, ...]:
         """Return the tables `rates`, `trends`, `p_values`, `risks`, `calibration`, `grades`, `constants`."""
         return _reversal_tables(self)
-
-    def marked(self, text: TextTable) -> TextTable:
-        """Return a table with plain names of measures."""
-        return text.rewritten(without_shared_ideal)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return plots of p-values, announced probabilities and separability for each group of runs."""

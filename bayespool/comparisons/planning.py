@@ -22,7 +22,6 @@ from bayespool.collection.contents import expect_collection
 from bayespool.errors import InputError, NoCollectionError, PooledRunWarning, renamed_attributes
 from bayespool.evidence import score_bounds
 from bayespool.measures import Measure, Values
-from bayespool.measures.base import with_ideal
 from bayespool.measures.estimates import note_line
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
@@ -468,13 +467,13 @@ def plan_comparison(
         run_ids, n = best, counted(len(best), "organization")
         taken = [f"no runs named: the best pooled runs of {n}, as they are judged; --unpool has new ones"]
     variances = dict[bool, PairVariances]()
-    together = (parse_estimator(AS_JUDGED), dataclasses.replace(estimator, together=True))
+    estimators = (parse_estimator(AS_JUDGED), estimator)
     for labels in (False, True) if collection.judges else (False,):
         targets = resolve_targets(
             collection if labels else dataclasses.replace(collection, judges=()),
             run_ids,
-            with_ideal([measure], "shared"),
-            together,
+            (measure,),
+            estimators,
             by_another=False,
             estimand=estimand,
             **leaving,

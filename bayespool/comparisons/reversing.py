@@ -36,7 +36,6 @@ from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import Estimates, Estimator, Measure, Values
-from bayespool.measures.base import with_ideal
 from bayespool.measures.errors import root_mean_squared_error
 from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.parsing import parse_ranking_measures
@@ -238,8 +237,6 @@ def count_reversals(
     (`bayespool.comparisons.reversing.unpooled_copies`), which have the effect of a new organization, like the
     other runs; the runs themselves remain evidence.
 
-    Runs share one ideal ranking (``nDCG(ideal='shared')@10``), because differences need one scale.
-
     All judgments may still leave documents unjudged in runs that did not contribute. Nobody can say then what
     they are: they count as nonrelevant under all judgments and stay so in every estimate, unless ``unseen``
     is ``"estimated"``, as in the paper. Announced chances are then graded only on pairs of runs with at most
@@ -270,7 +267,7 @@ def count_reversals(
     given: dict[str, Any] = {"judgments": sizes, "fitted": fitted, "announce": shares, "unseen": unseen}
     given |= {"test": test, "level": level, "control": control, "random_seed": random_seed}
     settings = described(measures=rankings, estimators=methods, **given, posterior=posterior)
-    measures, applied = with_ideal(rankings, "shared"), applied_control(test, control)
+    applied = applied_control(test, control)
     expect_collection(collection)
     groups, as_given = _groups(collection, run_ids), collection
     if unseen == "nonrelevant":
@@ -281,10 +278,10 @@ def count_reversals(
         raise InputError(
             f"no judgment set is smaller than all {n_all} judgments", hint="ask for fewer judgments"
         )
-    asked = [(e.name, e, measures) for e in sorted(methods, key=lambda e: e.name != AS_JUDGED)]
+    asked = [(e.name, e, rankings) for e in sorted(methods, key=lambda e: e.name != AS_JUDGED)]
     constants: dict[tuple[str, str], Constants] = {}
     pooled = groups.get("contributing", ()) if fitted else ()
-    for (name, estimator, _), measure in product(tuple(asked), measures):
+    for (name, estimator, _), measure in product(tuple(asked), rankings):
         if pooled and name in _FITTED:
             best = _fit(collection, pooled, measure, fewer, estimator, random_seed)
             constants[str(measure), name] = best
@@ -295,16 +292,16 @@ def count_reversals(
     rows: list[tuple[dict[str, Any], pd.DataFrame]] = []
     holes: dict[tuple[str, str], FloatArray] = {}
     for group, runs in groups.items():
-        holes |= {(str(m), group): score_bounds(as_given, runs, m).unjudged_share for m in measures}
-        judged = {m: score_bounds(collection, runs, m).low for m in measures}
+        holes |= {(str(m), group): score_bounds(as_given, runs, m).unjudged_share for m in rankings}
+        judged = {m: score_bounds(collection, runs, m).low for m in rankings}
         for n, subset in subsets.items():
             rows += experiment.rows(group, runs, judged, n, subset)
-    place = {str(measure): i for i, measure in enumerate(measures)}
+    place = {str(measure): i for i, measure in enumerate(rankings)}
     rows.sort(key=lambda row: place[row[0]["measure"]])
     columns = ["measure", "group", "judgments", "method", "run_a", "run_b", "p_value", "sign"]
     pairs = pd.concat([each for _, each in rows], ignore_index=True)
     return Reversals(
-        measures=measures,
+        measures=rankings,
         groups=groups,
         n_judgments=(*fewer, n_all),
         pool_depth={n: subset.pool_depth for n, subset in subsets.items()},
@@ -437,8 +434,7 @@ def _with_constants(estimator: Any, constants: Constants) -> Estimator:
 def _estimate(
     estimator: Estimator, collection: Collection, runs: tuple[str, ...], measures: Sequence[Measure]
 ) -> tuple[Estimates, ...]:
-    """Return estimates for runs, scoring unpooled copies together if the estimator is a posterior."""
+    """Return estimates for runs, of unpooled copies if the estimator is a posterior."""
     if isinstance(estimator, PosteriorEstimator):
-        estimator = dataclasses.replace(estimator, together=True)
         collection, runs = unpooled_copies(collection, runs)
     return estimate_checked(estimator, collection, runs, measures)

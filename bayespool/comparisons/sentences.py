@@ -22,7 +22,6 @@ from bayespool.tables.formatting import (
     p_value,
     percent,
     some_of,
-    without_shared_ideal,
 )
 
 if TYPE_CHECKING:
@@ -41,10 +40,6 @@ _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
 
 def comparison_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield sentences on baselines, on up to three pairs of runs, per measure and across measures."""
-    return map(without_shared_ideal, _sentences(comparison))
-
-
-def _sentences(comparison: Comparison) -> Iterator[str]:
     n_topics = len(comparison.scores.query_ids)
     for measure in comparison.measures:
         if not measure.describes_judgments:
@@ -133,8 +128,7 @@ def comparison_sentence(
     with_draws = [by for of, by, scope in comparison.draws if (of, scope) == (chosen_measure, "these-topics")]
     chosen_method = (with_draws or [AS_JUDGED])[_position(with_draws, method, "method with draws")]
     chosen_test = comparison.tests[_position(comparison.tests, test, "test")]
-    text = _pair_sentence(comparison, a, b, chosen_measure, chosen_method, chosen_test)
-    return without_shared_ideal(text)
+    return _pair_sentence(comparison, a, b, chosen_measure, chosen_method, chosen_test)
 
 
 _OTHER_SCOPES: dict[Scope, str] = {

@@ -456,8 +456,6 @@ def _pairs_caption(
     scopes = [scope for of, by, scope in comparison.draws if (str(of), by) == (measure, method)]
     texts["uncertain"] = "; then ".join(_UNCERTAIN[scope] for scope in scopes)
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
-    if comparison.scores.metadata.get("ideals", {}).get(measure) == "shared":
-        sentences.append("Ideal rankings: one for all runs.")
     if missing := missing_topics(comparison.scores.metadata):
         sentences.append(f"{missing}.")
     if condition := conditions(comparison.scores.metadata, [measure]):

@@ -11,6 +11,7 @@ from bayespool.collection import Collection
 from bayespool.evidence.bounds import Bounds
 from bayespool.evidence.ideals import (
     Estimand,
+    have_same_ideal,
     judged_tally,
     n_in_reach,
     open_ranks,
@@ -30,7 +31,14 @@ def are_differences_sharp(measure: Measure) -> bool:
         return False
     if not isinstance(measure, Normalized) or measure.ideal == "judged":
         return True
-    return measure.ideal == "shared" and type(measure).ideal_steps is not Normalized.ideal_steps
+    return measure.ideal == "shared" and _has_steps(measure)
+
+
+def _has_steps(measure: Measure) -> bool:
+    """Return whether the ideal ranking of a sum over ranks can be followed document by document."""
+    if not isinstance(measure, Additive) or not isinstance(measure, Normalized) or not measure.rises:
+        return False
+    return type(measure).ideal_steps is not Normalized.ideal_steps
 
 
 def difference_bounds(
@@ -51,21 +59,29 @@ def difference_bounds(
     -----
     A document that both runs retrieve has one relevance. To a sum over ranks it adds its gain times the
     difference of its weights in the two, so that the greatest difference has those relevant that weigh more
-    in the first run. Over an ideal ranking that the runs share the ratio is maximized on each topic: of m
-    relevant documents those of the greatest differences count, and each makes the ideal better, as do
-    documents in reach of other runs. Of other measures (AP, RR, ERR, …) these are the bounds of one run less
-    those of the other: no completion is beyond them, but perhaps none reaches them.
+    in the first run. Over an ideal ranking that the runs share, as on topics where both reach the same
+    unjudged documents, the ratio is maximized: of m relevant documents those of the greatest differences
+    count, and each makes the ideal better, as do documents in reach of other runs. On other topics, and of
+    other measures (AP, RR, ERR, …), these are the bounds of one run less those of the other: no completion is
+    beyond them, but perhaps none reaches them.
     """
     first, second = pairs
-    if not are_differences_sharp(bounds.measure):
-        least, most = bounds.least.means(), bounds.most.means()
-        return least[first] - most[second], most[first] - least[second]
-    summed = _Sums.of(collection, bounds, estimand)
+    measure, may_be_sharp = bounds.measure, are_differences_sharp(bounds.measure)
+    least, most = bounds.least.scores(), bounds.most.scores()
+    if not may_be_sharp and not _has_steps(measure):
+        lower, upper = least.mean(axis=1), most.mean(axis=1)
+        return lower[first] - upper[second], upper[first] - lower[second]
+    summed, index = _Sums.of(collection, bounds, estimand), collection.run_index(bounds.run_ids)
     ends = np.empty((2, len(first)))
     step = max(1, _MAX_CELLS // summed.n_cells)
     for start in range(0, len(first), step):
         a, b = first[start : start + step], second[start : start + step]
-        ends[:, start : start + step] = -summed.greatest(b, a), summed.greatest(a, b)
+        lower, upper = -summed.greatest(b, a), summed.greatest(a, b)
+        if isinstance(measure, Normalized) and not may_be_sharp:
+            is_sharp = have_same_ideal(collection, index, measure, estimand, (a, b))
+            lower = np.where(is_sharp, lower, least[a] - most[b])
+            upper = np.where(is_sharp, upper, most[a] - least[b])
+        ends[:, start : start + step] = lower.mean(axis=1), upper.mean(axis=1)
     return ends[0], ends[1]
 
 
@@ -78,7 +94,7 @@ class _Sums:
     scale: FloatArray  # of a topic's sum in the mean, shape (topic,)
     gain: float  # of the highest level
     ideal: tuple[FloatArray, AnyArray, FloatArray] | None  # `Normalized.ideal_steps`
-    n_open: AnyArray  # in reach of any run, shape (topic,)
+    n_open: AnyArray  # in reach for the ideal ranking, shape (run, topic)
 
     @classmethod
     def of(cls, collection: Collection, bounds: Bounds, estimand: Estimand) -> _Sums:
@@ -97,12 +113,16 @@ class _Sums:
             by_code = np.argsort(code)
             weight = np.asarray(measure.weights(), dtype=float)[rank]
             documents.append((code[by_code], topic[by_code], weight[by_code]))
-        scale, ideal, n_open = np.full(n_topics, 1 / measure.unit), None, np.zeros(n_topics, dtype=int)
+        scale, ideal, n_open = (
+            np.full(n_topics, 1 / measure.unit),
+            None,
+            np.zeros(ranked.shape[:2], dtype=int),
+        )
         if isinstance(measure, Normalized):
             scale = safe_ratio(np.ones(n_topics), measure.best(tally))
-            if measure.ideal == "shared":
+            if measure.ideal != "judged":
                 scale, ideal = np.ones(n_topics), measure.ideal_steps(tally)
-                n_open = n_in_reach(collection, index, measure, estimand)[0]
+                n_open = n_in_reach(collection, index, measure, estimand)
         judged = measure.amounts(measure.read(ranked)).astype(float)
         return cls(judged, documents, scale, highest - lowest, ideal, n_open)
 
@@ -112,7 +132,7 @@ class _Sums:
         return int(self.judged.shape[1]) * (1 + 3 * max(len(codes) for codes, _, _ in self.documents))
 
     def greatest(self, first: OrderArray, second: OrderArray) -> FloatArray:
-        """Return the greatest mean of the first runs minus the second ones over completions, (pair,)."""
+        """Return the greatest differences over completions, first minus second runs, (pair, topic)."""
         judged, n_topics = self.judged[first] - self.judged[second], self.judged.shape[1]
         rows, weights = [], []  # a row for each pair and topic
         for pair, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
@@ -127,10 +147,10 @@ class _Sums:
         row, weight = np.concatenate(rows), np.concatenate(weights)
         if self.ideal is None:
             gained = np.bincount(row, self.gain * np.maximum(weight, 0), minlength=judged.size)
-            return np.asarray(((judged + gained.reshape(judged.shape)) * self.scale).mean(axis=1))
+            return np.asarray((judged + gained.reshape(judged.shape)) * self.scale)
         steps, at_least, discount = self.ideal
-        n_more = np.tile(self.n_open, len(judged)) - np.bincount(row, minlength=judged.size)
-        n_more = np.minimum(n_more, len(discount))  # further ones change no ideal
+        n_more = self.n_open[first].ravel() - np.bincount(row, minlength=judged.size)
+        n_more = np.clip(n_more, 0, len(discount))  # further ones change no ideal
         row = np.concatenate([row, np.repeat(np.arange(judged.size), n_more)])
         weight = np.pad(weight, (0, len(row) - len(weight)))
         order = np.lexsort((-weight, row))
@@ -141,4 +161,4 @@ class _Sums:
         best = np.concatenate([[0.0], np.cumsum(discount)])
         reach = np.tile(at_least, (len(judged), 1))
         ratio = extreme_ratio(judged.ravel(), placed.cumsum(axis=1), n_open, best, steps, reach, 1.0)
-        return np.asarray(ratio.reshape(judged.shape).mean(axis=1))
+        return np.asarray(ratio.reshape(judged.shape))

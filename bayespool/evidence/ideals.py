@@ -149,6 +149,23 @@ def n_in_reach(
     return n
 
 
+def have_same_ideal(
+    collection: Collection,
+    index: OrderArray,
+    measure: Normalized,
+    estimand: Estimand,
+    pairs: tuple[OrderArray, OrderArray],
+) -> BoolArray:
+    """Return whether two runs' ideals have the same unjudged documents, shape (pair of runs, topic)."""
+    n_topics = len(collection.query_ids)
+    mark = np.random.default_rng(0).random(len(collection.relevance)) * collection.may_be_relevant
+    summed = np.zeros((len(index), n_topics))  # of marks in order of documents: equal sums, equal documents
+    for rows, documents in _pairs_of_ideals(collection, index, measure, estimand):
+        documents = np.sort(documents)
+        summed[rows] = np.bincount(collection.pair_topic[documents], mark[documents], minlength=n_topics)
+    return np.asarray(summed[pairs[0]] == summed[pairs[1]])
+
+
 def tally_within_reach(
     collection: Collection,
     fuller: Collection,

@@ -13,7 +13,15 @@ import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.collection.samples import Sample, stratum_shares
-from bayespool.experiments.design import INTERVAL_COLUMNS, Design, Graded, Part, error_columns, whole_pool
+from bayespool.experiments.design import (
+    INTERVAL_COLUMNS,
+    Design,
+    Graded,
+    Part,
+    Truth,
+    error_columns,
+    whole_pool,
+)
 from bayespool.experiments.graded_runs import (
     ExperimentResult,
     measure_view,
@@ -22,10 +30,10 @@ from bayespool.experiments.graded_runs import (
     summarize_groups,
 )
 from bayespool.experiments.settings import KeptJudgmentsSettings
+from bayespool.measures import Measure
 from bayespool.posterior import PosteriorEstimator
 from bayespool.randomness import seed_of
-from bayespool.tables.formatting import counted, number, percent, without_shared_ideal
-from bayespool.tables.markup import TextTable
+from bayespool.tables.formatting import counted, number, percent
 from bayespool.tables.table import Column, Table, View
 
 if TYPE_CHECKING:
@@ -71,6 +79,17 @@ class KeptJudgments(Design):
         inclusion = np.where(kept, stratum_shares(stratum, kept, collection.pair_topic), np.nan)
         sample = Sample(inclusion=inclusion, stratum=stratum, candidates=collection.judged)
         return dataclasses.replace(collection.without_judgments(collection.judged & ~kept), sample=sample)
+
+    def truth(
+        self,
+        collection: Collection,
+        concealed: Collection,
+        part: Part,
+        measure: Measure,
+        settings: KeptJudgmentsSettings,
+    ) -> Truth:
+        """Return the scores on all judgments, which have one ideal ranking for all runs."""
+        return super().truth(collection, collection, part, measure, settings)
 
     def grade(self, graded: Graded, settings: KeptJudgmentsSettings) -> Mapping[str, Any]:
         """Return estimates with intervals, beside the scores on all judgments."""
@@ -147,8 +166,7 @@ def keep_judgments(
     Notes
     -----
     Estimators know that the judgments are a random sample of the documents that were judged; others count as
-    nonrelevant. τ_b and τ_AP correlate the ranking of all pooled runs with that by all judgments, whose
-    scores have the ideal rankings of the estimates.
+    nonrelevant. τ_b and τ_AP correlate the ranking of all pooled runs with that by all judgments.
 
     Examples
     --------
@@ -211,10 +229,6 @@ class KeptJudgmentsResult(ExperimentResult):
             Table("runs", "Run by run", self._rows.copy(), _COLUMNS),
         )
 
-    def marked(self, text: TextTable) -> TextTable:
-        """Return a table with plain names of measures."""
-        return text.rewritten(without_shared_ideal)
-
     def notes(self) -> tuple[str, ...]:
         """Return the notes on the pool, and on intervals that are too narrow."""
         notes = list(self.pool_notes)
@@ -222,7 +236,7 @@ class KeptJudgmentsResult(ExperimentResult):
             worst = rows.sort_values("coverage_95").iloc[0]
             if worst["coverage_95"] < _LEAST_COVERAGE:
                 notes.append(
-                    f"{without_shared_ideal(str(measure))} by {name}: 95 % intervals contain only "
+                    f"{measure} by {name}: 95 % intervals contain only "
                     f"{percent(worst['coverage_95'])} of the scores on all judgments with "
                     f"{_share(worst['kept'])} kept: all runs of a sample err together, so that with few "
                     "judgments or samples intervals may contain much less than 95 %"
@@ -240,7 +254,7 @@ class KeptJudgmentsResult(ExperimentResult):
                 taus.append(f"{_in_parentheses(number(x, 3) for x in its_rows['kendall_tau_b'])} {how}")
                 errors.append(f"{_in_parentheses(map(number, its_rows['mae']))} {how}")
             sentences.append(
-                f"{without_shared_ideal(str(measure))}: with {kept} of {self.n_judged:,} judgments kept, τ_b "
+                f"{measure}: with {kept} of {self.n_judged:,} judgments kept, τ_b "
                 f"with the ranking of {counted(self.n_pooled_runs, 'run')} by all judgments is "
                 f"{' and '.join(taus)}; mean absolute errors are {' and '.join(errors)}"
             )

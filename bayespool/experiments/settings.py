@@ -18,7 +18,6 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence import PREDICTORS
 from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
-from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_ranking_measures
 from bayespool.models import MODELS, own_models
 from bayespool.names import (
@@ -264,13 +263,6 @@ class KeptJudgmentsSettings(ExperimentSettings):
         super().__post_init__()
         for share in self.keep:
             check_number("keep", share, above=0, most=1)
-        estimators = tuple(
-            (label, replace(each, together=True) if isinstance(each, PosteriorEstimator) else each)
-            for label, each in self.estimators
-        )
-        object.__setattr__(self, "estimators", estimators)
-        # one ideal ranking, so that a score from few judgments is of the same measure as that from all
-        object.__setattr__(self, "measures", with_ideal(self.measures, "shared"))
 
     @property
     def estimand_of_estimators(self) -> Estimand:

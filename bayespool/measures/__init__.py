@@ -9,7 +9,7 @@ from bayespool.errors import renamed_names
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __getattr__ = renamed_names(
     __name__,
-    {"passed_over": "overtaken_runs", "population_of": "estimate_population", "side_by_side": "concat_runs"},
+    {"passed_over": "overtaken_runs", "population_of": "estimate_population"},
     __getattr__,
 )
 

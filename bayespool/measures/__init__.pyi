@@ -22,7 +22,6 @@ from .estimates import (
     Diagnostics as Diagnostics,
     Estimates as Estimates,
     Estimator as Estimator,
-    concat_runs as concat_runs,
 )
 from .gain import DCG as DCG, NDCG as NDCG, SDCG as SDCG
 from .parsing import parse_measure as parse_measure, parse_measures as parse_measures

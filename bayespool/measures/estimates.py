@@ -112,9 +112,6 @@ class Estimates(ReprHTMLMixin):
     fingerprint : str
         Of the collection that the estimates come from.
     random_seed : int or None
-    apart : bool
-        Whether each run was estimated alone. A document that two of them retrieve may then have two
-        relevances in one draw, so that draws of their difference mean nothing.
     distance, new_kind : ndarray of float, shape (run,), or None
         Distance of each run from the pool, in standard deviations between the pool's organizations, and the
         chance that it is of a kind that the pool does not have (`bayespool.posterior.distance_from_pool`),
@@ -149,7 +146,6 @@ class Estimates(ReprHTMLMixin):
     fits: Mapping[str, Any] = field(default_factory=dict, repr=False)
     weights: Mapping[str, float] = field(default_factory=dict)
     random_seed: int | None = None
-    apart: bool = False
     distance: FloatArray | None = None
     new_kind: FloatArray | None = None
     by_another: Values | None = None
@@ -380,50 +376,6 @@ def estimate_checked(
 def _kind(x: object) -> str:
     shape = f" of shape {x.shape}" if isinstance(x, np.ndarray) else ""
     return f"an object of type {type(x).__name__}{shape}"
-
-
-def concat_runs(parts: Sequence[Estimates]) -> Estimates:
-    """Concatenate single-run estimates from one method under one measure.
-
-    Fits that runs share keep the model's name; a run's own fits add the run's. Weights are means over runs.
-    """
-    first, *others = parts
-    if not others:
-        return first
-    fits, weights = dict(first.fits), dict[str, float]()
-    for part in others:
-        for name, fit in part.fits.items():
-            if fits.setdefault(name, fit) is not fit:
-                fits[f"{name}, {', '.join(part.run_ids)}"] = fit
-    for part in parts:
-        for name, weight in part.weights.items():
-            weights[name] = weights.get(name, 0.0) + weight * len(part.run_ids)
-    n_runs = sum(len(part.run_ids) for part in parts if part.weights)
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("per_topic", "value", *_OPTIONAL_ARRAYS)
-        if getattr(first, name) is not None
-    }
-    diagnostics = [part.diagnostics for part in parts if part.diagnostics is not None]
-    return dataclasses.replace(
-        first,
-        run_ids=tuple(run for part in parts for run in part.run_ids),
-        draws=_concat_draws([part.draws for part in parts]),
-        by_another=_concat_draws([part.by_another for part in parts]),
-        exchanged=_concat_draws([part.exchanged for part in parts]),
-        notes=tuple(note for part in parts for note in part.notes),
-        fits=fits,
-        weights={name: weight / n_runs for name, weight in weights.items()},
-        diagnostics=worst_diagnostics(diagnostics) if diagnostics else None,
-        apart=True,
-        **arrays,
-    )
-
-
-def _concat_draws(parts: Sequence[Values | None]) -> Values | None:
-    """Return single-run draws concatenated along the run axis, or None without draws."""
-    values = [part for part in parts if part is not None]
-    return Values(np.concatenate([v.amount for v in values], axis=-2), values[0].unit) if values else None
 
 
 def worst_diagnostics(diagnostics: Sequence[Diagnostics]) -> Diagnostics:

@@ -13,7 +13,7 @@ from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
 from bayespool.names import HIERARCHICAL_FORMS
-from bayespool.tables.formatting import literal, without_shared_ideal
+from bayespool.tables.formatting import literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -205,8 +205,8 @@ def share_legend(figure: Figure, place: str = "outside upper center", **options:
 
 def label_axes(axes: Axes, x: str, y: str = "", title: object = "") -> Axes:
     """Label both axes, with a title of medium size, and return them."""
-    axes.set(xlabel=without_shared_ideal(x), ylabel=without_shared_ideal(y))
-    axes.set_title(literal(without_shared_ideal(str(title))), fontsize="medium")
+    axes.set(xlabel=x, ylabel=y)
+    axes.set_title(literal(title), fontsize="medium")
     return axes
 
 

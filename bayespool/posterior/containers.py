@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -80,7 +79,7 @@ def fit(
         ``pymc.sample_posterior_predictive(tree, model=graph)`` takes the tree and `model_graph`.
 
         With runs there is ``predictions``: their scores, (run_id), under a name like ``P_10``, the same draws
-        as `bayespool.score` with ``together=True`` has under any measure.
+        as `bayespool.score` has under any measure.
 
         Attributes: ``bayespool_version``, ``measure``, ``model``, ``engine``, ``collection_fingerprint``,
         ``random_seed``, ``problems``: checks that failed.
@@ -105,8 +104,7 @@ def fit(
     from bayespool.tables import build_container
 
     settings: dict[str, Any] = {"engine": engine, "draws": draws, "chains": chains}
-    parsed = parse_posterior(model, priors=priors or {}, random_seed=random_seed, **settings)
-    estimator = dataclasses.replace(parsed, together=True)
+    estimator = parse_posterior(model, priors=priors or {}, random_seed=random_seed, **settings)
     problem = find_problem(collection, measure, estimator, run_ids, rel)
     prepared, seed = prepare_model(problem, estimator.model, estimator.priors, estimator.random_seed)
     fitted, predictions = None, None

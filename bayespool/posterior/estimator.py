@@ -24,7 +24,6 @@ from bayespool.measures import (
     Measure,
     Normalized,
     Values,
-    concat_runs,
     parse_measures,
 )
 from bayespool.measures.estimates import worst_diagnostics
@@ -97,11 +96,6 @@ class PosteriorEstimator:
         One completion for all measures of a call, with the evidence of the deepest, so that statements across
         measures come from the same draws. Else P@10 beside AP@1000 is the same as alone, and each has draws
         of its own.
-    together : bool
-        Complete the judgments of all runs at once, so that a document has one relevance per draw for all runs
-        that retrieve it, and differences of runs can be taken draw by draw. Else each run is scored alone,
-        whatever is scored beside it. Runs that share an ideal ranking (``nDCG(ideal='shared')@10``) are
-        completed together in any case.
     shift : float, optional
         Added to the log odds of every unjudged document, for a sensitivity analysis. By default one is drawn,
         for all runs without judgments of their own, from the prior that ``priors`` has of ``shift``, or from
@@ -121,7 +115,6 @@ class PosteriorEstimator:
     target_accept: float = 0.95
     estimand: Estimand = "complete"
     joint: bool = False
-    together: bool = False
     shift: float | None = None
     random_seed: int = 1
     progress: bool = field(default=False, compare=False)
@@ -132,7 +125,7 @@ class PosteriorEstimator:
         engine_named(self.engine)
         check_sampling(self)
         check_number("shift", self.shift)
-        for name in ("joint", "together", "progress"):
+        for name in ("joint", "progress"):
             check_choice(name, getattr(self, name), (True, False))
         check_count("random_seed", self.random_seed, least=0)
         known = estimator_prior_names(self.model)
@@ -161,8 +154,8 @@ class PosteriorEstimator:
         ----------
         collection : Collection
         run_ids : str or iterable of str, optional
-            Default: the runs that were not pooled. Draws of two runs can be compared if the estimator
-            completes their judgments ``together``.
+            Default: the runs that were not pooled. Their judgments are completed together: a document has
+            one relevance per draw for all of them, and differences can be taken draw by draw.
         measures : measure or iterable of measures
 
         Returns
@@ -190,30 +183,23 @@ class PosteriorEstimator:
             if not has_more and collection.is_sparse_at(measure.least_level):
                 lacking[measure] = "needs documents judged nonrelevant"
         parsed = tuple(measure for measure in asked if not lacking[measure])
-        at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
         alone = self._with_other_evidence(collection, parsed, shared) if self.joint and parsed else ()
         another = cache(partial(AnotherAssessor, collection, self.draws * self.chains, self.random_seed))
-        parts: dict[Measure, list[Estimates]] = {measure: [] for measure in parsed}
+        estimates: dict[Measure, Estimates] = {}
         for group in self._groups(collection, parsed, shared) if parsed else ():
-            together = [measure for measure in group if measure in at_once]
-            apart = [measure for measure in group if measure not in at_once]
-            for runs, some in [(targets, together), *(((run,), apart) for run in targets)]:
-                if not some:
-                    continue
-                completion = self._complete(collection, runs, group, engine, shared)
-                others: Sequence[tuple[Values | None, Values | None]] = [(None, None)] * len(some)
-                if collection.second is not None:
-                    assessor = another(completion.thresholds[0].rel)
-                    others = paired_values(completion, assessor, some, joint=self.joint)
-                drawn = zip(some, completion.evaluate(*some), others, strict=True)
-                for measure, values, (other, exchanged) in drawn:
-                    more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
-                    estimates = self._estimates(completion, measure, values, more)
-                    parts[measure].append(
-                        dataclasses.replace(estimates, by_another=other, exchanged=exchanged)
-                    )
+            completion = self._complete(collection, targets, group, engine, shared)
+            others: Sequence[tuple[Values | None, Values | None]] = [(None, None)] * len(group)
+            if collection.second is not None:
+                assessor = another(completion.thresholds[0].rel)
+                others = paired_values(completion, assessor, group, joint=self.joint)
+            drawn = zip(group, completion.evaluate(*group), others, strict=True)
+            for measure, values, (other, exchanged) in drawn:
+                more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
+                estimates[measure] = dataclasses.replace(
+                    self._estimates(completion, measure, values, more), by_another=other, exchanged=exchanged
+                )
         return tuple(
-            concat_runs(parts[m]) if m in parts else self._without_value(collection, targets, m, lacking[m])
+            estimates[m] if m in estimates else self._without_value(collection, targets, m, lacking[m])
             for m in asked
         )
 

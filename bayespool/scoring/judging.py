@@ -324,7 +324,7 @@ def judge_next(
     estimand: Estimand = "complete",
     goal: Goal = "interval",
     budget: int = 50,
-    ideal: Ideal | None = None,
+    ideal: Ideal = "own",
     until: float | None = None,
     ci_prob: float | None = None,
     random_seed: int = 1,
@@ -359,10 +359,9 @@ def judge_next(
         two runs are in the wrong order, or that of all pairs of runs.
     budget : int, default 50
         Documents to judge.
-    ideal : {"own", "shared", "judged"}, optional
+    ideal : {"own", "shared", "judged"}, default "own"
         Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
-        Default: own for intervals, shared for a comparison and a ranking. It holds for measures whose text
-        names no other, such as ``nDCG@10``.
+        It holds for measures whose text names no other, such as ``nDCG@10``.
     until : float, optional
         Stop when this is reached: a width of the widest interval, or a chance of a wrong order. The result
         says how many judgments that is expected to take.
@@ -392,7 +391,7 @@ def judge_next(
     The worth of judging a document is the expected reduction of the variance of a run's mean or of a
     difference: its own share, and what it tells about other documents through slopes, the topic and the
     organization. Documents are chosen one by one, each given those before it. A document that several runs
-    have is judged once, so runs are completed together, unlike in `score`.
+    have is judged once.
 
     Examples
     --------
@@ -406,9 +405,7 @@ def judge_next(
     check_number("until", until, above=0)
     level = fill_ci_prob(ci_prob)
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
-    (measure,) = with_ideal(
-        [parse_sole_measure(measures)], ideal or ("own" if goal == "interval" else "shared")
-    )
+    (measure,) = with_ideal([parse_sole_measure(measures)], ideal)
     targets = resolve_targets(
         collection,
         run_ids,

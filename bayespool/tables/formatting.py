@@ -26,17 +26,6 @@ def literal(label: object) -> str:
     return printable(str(label), one_line=True).replace("$", r"\$")
 
 
-def without_shared_ideal(text: str) -> str:
-    """Return a text in which measures do not name the ideal ranking that compared runs share.
-
-    Examples
-    --------
-    >>> without_shared_ideal("nDCG(ideal='shared')@10, nDCG(dcg='exp-log2', ideal='shared')@5")
-    "nDCG@10, nDCG(dcg='exp-log2')@5"
-    """
-    return re.sub(r"\(ideal='shared'\)|, ideal='shared'|ideal='shared', ", "", text)
-
-
 def some_of(names: Iterable[object], most: int = 5) -> str:
     """Join names with commas, shortening more than ``most`` + 1 of them to ``most`` and a number."""
     listed_names = [str(name) for name in names]

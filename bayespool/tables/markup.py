@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import numbers
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -154,15 +154,6 @@ class TextTable:
         if marked == first:
             return self
         return replace(self, columns=(*marked, *self.columns[self.n_names :]), notes=(*self.notes, note))
-
-    def rewritten(self, change: Callable[[str], str]) -> TextTable:
-        """Return the table with its texts changed, but for the names by which columns are chosen."""
-        columns = tuple(
-            replace(c, heading=change(c.heading), group=change(c.group), cells=tuple(map(change, c.cells)))
-            for c in self.columns
-        )
-        caption, label, notes = change(self.caption), change(self.label), tuple(map(change, self.notes))
-        return replace(self, columns=columns, caption=caption, label=label, notes=notes)
 
     def first_rows(self, n: int = 10) -> TextTable:
         """Return the table's first rows, without notes."""

@@ -82,7 +82,7 @@ def print_judges(measure: Measure, draws: int, whole: bool) -> None:
         for share, every in of_all.items():
             rows: list[tuple[float, ...]] = []
             for place_away, (rest, runs) in enumerate([(judged, judged.pooled_run_ids)] if whole else away):
-                estimator = PosteriorEstimator(estimand="pooled", draws=draws, together=True)
+                estimator = PosteriorEstimator(estimand="pooled", draws=draws)
                 for place_of, (other, second) in enumerate(levels.items()):
                     if other != name:
                         rng = np.random.default_rng([place_of, round(100 * share), place_away])

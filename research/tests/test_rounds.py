@@ -12,7 +12,7 @@ from research.rounds.judging import judge_in_rounds
 from research.rounds.unexplained import predict_unexplained
 
 EXAMPLE = simulate_example()
-QUICK = PosteriorEstimator(model="ratio", draws=200, chains=2, together=True)
+QUICK = PosteriorEstimator(model="ratio", draws=200, chains=2)
 
 
 def test_rounds_narrow_the_intervals() -> None:

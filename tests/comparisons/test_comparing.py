@@ -375,28 +375,24 @@ def test_compare_refuses_what_it_does_not_know() -> None:
             compare(load_example(), **call)
     with pytest.raises(InputError, match="as-judged is missing"):
         compare_scores(score(load_example(), NEW, estimators=["interpolated"]))
-    with pytest.raises(InputError, match="scored each run as if it were alone"):
-        compare(load_example(), NEW, estimators="posterior-ratio", posterior="draws=20, together=False")
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
-def test_runs_have_the_scores_of_score_and_differences_one_ideal_ranking() -> None:
-    """A fully judged run has the same score in both; nobody reads which ideal ranking the measure has."""
+def test_runs_have_the_scores_that_score_prints() -> None:
+    """A fully judged run beside one that is not; a shared ideal ranking is another measure, and says so."""
     asked: dict[str, Any] = {"estimators": "posterior-ratio", "posterior": "draws=50"}
-    judged, both = "north-1", compare(load_example(), ["north-1", "new-b"], "nDCG@10", **asked)
-    alone = score(load_example(), judged, "nDCG@10", **asked).to_frame().iloc[0]
+    pair = ["north-1", "new-b"]
+    both = compare(load_example(), pair, "nDCG@10", **asked)
+    scores = score(load_example(), pair, "nDCG@10", **asked).to_frame().set_index("run_id")
     runs = both.runs().query("scope == 'these-topics'").set_index("run_id")
     for name in ("value", "as_judged", "lower", "upper"):
-        assert runs.loc[judged, name] == pytest.approx(alone["value"], abs=1e-12)
-    shared = both.scores["posterior-ratio", "nDCG(ideal='shared')@10"]
-    assert shared.value[0] < alone["value"]
+        assert runs[name].tolist() == scores.loc[runs.index, name].tolist()
     (row,) = both.differences().query("method != 'as-judged' and scope == 'these-topics'").to_dict("records")
-    assert row["difference"] == pytest.approx(shared.value[0] - shared.value[1])
+    assert row["difference"] == pytest.approx(scores["value"]["north-1"] - scores["value"]["new-b"])
     assert row["bound_lower"] - 1e-9 <= row["lower"] < row["upper"] <= row["bound_upper"] + 1e-9
-    assert [str(m) for m in both.measures] == ["nDCG(ideal='shared')@10"] == list(both.metadata["ideals"])
-    shown = [both.to_latex(), *both.sentences(), *both.notes(), *(t.caption for t in both.read())]
-    assert not [text for text in shown if "ideal=" in text]
-    assert "tab:differences-ndcg-10-" in shown[0]
-    assert "Ideal rankings: one for all runs." in shown[0]
+    assert [str(m) for m in both.measures] == ["nDCG@10"] == list(both.metadata["ideals"])
+    shared = compare(load_example(), pair, "nDCG@10", ideal="shared", **asked)
+    of_shared = shared.scores["posterior-ratio", "nDCG(ideal='shared')@10"]
+    assert of_shared.value[0] < scores["value"]["north-1"]
     axes = both.plot().axes[0]
     assert axes.get_xlabel() == "difference in nDCG@10"

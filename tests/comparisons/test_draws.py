@@ -57,7 +57,7 @@ def test_draws_of_two_runs_by_hand() -> None:
 
 
 METHOD = "posterior-ratio"
-NDCG = "nDCG(ideal='shared')@10"  # of runs that are compared
+NDCG = "nDCG@10"
 
 
 @cache

@@ -67,6 +67,24 @@ def test_every_completion_is_within_and_some_reach_the_ends(name: str, collectio
     assert are_differences_sharp(parse_measure(name)) == (name in _SHARP)
 
 
+@given(collection=collections())
+def test_runs_of_the_same_documents_have_sharp_bounds_over_their_own_ideals(collection: Collection) -> None:
+    """Of a and a in the reverse order: over their own ideals as over a shared one of the two."""
+    ranked = collection.document[0, 0][collection.document[0, 0] >= 0]
+    ids = collection.doc_ids.to_pylist()
+    runs = {
+        name: {"q": {ids[d]: sign * float(rank) for rank, d in enumerate(ranked)}}
+        for name, sign in (("a", 1), ("b", -1))
+    }
+    judged = zip(ids, collection.relevance.tolist(), strict=True)
+    two = read_collection({"q": {d: level for d, level in judged if level >= 0}}, runs)
+    pair, ends = (np.array([0]), np.array([1])), []
+    for name in ("nDCG@3", "nDCG(ideal='shared')@3"):
+        bounds = score_bounds(two, ["a", "b"], parse_measure(name))
+        ends.append(difference_bounds(two, bounds, pair, "complete"))
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)
+
+
 def test_a_document_of_both_runs_cancels() -> None:
     """P@2 of a is 1/2 to 1 and of b 0 to 1/2; the document that both have is unjudged."""
     runs = {"a": {"q": {"x": 2.0, "r": 1.0}}, "b": {"q": {"x": 2.0, "n": 1.0}}}

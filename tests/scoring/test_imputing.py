@@ -63,8 +63,8 @@ def by_ir_measures(imputations: Imputations, measure: str, n: int) -> np.ndarray
 def test_each_file_is_the_draw_that_score_has(measure: str) -> None:
     """The files are of both runs, whose judgments are completed together, and so are the scores."""
     imputations = impute(load_example(), None, measure, draws=N_FILES)
-    together: dict[str, Any] = {"posterior": "together=True"} if measure == "P@10" else {"ideal": "shared"}
-    scores = score(load_example(), None, measure, estimators="posterior-combined", **together)
+    ideal: Any = "own" if measure == "P@10" else "shared"  # as tools have it
+    scores = score(load_example(), None, measure, estimators="posterior-combined", ideal=ideal)
     theirs = by_ir_measures(imputations, measure, N_FILES)
     (estimates,), shared = scores.estimates, str(scores.measures[0])
     assert shared == (measure if measure == "P@10" else measure.replace("@", "(ideal='shared')@"))

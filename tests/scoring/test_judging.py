@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from scipy.stats import norm, t as student
 from small import small
 
-from bayespool import judge_next, read_collection
+from bayespool import compare, judge_next, read_collection, score
 from bayespool.collection import read_qrels
 from bayespool.errors import InputError, NoPoolWarning, OutputError
 from bayespool.experiments import load_example, simulate_example
@@ -551,3 +551,18 @@ def test_the_list_is_a_qrels_file_under_each_of_its_names(tmp_path: Path) -> Non
     assert gzip.decompress((tmp_path / "list.txt.gz").read_bytes()) == (tmp_path / "list").read_bytes()
     with pytest.raises(OutputError, match=r"cannot write .xz; use .csv, .* .gz, no ending"):
         found.save(tmp_path / "list.xz")
+
+
+@pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
+def test_widths_before_judging_are_those_that_score_and_compare_print(measure: str) -> None:
+    """Of two runs that share unjudged documents."""
+    runs, asked = ["new-a", "new-b"], {"posterior": "draws=100"}
+    found = judge_next(small(), runs, measure, posterior="ratio(draws=100)", budget=5)
+    by_score = score(small(), runs, measure, estimators="posterior-ratio", **asked).to_frame()
+    compared = compare(small(), runs, measure, estimators="posterior-ratio", **asked).runs()
+    compared = compared[compared["scope"] == "these-topics"]
+    assert found.target.names == tuple(runs)
+    for frame in (by_score, compared):
+        widths = (frame["upper"] - frame["lower"]).to_numpy()
+        assert (widths > 0.01).all()
+        np.testing.assert_allclose(found.target.now, widths, rtol=0, atol=1e-12)

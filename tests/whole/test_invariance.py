@@ -19,8 +19,7 @@ from bayespool.errors import BayespoolWarning, InputError
 from bayespool.experiments import load_example, simulate_example
 from bayespool.measures import MEASURES, Measure, parse_measure
 from bayespool.measures.base import with_ideal
-from bayespool.models import MODELS
-from bayespool.scoring import Scores, score
+from bayespool.scoring import ALL_ESTIMATORS, Scores, score
 
 COMBINED = "posterior-combined"
 
@@ -180,14 +179,13 @@ def measures() -> list[Measure]:
 
 
 def numbers_of(scores: Scores, run: str, measure: Measure) -> list[np.ndarray]:
-    """All numbers of a run under a measure: bounds, estimates and draws."""
+    """All numbers of a run under a measure: bounds and estimates."""
     (bounds,) = (b for b in scores.bounds if b.measure == measure)
     row = scores.run_ids.index(run)
     ends = [bounds.low, bounds.high, bounds.least, bounds.most]
     numbers = [values.amount[row] for values in ends] + [bounds.n_unjudged[row]]
     for e in (e for e in scores.estimates if e.measure == measure):
         numbers += [e.per_topic[row], e.value[row : row + 1]]
-        numbers += [] if e.draws is None else [e.draws.amount[:, row]]
     return numbers
 
 
@@ -195,13 +193,13 @@ def numbers_of(scores: Scores, run: str, measure: Measure) -> list[np.ndarray]:
     "has_levels", [pytest.param(False, marks=(pytest.mark.slow, pytest.mark.at_a_desk)), True]
 )
 @pytest.mark.filterwarnings("ignore::bayespool.errors.InputWarning")  # no document has relevance 2
-@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # of so few draws
 def test_what_is_scored_beside_a_run_changes_none_of_its_bytes(has_levels: bool) -> None:
+    """But for posteriors, where a document of two runs has one relevance in a draw."""
     collection = (graded(small()) if has_levels else load_example()).unpool(["north-1"])
-    estimators = [*POINTS, "posterior-ratio"] if has_levels else ["all", "posterior-ratio"]
+    estimators = [name for name in ALL_ESTIMATORS if not name.startswith("posterior-")]
+    estimators = list(POINTS) if has_levels else estimators
     alone_and_beside = [
-        score(collection, runs, measures(), estimators=estimators, posterior="draws=20")
-        for runs in (ALONE, BESIDE)
+        score(collection, runs, measures(), estimators=estimators) for runs in (ALONE, BESIDE)
     ]
     for measure in measures():
         alone, beside = (numbers_of(scores, ALONE, measure) for scores in alone_and_beside)
@@ -210,48 +208,6 @@ def test_what_is_scored_beside_a_run_changes_none_of_its_bytes(has_levels: bool)
             assert a.tobytes() == b.tobytes(), measure
         other = numbers_of(alone_and_beside[1], "new-b", measure)
         assert any(a.tobytes() != b.tobytes() for a, b in zip(alone, other, strict=True)), measure
-
-
-@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # of so few draws
-def test_so_it_is_where_models_are_combined() -> None:
-    """Which is what is scored where no estimator is named."""
-    collection, name = small().unpool(["north-1"]), "posterior-combined"
-    alone, beside = (
-        score(collection, runs, "P@10", estimators=name, posterior="draws=20")[name, "P@10"]
-        for runs in (ALONE, BESIDE)
-    )
-    assert alone.draws is not None
-    assert beside.draws is not None
-    assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 0].tobytes()
-    assert alone.draws.amount[:, 0].tobytes() != beside.draws.amount[:, 1].tobytes()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS)
-def test_so_it_is_under_every_model(model: str) -> None:
-    """Models of counts learn from the run's own judged documents, and from no other's to be scored."""
-    name = f"posterior-{model.replace('_', '-')}"
-    alone, beside = (
-        score(load_example(), runs, "nDCG@5", estimators=name, posterior="draws=200, chains=4")[
-            name, "nDCG@5"
-        ]
-        for runs in (ALONE, ("new-b", ALONE))
-    )
-    assert alone.draws is not None
-    assert beside.draws is not None
-    assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 1].tobytes()
-
-
-@pytest.mark.usefixtures("fits_of_all_tests")
-def test_scores_of_runs_that_were_scored_apart_are_not_compared() -> None:
-    from bayespool.comparisons.comparing import compare_scores
-
-    asked = ["as-judged", "posterior-ratio"]
-    apart = score(small(), BESIDE[:2], "P@10", estimators=asked, posterior="draws=50")
-    with pytest.raises(InputError, match="as if it were alone: draws of a difference say nothing"):
-        compare_scores(apart)
-    together = score(small(), BESIDE[:2], "P@10", estimators=asked, posterior="draws=50, together=True")
-    assert len(compare_scores(together).differences())
 
 
 def test_only_an_ideal_of_a_run_s_own_is_changed() -> None:

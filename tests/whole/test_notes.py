@@ -81,7 +81,7 @@ def with_completion(result: Any) -> Any:
 @cache
 def scored() -> Any:
     asked = ["as-judged", "posterior-ratio"]
-    scores = score(small(), ["new-a", "new-b"], "P@10", estimators=asked, posterior="draws=20, together=True")
+    scores = score(small(), ["new-a", "new-b"], "P@10", estimators=asked, posterior="draws=20")
     point, posterior = scores.estimates
     return dataclasses.replace(scores, estimates=(point, dataclasses.replace(posterior, notes=(NOTE, ""))))
 
