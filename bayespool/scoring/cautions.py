@@ -11,7 +11,7 @@ from bayespool.collection import Collection
 from bayespool.errors import InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds
 from bayespool.measures import Measure
-from bayespool.tables.formatting import counted, some_of, without_shared_ideal
+from bayespool.tables.formatting import counted, some_of
 
 
 def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
@@ -47,7 +47,7 @@ def binary_notes(collection: Collection, measures: Iterable[Measure]) -> list[st
     if top < _MANY_LEVELS or not binary:
         return []
     names, stricter = (
-        list(dict.fromkeys(without_shared_ideal(str(m)) for m in each))
+        list(dict.fromkeys(map(str, each)))
         for each in (binary, [dataclasses.replace(m, rel=2) for m in binary])
     )
     counts = "counts" if len(names) == 1 else "count"
