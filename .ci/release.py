@@ -45,11 +45,13 @@ def check_tag(tag: str, wheel: Path) -> None:
 
 
 def check_wheel(path: Path) -> None:
-    """The package and its metadata, nothing else."""
+    """The package with its pages, and its metadata, nothing else."""
     names = {PurePosixPath(name) for name in zipfile.ZipFile(path).namelist()}
     package = {str(name) for name in names if name.parts[0] == "bayespool"}
-    if package != files_below("bayespool"):
-        sys.exit(f"{path.name}: not the files of bayespool/: {sorted(package ^ files_below('bayespool'))}")
+    docs = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "models").glob("*.md")]
+    pages = {f"bayespool/pages/{page.relative_to(ROOT / 'docs').as_posix()}" for page in docs}
+    if other := package ^ (files_below("bayespool") | pages):
+        sys.exit(f"{path.name}: not the files of bayespool/ and the pages: {sorted(other)}")
     if "bayespool/py.typed" not in package:
         sys.exit(f"{path.name}: without bayespool/py.typed nobody's type checker reads the package")
     others = {name.parts[0] for name in names} - {"bayespool"}
@@ -95,6 +97,8 @@ def demo(wheel: Path) -> None:
         where = run("python", "-c", "import bayespool; print(bayespool.__file__)").strip()
         if not Path(where).is_relative_to(Path(folder, "env").resolve()):
             sys.exit(f"the environment is not empty: bayespool is imported from {where}")
+        if "Only a run and qrels" not in run("bayespool", "docs", "only-qrels"):
+            sys.exit(f"{wheel.name}: bayespool docs prints no page")
         printed = run("bayespool", "demo")
     if "new-a" not in printed or "truth of the simulation" not in printed:
         sys.exit(f"bayespool demo prints no scores:\n{printed}")

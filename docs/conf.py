@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import bayespool
+from bayespool.tables.pages import read_addresses, resolve_links
 
 sys.path.insert(0, str(Path(__file__).parent))
 from execution import TIMEOUT, cache_folder
@@ -39,6 +40,7 @@ exclude_patterns = ["_build", "_generated"]
 default_role = "py:obj"
 html_theme = "furo"
 html_title = "bayespool"
+html_baseurl = read_addresses()["site"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"  # MathJax would be fetched from elsewhere by every reader
@@ -64,3 +66,12 @@ nb_execution_cache_path = str(cache_folder())
 nb_execution_timeout = TIMEOUT
 nb_execution_raise_on_error = True
 nb_merge_streams = True
+
+
+def _resolve_links(app, docname, source):  # type: ignore[no-untyped-def]
+    if not docname.startswith("notebooks/"):
+        source[0] = resolve_links(source[0], read_addresses()["repository"])
+
+
+def setup(app):  # type: ignore[no-untyped-def]
+    app.connect("source-read", _resolve_links)

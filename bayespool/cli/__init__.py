@@ -14,6 +14,7 @@ from bayespool.cli.experiments import budgets, check_predictions, judges, leave_
 from bayespool.cli.files import is_interruption
 from bayespool.cli.judging import audit, impute, judge_next, pool
 from bayespool.cli.messages import discard_streams, echo, is_output_error, prepare_streams, quietly
+from bayespool.cli.pages import docs
 from bayespool.cli.parameters import own_option
 from bayespool.cli.preparing import describe, prepare
 from bayespool.cli.results import collect_warning
@@ -64,9 +65,12 @@ for _heading, _members in COMMANDS.items():
         app.add(_heading, str(_command.name).replace("check-", "check "), _command)
 
 
+app.add("Read", "docs", docs)
+
+
 def commands() -> dict[str, click.Command]:
-    """Commands by name, such as ``check predictions``."""
-    return {name: command for members in app.headings.values() for name, command in members.items()}
+    """Commands that compute by name, such as ``check predictions``."""
+    return {name: command for heading in COMMANDS for name, command in app.headings[heading].items()}
 
 
 def main() -> None:

@@ -288,7 +288,8 @@ def _refuse_duplicates(runs: Sequence[EncodedRun]) -> None:
             raise InputError(
                 f"two runs are called {run.run_id!r}",
                 path=run.path,
-                hint=f"the other is {first[run.run_id].path or 'given in memory'}; rename one",
+                hint=f"the other is {first[run.run_id].path or 'given in memory'}; rename one, or name runs "
+                "by their tags (--reading run_id=tag)",
             )
         first[run.run_id] = run
 

@@ -126,6 +126,8 @@ class Collection(ReadOnlyArrays):
         Runs to score that scores order, since they have no ranks, where ranks order the others.
     formerly_pooled_run_ids : tuple of str
         Runs that were taken out of the pool (`unpool`).
+    copied_runs : tuple of (str, str)
+        Runs to score that rank as a run of the pool, each with that run, as which it counts.
     """
 
     run_ids: tuple[str, ...]
@@ -154,6 +156,7 @@ class Collection(ReadOnlyArrays):
     strange_topics: tuple[StrangeTopics, ...] = ()
     unranked: tuple[str, ...] = ()
     formerly_pooled_run_ids: tuple[str, ...] = ()
+    copied_runs: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
@@ -188,6 +191,11 @@ class Collection(ReadOnlyArrays):
     def unpooled_run_ids(self) -> tuple[str, ...]:
         """Names of the runs that did not contribute to the pool, which are scored by default."""
         return tuple(run for run, pooled in zip(self.run_ids, self.pooled, strict=True) if not pooled)
+
+    def originals(self, run_ids: Iterable[str]) -> tuple[str, ...]:
+        """Return the run that each counts as: itself, or the run of the pool that it is a copy of."""
+        original = dict(self.copied_runs)
+        return tuple(original.get(run, run) for run in run_ids)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:

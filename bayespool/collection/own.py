@@ -279,7 +279,7 @@ def unpool_runs(
             raise InputError(f"{name!r} is an organization", hint="by run, name runs")
         organization = home.get(name, name)
         unit = f"{by} {name if by == 'run' else organization}"
-        leaving_runs[unit] = [name] if by == "run" else members[organization]
+        leaving_runs[unit] = list(collection.originals([name])) if by == "run" else members[organization]
         taken |= dict.fromkeys([name] if name in home else leaving_runs[unit], unit)
     pooled = set(collection.pooled_run_ids)
     for unit, runs in leaving_runs.items():

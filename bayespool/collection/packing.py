@@ -29,6 +29,7 @@ from bayespool.collection.build import (
     finish_collection,
 )
 from bayespool.collection.contents import Collection
+from bayespool.collection.copies import adopt_copies, replace_copies
 from bayespool.collection.judges import Judge
 from bayespool.collection.passages import Documents
 from bayespool.collection.pools import DepthPool, sole_contributor
@@ -124,6 +125,7 @@ def pool_alone(collection: Collection, ranks: int | None = None) -> Collection:
         attributed_run=np.full(int(kept.sum()), -1, dtype=np.int32),
         given_run_ids=(),
         formerly_pooled_run_ids=(),
+        copied_runs=(),
         user_organization=-1,
         score=None,
         judges=tuple(Judge(judge.name, judge.label[kept]) for judge in collection.judges),
@@ -297,7 +299,7 @@ def join_runs(
     Raises
     ------
     InputError
-        A run has the name of one of the pool, or shares no topic with it.
+        A run has the name of one of the pool and other rankings, or shares no topic with it.
     """
     reading = dataclasses.replace(reading, ranks=part.order == "rank", may_repeat=documents == "best-passage")
     exclusion = read_exclusion(exclude, reading=reading)
@@ -305,10 +307,11 @@ def join_runs(
     pooled = encoding.runs
     (own,) = gather_runs(runs, reading=reading, take=encoding.encode)
     given = [run.run_id for run in own]
-    if again := sorted(set(given) & set(part.run_ids)):
+    own = [run for run in replace_copies(own, pooled, prefix=True) if run not in pooled]
+    if again := sorted({run.run_id for run in own} & set(part.run_ids)):
         raise InputError(
-            f"run {again[0]!r} is in the pool of the prepared collection",
-            hint="rename it, or take the one there out of the pool: --unpool, unpool=",
+            f"run {again[0]!r} is in the pool of the prepared collection, with other rankings",
+            hint="rename it, or give the file of the campaign",
         )
     listed = {} if organizations is None else gather_organizations(organizations, reading=reading)
     names = {**listed, **_organization_names(part)}
@@ -318,7 +321,7 @@ def join_runs(
             f"{listed[other[0]]!r} in the list of organizations",
             hint="list the runs to score alone, or prepare the collection again",
         )
-    joined = _finish(encoding, [*own, *pooled], names, given, each_its_own)
+    joined = adopt_copies(_finish(encoding, [*own, *pooled], names, given, each_its_own))
     return set_pool_part(joined, part, encoding.places)
 
 

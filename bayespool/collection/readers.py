@@ -8,7 +8,7 @@ import gzip
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -185,28 +185,33 @@ def read_runs(
     return tuple(run for batch in read_batches(find_files(source), reading) for run in batch)
 
 
-def read_batches(paths: Sequence[Path], reading: Reading) -> Iterator[list[Run]]:
+def read_batches(
+    paths: Sequence[Path], reading: Reading, copies: Container[Path | None] = ()
+) -> Iterator[list[Run]]:
     """Yield runs read from files in batches of about `BATCH` bytes.
 
-    Errors and warnings as for `read_runs`.
+    Errors and warnings as for `read_runs`; runs of the files ``copies`` may have the names of others.
     """
     path_of: dict[str, Path | None] = {}
+    n_read = 0
     readers = ThreadPoolExecutor(N_THREADS, thread_name_prefix="bayespool-reader")
     try:
         for files in _batches(paths):
             batch = []
             for run in readers.map(partial(_read_run, reading=reading), files):
-                if run.run_id in path_of:
+                other = path_of.get(run.run_id)
+                if run.run_id in path_of and (run.path in copies) == (other in copies):
                     by_tag = reading.id_from == "tag"
                     hint = "rename one" if by_tag else "name runs by their tags (--reading run_id=tag)"
                     hint = f"{hint}, or leave one out"
-                    reason = f"holds a run named {run.run_id!r}, as does {path_of[run.run_id]}"
+                    reason = f"holds a run named {run.run_id!r}, as does {other}"
                     raise InputError(reason, path=run.path, hint=hint)
                 _warn(run.skipped)
                 path_of[run.run_id] = run.path
                 batch.append(run)
+                n_read += 1
                 if reading.progress is not None:
-                    reading.progress(len(path_of), len(paths))
+                    reading.progress(n_read, len(paths))
             yield batch
     finally:
         readers.shutdown(cancel_futures=True)

@@ -229,7 +229,11 @@ def gather_runs(
         items_of_sources.append([named.get(item, item) if isinstance(item, Run) else item for item in items])
     distinct = dict.fromkeys(itertools.chain.from_iterable(items_of_sources))
     in_memory = [item for item in distinct if isinstance(item, Run)]
-    batches = read_batches([item for item in distinct if isinstance(item, Path)], reading)
+    paths = [item for item in distinct if isinstance(item, Path)]
+    # a file of a later source may be another copy of a run, which `replace_copies` finds out
+    others = set().union(*items_of_sources[1:]) if len(sources) > 1 else set()
+    copies = {item for item in items_of_sources[0] if isinstance(item, Path)} - others
+    batches = read_batches(paths, reading, copies if others else ())
     taken: dict[Path | Run, Any] = {}
     for batch in itertools.chain([in_memory] if in_memory else [], batches):
         keys = batch if batch is in_memory else [cast("Path", run.path) for run in batch]

@@ -125,7 +125,7 @@ class SystemsAdjustment(Adjustment):
         losses = self._losses_as_judged if isinstance(self.base, AsJudged) else self._losses
         pooled = np.array(collection.pooled_run_ids)
         adjustment = np.zeros((len(measures), len(run_ids)))
-        for row, run in enumerate(run_ids):
+        for row, run in enumerate(collection.originals(run_ids)):
             others = pooled != run
             if others.any():
                 adjustment[:, row] = losses(collection, run, others, measures)
@@ -328,7 +328,8 @@ class TopicsAdjustment(Adjustment):
     ) -> tuple[Estimates, ...]:
         """Return base estimates for a run without its own judgments on the common topics, per measure."""
         index = collection.run_index(run)
-        others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))
+        (original,) = collection.originals([run])
+        others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != original))
         own = collection.in_pool(index)
         top = collection.document[index, :, : max(measure.cutoff for measure in measures)]
         own[top[top >= 0]] = True

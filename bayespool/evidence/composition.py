@@ -98,6 +98,7 @@ def composition_effects(
     index = collection.run_index(run_ids)
     table = np.append(states(collection.relevance, rel, given), np.int8(MISSING))
     pooled = np.flatnonzero(collection.pooled)
+    original = collection.run_index(collection.originals(collection.run_ids[i] for i in index))
     parts = [  # all topics at once of a dense array
         (topics, rows(collection.document, pooled)[:, topics, :depth])
         for topics, depth in blocks(collection.document, np.union1d(pooled, index))
@@ -106,8 +107,8 @@ def composition_effects(
     n_topics = len(collection.query_ids)
     mean = np.zeros((2, len(index), n_topics, len(cutoffs)))
     single = np.zeros((2, len(index), len(pooled), len(cutoffs)))
-    for row, (u, rank_in_run) in enumerate(rank_tables(collection, index)):
-        n_others = np.count_nonzero(pooled != u)
+    for row, (_, rank_in_run) in enumerate(rank_tables(collection, index)):
+        n_others = np.count_nonzero(pooled != original[row])
         if n_others == 0:
             continue
         for (topics, document), before_parts in zip(parts, uncomposed, strict=True):
@@ -120,7 +121,7 @@ def composition_effects(
                 changed = after - before  # composed with itself a run does not change
                 mean[kind, row, topics] = changed.sum(axis=0) / n_others
                 single[kind, row] += changed.sum(axis=1)
-    single[:, index[:, None] == pooled] = np.nan
+    single[:, original[:, None] == pooled] = np.nan
     divisor = np.array(cutoffs)
     return CompositionEffects(
         tuple(collection.run_ids[i] for i in index),

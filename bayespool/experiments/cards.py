@@ -386,5 +386,5 @@ def _reference(collection: Collection) -> str:
     program = CITATIONS["bayespool"]
     return (
         f"Cite the papers of the campaign, the collection as {collection.fingerprint}, and bayespool "
-        f"{__version__} ({program.name}, {program.url})."
+        f"{__version__} ({', '.join(filter(None, (program.name, program.url)))})."
     )

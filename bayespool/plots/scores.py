@@ -221,7 +221,8 @@ def plot_distance(
     """Plot each run's distance from the pool and its probability of being a new kind of run.
 
     A row per run, the farthest at the top, with its chance at the right end. Beyond the line a run is called
-    unlike the pool if it is also more likely of a new kind than not; such runs are black diamonds.
+    unlike the pool if it is also more likely of a new kind than not and 5 % of its ranks or more are
+    unjudged; such runs are black diamonds.
 
     Parameters
     ----------
@@ -243,11 +244,13 @@ def plot_distance(
     rows_with_distance = rows_with_distance[rows_with_distance["distance"].notna()]
     method_rows, _ = style.rows_with(rows_with_distance, "estimator", method, "distance from the pool")
     run_ids = list(method_rows["run_id"])
-    distance, new_kind = (method_rows[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
+    distance, new_kind, unjudged = (
+        method_rows[name].to_numpy(dtype=float) for name in ("distance", "new_kind", "unjudged")
+    )
     order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
     axes = style.axes_or_new(ax, height=1.3 + 0.25 * len(order))
     rows = np.arange(len(order))
-    far = PoolDistance(distance, new_kind).is_far[order]
+    far = PoolDistance(distance, new_kind).is_far(unjudged)[order]
     axes.axvline(FAR, color="0.6", lw=1, ls="--", label=f"distance {FAR:g}")
     axes.hlines(rows, 0, distance[order], color="0.85", lw=1.2, zorder=1)
     for which, mark, color, label in (

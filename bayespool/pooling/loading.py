@@ -29,6 +29,7 @@ from bayespool.collection import (
     make_encoding,
 )
 from bayespool.collection.build import refuse_unranked, set_users_runs_apart
+from bayespool.collection.copies import adopt_copies, replace_copies
 from bayespool.collection.files import find_files, read_toml
 from bayespool.collection.passages import Documents
 from bayespool.collection.rankings import within
@@ -108,7 +109,8 @@ def read_collection(
         judgments, mixed at will; several of them, or a mapping from names to them
         (`bayespool.collection.gather_runs`). Their names are the collection's ``given_run_ids``, in the order
         given (files of a folder or a pattern by name); the default name is ``run``. One that is also in
-        ``pool`` is read once and counts as pooled if it looks so.
+        ``pool`` is read once and counts as pooled if it looks so. So does one whose rankings are those of a
+        pooled run, under its name or another.
     pool : Runs, optional
         Runs of the campaign. Which of them were pooled, and how deep, is discovered
         (`bayespool.discover_pool`).
@@ -224,6 +226,7 @@ def read_collection(
             "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
         )
     refuse_unranked(pooled)
+    own = replace_copies(own, pooled)
     read = list(dict.fromkeys([*own, *pooled]))
     given_run_ids, pool_ids = ([run.run_id for run in part] for part in (own, pooled))
     organization_of = _read_organizations(organizations, [run.run_id for run in read], pool_ids, reading)
@@ -262,6 +265,7 @@ def read_collection(
             warn_of_doubt(describe_pool(collection))
     if each_its_own is None and not collection.pooled.any():
         collection = set_users_runs_apart(collection)
+    collection = adopt_copies(collection)
     return collection if own_qrels is None else collection.attach_judgments(own_qrels)
 
 

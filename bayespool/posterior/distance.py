@@ -24,6 +24,11 @@ from bayespool.randomness import key_of, normals
 
 FAR = 1.5
 """Smallest distance from the pool at which a run of a probably new kind is called unlike it."""
+LEAST_OPEN = 0.05
+"""Smallest unjudged share of a run's top ranks at which it is called unlike the pool.
+
+With less the bounds are as narrow as the interval of a run of the pool's kinds, whatever the run is.
+"""
 
 _FEATURES = ("run_unjudged", "run_precision")
 _PRIOR_SD = np.array([1.3, 0.5])  # between organizations of a pool, by feature
@@ -42,16 +47,15 @@ class PoolDistance:
     distance : ndarray of float, shape (run,)
         In standard deviations between the pool's organizations, over two features; NaN without a pool.
     new_kind : ndarray of float, shape (run,)
-        Chance of a kind outside the pool; 0 for pooled runs and without a pool.
+        Chance of a kind outside the pool; 0 for pooled runs, for copies of these, and without a pool.
     """
 
     distance: FloatArray
     new_kind: FloatArray
 
-    @property
-    def is_far(self) -> BoolArray:
-        """Whether each run is called unlike the pool, shape (run,)."""
-        return (self.new_kind > 0.5) & (self.distance >= FAR)
+    def is_far(self, shares: FloatArray) -> BoolArray:
+        """Return whether each run is called unlike the pool, given unjudged shares, shape (run,)."""
+        return (self.new_kind > 0.5) & (self.distance >= FAR) & (shares >= LEAST_OPEN)
 
 
 def distance_from_pool(
@@ -113,7 +117,8 @@ def distance_from_pool(
     log_odds = (
         log_odds + _log_t(square, freedom, alike - 1 + _NEW_KIND_SCALE**2) - _log_t(square, freedom, alike)
     )
-    new_kind = np.where(collection.pooled[index], 0.0, 1 / (1 + np.exp(-log_odds)))
+    is_known = collection.pooled[collection.run_index(collection.originals(run_ids))]
+    new_kind = np.where(is_known, 0.0, 1 / (1 + np.exp(-log_odds)))
     return PoolDistance(np.sqrt(square), new_kind)
 
 

@@ -137,11 +137,13 @@ def run_notes(
 
 
 def _distance_notes(completion: Completion, measure: Measure) -> list[str]:
-    """Return a note for each run that is unlike the pool and has unjudged documents, else an empty string."""
+    """Return a note for each run that is unlike the pool, else an empty string."""
     unknowns, distance = completion.unknowns, completion.distance
     notes = [""] * len(unknowns.run_ids)
-    unjudged = np.unique(unknowns.place_run[unknowns.place_rank < measure.cutoff]).tolist()
-    far = [] if distance is None else [r for r in unjudged if distance.is_far[r]]
+    places = unknowns.place_run[unknowns.place_rank < measure.cutoff]
+    n_ranks = measure.cutoff * len(unknowns.collection.query_ids)
+    unjudged = np.bincount(places, minlength=len(notes)) / n_ranks
+    far = [] if distance is None else np.flatnonzero(distance.is_far(unjudged)).tolist()
     if distance is None or not far:
         return notes
     names = [unknowns.run_ids[r] for r in far]

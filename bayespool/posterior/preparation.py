@@ -374,10 +374,11 @@ class ScoringProblem:
 
     @cached_property
     def contributing(self) -> tuple[str, ...]:
-        """Runs to score that also provide evidence, being pooled or having added judgments."""
+        """Runs to score that also provide evidence: pooled ones, their copies, those with added judgments."""
         collection = self.collection
         own = {collection.run_ids[i] for i in collection.contributors} - set(self.left_out)
-        return tuple(run for run in self.run_ids if run in own)
+        originals = zip(self.run_ids, collection.originals(self.run_ids), strict=True)
+        return tuple(run for run, original in originals if original in own or run in own)
 
     def prepare(
         self, model: str | ModelSpec, priors: Mapping[str, str], *, credited: bool = False
@@ -409,7 +410,7 @@ class ScoringProblem:
             key = self.collection.organizations, self.threshold, self.count_depth, others
             evidence = self.shared.once(("evidence of counts", *key), lambda: self._count_evidence(others))
             log_odds = self._count_log_odds(spec, evidence)
-        contributing = self.collection.run_index(self.contributing)
+        contributing = self.collection.run_index(self.collection.originals(self.contributing))
         with_own_judgments = contributing[~self.collection.pooled[contributing]]
         known = np.isin(self.organization, self.collection.organization[with_own_judgments])
         known |= np.isin(self.run_ids, self.contributing)

@@ -60,7 +60,9 @@ def binary_notes(collection: Collection, measures: Iterable[Measure]) -> list[st
 def warn_of_judged_runs(collection: Collection, bounds: Sequence[Bounds]) -> None:
     """Warn about pooled runs without unjudged documents under every measure."""
     pooled, judged = set(collection.pooled_run_ids), np.all([~one.has_unjudged for one in bounds], 0)
-    complete = [run for run, done in zip(bounds[0].run_ids, judged, strict=True) if done and run in pooled]
+    runs = bounds[0].run_ids
+    originals = collection.originals(runs)
+    complete = [r for r, o, done in zip(runs, originals, judged, strict=True) if done and o in pooled]
     if complete:
         which = complete[0] if len(complete) == 1 else f"{complete[0]} and {len(complete) - 1} more"
         warn_caller(
@@ -76,7 +78,9 @@ def judged_run_notes(collection: Collection, bounds: Sequence[Bounds]) -> list[s
         return []
     known = {*collection.pooled_run_ids, *collection.formerly_pooled_run_ids}
     is_judged = np.all([(one.n_unjudged == 0).all(axis=1) for one in bounds], axis=0)
-    runs = [run for run, done in zip(bounds[0].run_ids, is_judged, strict=True) if done and run not in known]
+    names = bounds[0].run_ids
+    originals = collection.originals(names)
+    runs = [r for r, o, done in zip(names, originals, is_judged, strict=True) if done and o not in known]
     if not runs:
         return []
     depth = max(one.measure.cutoff for one in bounds)

@@ -12,11 +12,10 @@ from bayespool.errors import NoPoolWarning, SparseJudgmentsWarning, warn_caller
 from bayespool.evidence.bounds import unjudged_documents
 from bayespool.measures import Measure
 from bayespool.pooling import describe_pool
-from bayespool.tables.citations import CITATIONS
 from bayespool.tables.formatting import counted
 
 _PRIORS = "priors were set on TREC-2, TREC-8, Medical 2011, DL 2021 and COVID round 4"
-_PAGE = f"{CITATIONS['bayespool'].url}/only-qrels.html"
+_PAGE = "bayespool docs only-qrels"
 _warned: weakref.WeakKeyDictionary[Collection, bool] = weakref.WeakKeyDictionary()  # of sparse judgments?
 
 

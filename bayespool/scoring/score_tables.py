@@ -80,14 +80,16 @@ def check_arrangement(arrangement: Arrangement, estimators: Sequence[str]) -> No
 
 
 def far_runs(frame: pd.DataFrame) -> set[str]:
-    """Return ids of runs with unjudged documents that any estimator marks as unlike the pool."""
+    """Return ids of runs that any estimator marks as unlike the pool (`PoolDistance.is_far`)."""
     from bayespool.posterior.distance import PoolDistance
 
     if not {"distance", "new_kind"} <= set(frame):
         return set()
-    distance, new_kind = (frame[name].to_numpy(dtype=float) for name in ("distance", "new_kind"))
-    is_open = (frame["bound_upper"] > frame["bound_lower"]) & (frame["unjudged"] > 0)
-    return set(frame.loc[PoolDistance(distance, new_kind).is_far & is_open, "run_id"])
+    distance, new_kind, unjudged = (
+        frame[name].to_numpy(dtype=float) for name in ("distance", "new_kind", "unjudged")
+    )
+    is_open = frame["bound_upper"] > frame["bound_lower"]
+    return set(frame.loc[PoolDistance(distance, new_kind).is_far(unjudged) & is_open, "run_id"])
 
 
 def paper_columns(

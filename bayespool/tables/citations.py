@@ -13,6 +13,7 @@ from typing import Literal
 from bayespool import __version__
 from bayespool.errors import InputError, known_names
 from bayespool.tables.files import read_back
+from bayespool.tables.pages import read_addresses
 
 _INITIALS = r"^(?:\w\.(?:-\w\.)* )+"
 _ARXIV = "https://arxiv.org/abs/"
@@ -176,7 +177,7 @@ def _bibliography() -> dict[str, Citation]:
         "bayespool: pool-bias correction of retrieval scores with honest intervals",
         f"Version {__version__}",
         kind="misc",
-        url="https://bayespool.github.io/bayespool",
+        url=read_addresses()["site"],
     )
     entries = tomllib.loads(read_back(Path(__file__).with_name("bibliography.toml")) or "")
     papers = {

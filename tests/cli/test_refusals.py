@@ -52,7 +52,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "two runs of one name": (
         lambda f: shutil.copy(f / "new" / "new-a.run", f / "new" / "north-1.run"),
-        r"north-1\.run: holds a run named 'north-1', as does .*north-1\.run",
+        r"north-1\.run: two runs are called 'north-1'; the other is .*north-1\.run",
     ),
     "truncated gz": (truncate_gz, r"new-a\.run\.gz: the gzip data are truncated or damaged"),
     "no pool": (lambda f: shutil.rmtree(f / "pool"), r"pool: no such file or folder"),

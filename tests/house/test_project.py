@@ -28,6 +28,7 @@ def text_of(path: str) -> str:
 
 PROJECT = tomllib.loads(text_of("pyproject.toml"))["project"]
 CITATION = yaml.safe_load(text_of("CITATION.cff"))
+ADDRESSES = tomllib.loads(text_of("bayespool/tables/addresses.toml"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MAKEFILE, CI, CHANGELOG = text_of("Makefile"), text_of(".ci/run"), text_of("CHANGELOG.md")
 (TARGETS,) = re.findall(r"^\.PHONY: help (.+)$", MAKEFILE, flags=re.MULTILINE)
@@ -73,10 +74,6 @@ def test_version_pythons_and_links_are_the_same_everywhere() -> None:
     assert sorted(supported.split()) == sorted(of_ci.split()) == sorted(named)
     assert PROJECT["requires-python"] == f">={min(named, key=lambda v: int(v.split('.')[1]))}"
 
-    urls = PROJECT["urls"]
-    assert set(urls) == {"Documentation", "Repository", "Issues", "Changelog"}
-    assert urls["Issues"] == f"{urls['Repository']}/issues"
-    assert urls["Changelog"] == f"{urls['Repository']}/blob/main/CHANGELOG.md"
     assert all(command in text_of("README.md") for command in ("make demo", "make test"))
 
 
@@ -93,8 +90,60 @@ def test_changelog_and_citation_are_of_this_release() -> None:
         "version": bayespool.__version__,
     }
     assert (CITATION["license"], CITATION["authors"]) == (PROJECT["license"], PROJECT["authors"])
-    assert CITATION["repository-code"] == PROJECT["urls"]["Repository"]
-    assert CITATION["url"] == PROJECT["urls"]["Documentation"]
+    assert CITATION.get("repository-code", "") == ADDRESSES["repository"]
+    assert CITATION.get("url", "") == ADDRESSES["site"]
+
+
+_OURS = re.compile(
+    r"\b(?:[\w-]+\.)?(?:github|gitlab)\.(?:io|com)/bayespool|\bbayespool\.(?:github|gitlab|readthedocs)\.io|"
+    r"(?:pypi\.org/project|github\.com/[\w-]+|codeberg\.org/[\w-]+)/bayespool|\bbayespool\.(?:org|com|dev)\b"
+)
+
+
+def test_addresses_of_ours_are_those_of_the_setting() -> None:
+    """A site or repository that is not there is a dead link: one file names them, and CITATION.cff."""
+    found = {"x github.com/bayespool/bayespool", "bayespool.github.io", "https://pypi.org/project/bayespool"}
+    assert all(_OURS.search(text) for text in found)
+    assert not _OURS.search("bayespool.commands of github.com/terrierteam/ir_measures")
+    setting = {ROOT / "CITATION.cff", ROOT / "bayespool" / "tables" / "addresses.toml", Path(__file__)}
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    kinds = {".md", ".py", ".toml", ".cff", ".txt", ".ipynb", ".yml", ".html", ".json", ".rst", ".csv"}
+    named = [ROOT / name for name in listed.stdout.split("\0") if name]
+    named = named or [path for path in ROOT.rglob("*") if path.is_file() and ".git" not in path.parts]
+    texts = [path for path in named if path.suffix in kinds and path.is_file() and path not in setting]
+    assert len(texts) > 500
+    hits = [path.name for path in texts if _OURS.search(path.read_text(encoding="utf-8", errors="ignore"))]
+    assert hits == []
+
+
+def test_links_of_pages_lead_to_files_that_are_there() -> None:
+    pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
+    docs = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "models").glob("*.md")]
+    pages += [path.relative_to(ROOT).as_posix() for path in docs]
+    n_links = 0
+    for page in pages:
+        text = re.sub(r"^(```+|~~~+).*?^\1$|`[^`\n]*`", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+        targets = re.findall(r"\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$", text, flags=re.MULTILINE)
+        for target in (one or other for one, other in targets):
+            place = target.partition("#")[0]
+            if place and not re.match(r"https?:|mailto:", place):
+                n_links += 1
+                assert (ROOT / page).parent.joinpath(place).exists(), (page, target)
+    assert n_links > 50
+
+
+@pytest.mark.parametrize("repository", ["", "https://code.example/bayespool"])
+def test_the_readme_of_a_release_has_no_dead_link(repository: str) -> None:
+    """Its relative links lead nowhere on an index of packages: they are absolute there, or no links."""
+    made = runpy.run_path(str(ROOT / ".ci" / "metadata.py"))
+    text = made["readme"](text_of("README.md"), repository)
+    targets = re.findall(r"\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$", text, flags=re.MULTILINE)
+    assert [t for t in targets if not (t[0] or t[1]).startswith("https://")] == []
+    assert len(targets) == (20 if repository else 0)
+    assert ("`bayespool docs quickstart`" in text) == (not repository)
+    urls = made["urls"]("", repository)
+    assert set(urls) == ({"Repository", "Issues", "Changelog"} if repository else set())
+    assert set(made["urls"]("https://site.example", "")) == {"Documentation"}
 
 
 def test_citation_has_the_four_papers() -> None:

@@ -21,6 +21,7 @@ from bayespool.pooling import StrategyPool
 from bayespool.posterior import PosteriorEstimator, distance_from_pool, find_kinds, new_organization_effect
 from bayespool.posterior.distance import (
     NewOrganizations,
+    PoolDistance,
     _correlation_log_ratio,
     _tail_log_ratio,
     learn_new_organizations,
@@ -299,7 +300,12 @@ def test_small_pools_are_expected_to_lack_kinds() -> None:
         near = found.distance < 1.5
         assert near.any()
         assert ((found.new_kind[near] > 0.4) == likely).all(), n_organizations
-        assert not found.is_far[near].any()
+        assert not found.is_far(np.ones(len(near)))[near].any()
+
+
+def test_a_run_of_which_next_to_nothing_is_unjudged_is_not_called_unlike_the_pool() -> None:
+    found = PoolDistance(np.array([4.6] * 3), np.array([0.93] * 3))
+    assert found.is_far(np.array([0.006, 0.049, 0.06])).tolist() == [False, False, True]
 
 
 def test_as_hidden_documents_and_as_judged_ones() -> None:

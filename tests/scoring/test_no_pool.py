@@ -27,7 +27,7 @@ from bayespool.scoring.no_pool import describe_lack, warn_of_no_pool
 
 PREPARED = "a collection prepared by whoever has the pool's runs (--collection FILE.bayespool)"
 JUDGE = "a judge's labels (--judge)"
-PAGE = "; see https://bayespool.github.io/bayespool/only-qrels.html"
+PAGE = "; see bayespool docs only-qrels"
 PRIORS = f"; priors were set on TREC-2, TREC-8, Medical 2011, DL 2021 and COVID round 4{PAGE}"
 
 

@@ -149,9 +149,27 @@ def test_ranks_are_cut_and_no_more_than_the_pool_allows(files):
         pool_alone(whole, 5)
 
 
+@pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+def test_a_run_of_the_pool_is_taken_as_that_run(files, folder, prepared, tmp_path):
+    """By the file of the campaign, by a cut of it where ranks are cut, or by a copy with another name."""
+    file, new = folder / "pool" / "north-1.run", files[1][0]
+    asked = {"measures": "P@10", "estimators": "posterior-ratio"}
+    whole = read_collection(**files[0], runs=[file, new])
+    expected = score(whole, **asked)
+    same(prepared.score([file, new], **asked), expected)
+    assert prepared.join([file, new]).run_ids == (*whole.run_ids,)
+    cut = prepare(read_collection(**files[0]), "P@10", ranks=20).score([file, new], **asked)
+    assert (cut.run_ids, cut.estimates[0].value[0]) == (expected.run_ids, expected.estimates[0].value[0])
+    copy = tmp_path / "mine.run"
+    copy.write_bytes(file.read_bytes())
+    (found,) = prepared.score([copy], **asked).estimates
+    assert found.value[0] == expected.estimates[0].value[0]
+    assert prepared.join([copy]).scope_notes == ("mine ranks as north-1 of the pool, and counts as that run",)
+
+
 def test_runs_that_cannot_be_joined(prepared):
     topic = prepared.collection.query_ids[0]
-    with pytest.raises(InputError, match="is in the pool of the prepared collection"):
+    with pytest.raises(InputError, match="is in the pool of the prepared collection, with other rankings"):
         prepared.join({prepared.collection.run_ids[0]: {topic: {"d": 1.0}}})
     who = {prepared.collection.run_ids[0]: "somebody else"}
     with pytest.raises(InputError, match="in the prepared collection, and of 'somebody else' in the list"):

@@ -470,6 +470,6 @@ def test_one_topic_is_refused_before_anything_is_estimated() -> None:
 
 def test_runs_of_which_nothing_is_unjudged_are_not_marked() -> None:
     """Bounds over an ideal ranking that runs share are apart even for a run that is judged."""
-    rows = {"run_id": ["open", "judged"], "bound_lower": [0.2] * 2, "bound_upper": [0.4] * 2}
-    frame = pd.DataFrame({**rows, "unjudged": [0.5, 0.0], "distance": [9.0] * 2, "new_kind": [1.0] * 2})
+    rows = {"run_id": ["open", "judged", "nearly"], "bound_lower": [0.2] * 3, "bound_upper": [0.4] * 3}
+    frame = pd.DataFrame({**rows, "unjudged": [0.5, 0.0, 0.04], "distance": [9.0] * 3, "new_kind": [1.0] * 3})
     assert far_runs(frame) == {"open"}
