@@ -227,14 +227,14 @@ def test_where_all_is_judged_twice_the_second_assessor_decides() -> None:
         assert values.scores() == pytest.approx(np.broadcast_to(known, values.amount.shape))
 
 
-def test_measures_runs_and_threads_beside_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measures_orders_of_runs_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither values by another assessor nor the parts of their variance."""
-    beside = ESTIMATOR.estimate(third(), ["new-a", "new-b"], ("P@10", "nDCG@10"))
+    both = ESTIMATOR.estimate(third(), ["new-a", "new-b"], ("P@10", "nDCG@10"))
     monkeypatch.setattr(drawing, "MAX_THREADS", 1)
-    for found, one in zip(beside, ESTIMATOR.estimate(third(), "new-b", ("P@10", "nDCG@10")), strict=True):
-        assert np.array_equal(one.by_another.amount[:, 0], found.by_another.amount[:, 1])
-        assert np.array_equal(one.exchanged.amount[:, :, 0], found.exchanged.amount[:, :, 1])
-    assert np.array_equal(estimated(*MEASURES)[0].by_another.amount[:, 0], beside[0].by_another.amount[:, 1])
+    for measure, found in zip(("P@10", "nDCG@10"), both, strict=True):
+        (one,) = ESTIMATOR.estimate(third(), ["new-b", "new-a"], measure)
+        assert np.array_equal(one.by_another.amount[:, ::-1], found.by_another.amount)
+        assert np.array_equal(one.exchanged.amount[:, :, ::-1], found.exchanged.amount)
 
 
 def test_levels_that_only_the_second_assessor_uses_count() -> None:
