@@ -20,7 +20,13 @@ _RENAMED = {
     "plan": "plan_comparison",
     "reversals": "count_reversals",
 }
-_READ_BACK = ("scoring.scores", "comparisons.comparison", "comparisons.outcomes", "experiments.cards")
+_READ_BACK = (
+    "scoring.scores",
+    "comparisons.comparison",
+    "comparisons.outcomes",
+    "experiments.cards",
+    "auditing.starting",
+)
 
 
 def _load_name(name: str) -> Any:

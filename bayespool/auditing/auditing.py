@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,12 @@ from bayespool.collection.own import add_note
 from bayespool.collection.readers import qrels_content
 from bayespool.collection.records import relevance_codes
 from bayespool.errors import InputError, InputWarning, renamed_attributes, warn_caller
+from bayespool.report.provenance import MADE_BY, without_folders
 from bayespool.report.result import Figure, cited_by
+from bayespool.report.saving import file_metadata
 from bayespool.scoring.pools import ListForAssessors
 from bayespool.tables.citations import Citation, cite
-from bayespool.tables.files import digest
+from bayespool.tables.files import digest, json_text
 from bayespool.tables.formatting import counted, interval, level, number, p_value, some_of
 from bayespool.tables.markup import one_line
 from bayespool.tables.table import IntervalColumn, Table, View
@@ -83,6 +85,7 @@ class Audit(Guarantees, ListForAssessors):
 
     command = "audit"
     title = "Audit"
+    formats = (*ListForAssessors.formats, ".json")
 
     def __repr__(self) -> str:
         intervals = "" if self._has_leader else f", {self.interval_text()}"
@@ -170,6 +173,7 @@ class Audit(Guarantees, ListForAssessors):
         check_count("budget", budget)
         check_number("until", until, above=0)
         until = self.until if until is None else until
+        details = {name: detail for name, detail in self.details.items() if name != MADE_BY}
         relevance = self._relevance_with(qrels)
         skipped = np.zeros(len(relevance), dtype=bool) if self.skipped is None else self.skipped.copy()
         drawn = self.walked.documents
@@ -177,7 +181,11 @@ class Audit(Guarantees, ListForAssessors):
         last = np.flatnonzero(~waits).max(initial=0)
         skipped[drawn[:last][waits[:last]]] = True
         went_on = dataclasses.replace(
-            self, relevance=relevance, until=until, skipped=skipped if skipped.any() else None
+            self,
+            relevance=relevance,
+            until=until,
+            skipped=skipped if skipped.any() else None,
+            details=details,
         )
         return went_on.draw_documents(budget)
 
@@ -266,10 +274,6 @@ class Audit(Guarantees, ListForAssessors):
     @property
     def metadata(self) -> dict[str, Any]:  # type: ignore[override]
         """Metadata with version, fingerprint, settings and all data verified in `bayespool.read_audit`."""
-        settings = [self.ci_prob, self.until, self.details]
-        states = [self.relevance.tolist(), self.n_known.tolist()]
-        if self.skipped is not None:
-            states.append(self.skipped.tolist())
         urns = [
             {name: getattr(urn, name) for name in URN_NUMBERS} | {"worth": list(urn.worth)}
             for urn in self.urns
@@ -284,7 +288,6 @@ class Audit(Guarantees, ListForAssessors):
             "until": self.until,
             **({"urns": urns} if self._has_leader else {"urn": urns[0]}),
             "urn_digest": digest(self.urn_text()),
-            "digest": digest(json.dumps([self.urn_text(), *states, settings])),
             "interval": [end for each in self.differences for end in each.interval],
             "looseness": self.expected_gap,
             "evidence_against_posterior": self.evidence,
@@ -358,10 +361,15 @@ class Audit(Guarantees, ListForAssessors):
         doc_ids = pa.array([self.urn.doc_ids[i] for i in documents], pa.string())
         return Qrels(topics, doc_ids, self.relevance[documents].astype(np.int16))
 
-    def to_format(self, suffix: str) -> bytes:
-        """Return the list in qrels format, with sampling probabilities as second column, compressed for
-        ``.gz``.
+    def to_format(self, suffix: str) -> bytes | str:
+        """Return the certificate for ``.json``, or the list in qrels format, with sampling probabilities as
+        second column, compressed for ``.gz``.
         """
+        if suffix == ".json":
+            with without_folders():
+                document = certificate_document(self)
+            document["metadata"]["digest"] = document_digest(document)
+            return json.dumps(document, indent=1) + "\n"
         second = [f"{p:.6g}" for p in self.walked.probability]
         return qrels_content(self.qrels(), f"list{suffix}", second=second)
 
@@ -464,3 +472,16 @@ class Audit(Guarantees, ListForAssessors):
     def citations(self) -> tuple[Citation, ...]:
         """Return citations for the interval method, the posterior and bayespool itself."""
         return cite([*cited_by(self.metadata), "shekhar-etal-2023", "waudby-smith-ramdas-2024"])
+
+
+def certificate_document(audited: Audit) -> dict[str, Any]:
+    """Return an audit's tables and metadata as its certificate has them, but for the digest."""
+    frames = {table.name: table.frame for table in audited.tables()}
+    document: dict[str, Any] = json.loads(json_text(frames, file_metadata(audited)))
+    return document
+
+
+def document_digest(document: Mapping[str, Any]) -> str:
+    """Return the digest of all that a certificate holds, but for the digest itself."""
+    metadata = {name: value for name, value in document["metadata"].items() if name != "digest"}
+    return digest(json.dumps({**document, "metadata": metadata}, sort_keys=True))

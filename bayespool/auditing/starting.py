@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,25 +12,29 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayespool.auditing.auditing import Audit
+from bayespool import __version__
+from bayespool.auditing.auditing import Audit, certificate_document, document_digest
 from bayespool.auditing.differences import URN_COLUMNS, URN_NUMBERS
 from bayespool.auditing.urns import Urn, check_auditable, find_urns
 from bayespool.collection import Collection
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, describe_estimator
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
+from bayespool.report.provenance import MADE_BY
 from bayespool.report.saving import StoredResult, read_result
 from bayespool.scoring.scoring import resolve_targets
-from bayespool.tables.files import PathLike
+from bayespool.tables.files import PathLike, read_back
 from bayespool.tables.formatting import some_of
 from bayespool.validation import check_count, check_number
 
 _DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
 _TOLERANCE = 1e-9  # of a certificate's numbers
+_WORDS = {"title", "notes", "summary", "citations", "tables"}  # which another version writes otherwise
+_CHANGED = "the file was changed after the audit, or made otherwise"
 
 
 def audit(
@@ -160,8 +167,9 @@ def audit(
 def read_audit(path: PathLike) -> Audit:
     """Read an audit certificate and verify it using only the file.
 
-    All draws are repeated with the seed, all probabilities and intervals are computed again from what the
-    documents add, their chances and the judgments, and the digests are compared.
+    All draws are repeated with the seed, and everything that the file says is computed again from what the
+    documents add, their chances and the judgments: tables, numbers, title, sentences and notes. What only its
+    writer knows, such as the pool and the command, is under a digest.
 
     Parameters
     ----------
@@ -176,8 +184,13 @@ def read_audit(path: PathLike) -> Audit:
     Raises
     ------
     InputError
-        It holds no audit; or anything was changed: a judgment, a probability, the seed, an interval. The
-        first such step is named.
+        It holds no audit; or anything was changed: a judgment, a probability, the seed, an interval, a word.
+        The first such step is named.
+
+    Warns
+    -----
+    InputWarning
+        Another version of bayespool wrote it, whose words are not compared.
 
     Examples
     --------
@@ -194,13 +207,26 @@ def read_audit(path: PathLike) -> Audit:
     if stored.command != "audit":
         raise InputError(f"holds a result of {stored.command}, not an audit", path=place)
     try:
+        document = json.loads(read_back(place) or "")
         audit = _stored_audit(stored)
-        _verify(audit, stored, place)
+        _verify(audit, document, place)
     except InputError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError):
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise InputError("holds no whole audit", path=place) from None
+    if document["metadata"]["bayespool"] != __version__:
+        made = f"{place}: made by bayespool {document['metadata']['bayespool']}"
+        warn_caller(f"{made}: its numbers are compared, its words are not", InputWarning)
     return audit
+
+
+class StoredAudit(StoredResult, reads="audit"):
+    """Audit as a file has it, of which nothing is verified."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Return the stored notes after one that nothing is verified."""
+        note = "not verified: bayespool audit --verify, or read_audit, checks a certificate (.json)"
+        return (note, *super().notes())
 
 
 def _stored_audit(stored: StoredResult) -> Audit:
@@ -222,7 +248,7 @@ def _stored_audit(stored: StoredResult) -> Audit:
         random_seed=int(numbers["random_seed"]),
         ci_prob=float(numbers["ci_prob"]),
         until=None if numbers["until"] is None else float(numbers["until"]),
-        details={name: numbers[name] for name in _DETAILS if name in numbers},
+        details={name: numbers[name] for name in (*_DETAILS, MADE_BY) if name in numbers},
     )
 
 
@@ -234,29 +260,40 @@ def _stored_urn(documents: pd.DataFrame, numbers: Mapping[str, Any]) -> Urn:
     return Urn(query_ids, doc_ids, **values, worth=tuple(map(float, numbers["worth"])))
 
 
-def _verify(audit: Audit, stored: StoredResult, path: Path) -> None:
-    """Raise `InputError` if the certificate differs from what its seed and judgments give."""
-    pairs: list[tuple[str, Any, Any]] = [("", audit.metadata, stored.metadata)]
-    for table in audit.tables():
-        ours, theirs = (frame.to_dict("records") for frame in (table.frame, stored.to_frame(table.name)))
-        rows = zip(ours, theirs, strict=True)
-        pairs[:0] = [(f"{table.name}, row {i}: ", *row) for i, row in enumerate(rows, start=1)]
-    for where, row, written in pairs:
+def _verify(audit: Audit, document: Mapping[str, Any], path: Path) -> None:
+    """Raise `InputError` if anything in a certificate differs from what its seed and judgments give."""
+    ours, theirs = certificate_document(audit), dict(document)
+    metadata, written = ours.pop("metadata"), dict(theirs.pop("metadata"))
+    digest = written.pop("digest")
+    unknown = {"bayespool", MADE_BY}  # under the digest alone
+    unknown |= _WORDS if written["bayespool"] != metadata["bayespool"] else set()
+    metadata, written = ({n: each[n] for n in each if n not in unknown} for each in (metadata, written))
+    pairs = [("", metadata, written), ("", {"digest": document_digest(document)}, {"digest": digest})]
+    for name, rows in ours.items():
+        numbered = enumerate(zip(rows, theirs.pop(name), strict=True), start=1)
+        pairs[:0] = [(f"{name}, row {i}: ", *pair) for i, pair in numbered]
+    for where, row, of_file in (*pairs, ("", {}, theirs)):
         for name, value in row.items():
-            if name != "bayespool" and not _is_close(value, written[name]):
+            if not _is_close(value, of_file[name]):
                 raise InputError(
-                    f"{where}{name} is {_brief(written[name])}, and by seed and judgments {_brief(value)}",
+                    f"{where}{name} is {_brief(of_file[name])}, and by seed and judgments {_brief(value)}",
                     path=path,
-                    hint="the file was changed after the audit, or made otherwise",
+                    hint=_CHANGED,
                 )
+        if more := of_file.keys() - row.keys():
+            raise InputError(f"{where}{min(more)} is not of an audit", path=path, hint=_CHANGED)
 
 
 def _brief(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else textwrap.shorten(str(value), 200)
 
 
 def _is_close(ours: Any, theirs: Any) -> bool:
-    """Return whether two values are equal up to rounding."""
-    if ours == theirs or isinstance(ours, str):
-        return bool(ours == theirs)
-    return bool(np.allclose(ours, theirs, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True))
+    """Return whether two values of JSON are equal, their numbers up to rounding."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return ours.keys() == theirs.keys() and all(_is_close(ours[name], theirs[name]) for name in ours)
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(_is_close, ours, theirs))
+    if isinstance(ours, float) and isinstance(theirs, float):
+        return math.isclose(ours, theirs, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    return type(ours) is type(theirs) and bool(ours == theirs)

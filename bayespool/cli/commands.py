@@ -14,7 +14,8 @@ from bayespool.cli.files import FILE_OPTIONS, Files, is_run_name
 from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS, OPTIONS_OF_OTHERS
 from bayespool.cli.functions import Parameter, parameters_of
 from bayespool.cli.parameters import Argument, Option, descriptions, flag_of, function_option, function_value
-from bayespool.cli.results import JSON, OUTPUT_OPTIONS, QUIET, Outputs
+from bayespool.cli.paths import check_paths
+from bayespool.cli.results import JSON, OUTPUT_OPTIONS, OVERWRITE, QUIET, Outputs
 from bayespool.errors import InputError
 from bayespool.names import split_list
 
@@ -235,6 +236,8 @@ def command(
                     made.append(makers[option](first=is_first))
                 else:
                     made.append(function_option(parameters()[option], first=is_first))
+        if any(getattr(option, "writes", "") == "file" for option in made):
+            made.append(OVERWRITE())
         return [*made, JSON(), QUIET(), _HELP_ALL(help="Show all options, and the names they take.")]
 
     def decorate(body: Callable[..., None]) -> Command:
@@ -251,6 +254,7 @@ def command(
                 files["names"] = tuple(map(str, names))
             written = Outputs(**outputs)
             written.check(formats)
+            check_paths(tuple(Files.__annotations__))
             with _name_flags(keywords):
                 body(files=Files(**files), keywords=keywords, outputs=written, **given)
 

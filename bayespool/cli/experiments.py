@@ -41,6 +41,7 @@ _TASKS = {
         "--tasks",
         type=Path,
         metavar="<path>",
+        writes="file",
         help="Do nothing but write the documents that a judge should label, as JSON lines: the unjudged ones "
         "of the runs to score, and judged ones that show what its labels are worth; with --batch those that "
         "people should judge.",

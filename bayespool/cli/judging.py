@@ -23,7 +23,7 @@ _LIST_FORMATS = (".txt", ".qrels", ".gz", "")  # of lists for assessors
 
 def _documents_file(help: str) -> dict[str, Any]:
     """Return the option of files for documents to judge."""
-    return {"output": own_option("--output", "-o", type=Path, multiple=True, help=help)}
+    return {"output": own_option("--output", "-o", type=Path, multiple=True, writes="file", help=help)}
 
 
 @command(
@@ -151,7 +151,13 @@ def _refuse_beside(option: str, allowed: set[str]) -> None:
     more="posterior repool_to own_judgments judges known_depth pool_strategy reading",
     own={
         "folder": own_option(
-            "--output", "-o", "folder", type=Path, required=True, help="Folder for the completed qrels."
+            "--output",
+            "-o",
+            "folder",
+            type=Path,
+            required=True,
+            writes="folder",
+            help="Folder for the completed qrels.",
         )
     },
     short="Write completed judgments for trec_eval and other tools",

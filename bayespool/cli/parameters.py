@@ -64,13 +64,21 @@ def offered(parameter: str, typed: str) -> list[str]:
 class Option(click.Option):
     """Option with a default that only the help says: a function that is called without it has it.
 
-    ``first`` options are in the short help.
+    ``first`` options are in the short help. ``writes`` is what an option names that the command writes:
+    "file" or "folder", else empty.
     """
 
-    def __init__(self, *args: Any, shown_default: Any = None, first: bool = False, **attributes: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        shown_default: Any = None,
+        first: bool = False,
+        writes: str = "",
+        **attributes: Any,
+    ) -> None:
         super().__init__(*args, **attributes)
         self.shown_default = shown_default
-        self.first = first
+        self.first, self.writes = first, writes
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names that the option takes, or what click offers."""

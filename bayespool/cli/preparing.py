@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,13 @@ from bayespool.tables.formatting import number
     own={
         "jobs": JOBS["jobs"],
         "file": own_option(
-            "--output", "-o", "file", type=Path, help="The .bayespool file to write: collection.bayespool."
+            "--output",
+            "-o",
+            "file",
+            type=Path,
+            default=Path(f"collection{PREPARED_SUFFIX}"),
+            writes="file",
+            help=f"The .bayespool file to write: collection{PREPARED_SUFFIX}.",
         ),
         "without_judgments": own_option(
             "--without-judgments",
@@ -39,7 +46,7 @@ def prepare(
     files: Files,
     keywords: dict[str, Any],
     outputs: Outputs,
-    file: Path | None = None,
+    file: Path,
     without_judgments: bool = False,
     jobs: int = -1,
 ) -> None:
@@ -48,7 +55,7 @@ def prepare(
 
     The file has the rankings of the campaign's runs: share it where these may be shared.
     """
-    path = file or Path(f"collection{PREPARED_SUFFIX}")
+    path = file
     if path.is_dir():
         raise InputError(
             f"--output {path}: is a folder", hint=f"name a file in it: {path}/NAME{PREPARED_SUFFIX}"
@@ -68,7 +75,7 @@ def prepare(
         print_document({"files": [{"file": str(path), "kilobytes": size}]})
     else:
         written = f"Wrote {path} ({number(size / 1000, 2)} MB). Score a run on it:"
-        echo(f"{written} bayespool score RUN --collection {path}", err=False)
+        echo(f"{written} bayespool score RUN --collection {shlex.quote(str(path))}", err=False)
 
 
 @command(

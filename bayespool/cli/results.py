@@ -40,7 +40,15 @@ QUIET = own_option(
     callback=lambda context, _, quiet: context.with_resource(quietly(quiet)),
     help="Print only results and errors: no progress, no warnings.",
 )
-_output = functools.partial(own_option, "--output", "-o", type=Path)
+OVERWRITE = own_option(
+    "--overwrite",
+    type=bool,
+    expose_value=False,
+    callback=store_in_context,
+    help="Replace files that are no earlier outputs of this command, and lists with judgments in them. "
+    "Inputs are never replaced.",
+)
+_output = functools.partial(own_option, "--output", "-o", type=Path, writes="file")
 OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
     "output": _output(
         multiple=True,
@@ -49,6 +57,7 @@ OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
     ),
     "folder": _output(
         "folder",
+        writes="folder",
         help="Folder for tables, settings and figures. Finished work is kept there: a command that was "
         "interrupted goes on where it stopped.",
     ),
@@ -56,10 +65,14 @@ OUTPUT_OPTIONS: Mapping[str, Callable[..., Option]] = {
         "--figure",
         type=Path,
         multiple=True,
+        writes="file",
         help="Also draw the result into a .pdf, .png or .svg file. May be repeated.",
     ),
     "report": own_option(
-        "--report", type=Path, help="Also write a report, an .html file with figures and sortable tables."
+        "--report",
+        type=Path,
+        writes="file",
+        help="Also write a report, an .html file with figures and sortable tables.",
     ),
     "columns": own_option(
         "--columns",
@@ -130,14 +143,20 @@ class Outputs:
         ``draw`` draws the figure of ``--figure``, by default the result's first. The result is printed even
         where a file fails: a full disk loses no result, a closed pipe no file.
         """
-        from bayespool.report.saving import save, save_folder, write_figures
+        from bayespool.report.saving import save_folder, write_figures, write_file
 
         try:
             if self.folder is not None:
                 save_folder(result, self.folder)
             for path in self.output:
                 if not is_standard_output(path):
-                    save(result, path, table=self.table, arrangement=self.arrangement)
+                    write_file(
+                        result,
+                        path,
+                        table=self.table,
+                        arrangement=self.arrangement,
+                        overwrite=bool(stored_value("overwrite")),
+                    )
             if self.figure:
                 first = result.figures()[0].draw if draw is None else draw
                 write_figures(self.figure, first or (lambda: None))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -13,10 +15,11 @@ from bayespool import comparisons, experiments, plots, scoring
 from bayespool.cli.commands import command
 from bayespool.cli.files import RUNS, Files, check_keywords, files_argument, stage_progress
 from bayespool.cli.messages import echo
-from bayespool.cli.parameters import own_option
+from bayespool.cli.parameters import own_option, stored_value
 from bayespool.cli.results import Outputs, is_as_json, print_document
-from bayespool.errors import InputError
+from bayespool.errors import InputError, OutputError
 from bayespool.names import split_list
+from bayespool.tables.files import read_bytes_back
 
 _PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row per run and topic.")}
 
@@ -50,7 +53,10 @@ def score(files: Files, keywords: dict[str, Any], outputs: Outputs, per_topic: b
     own={
         **_PER_TOPIC,
         "write": own_option(
-            "--write", type=Path, help="Only write the example's files (runs, qrels, organizations) there."
+            "--write",
+            type=Path,
+            writes="folder",
+            help="Only write the example's files (runs, qrels, organizations) there.",
         ),
     },
     short="Score two runs of the embedded example, whose truth is known",
@@ -67,11 +73,13 @@ def demo(
 
     example = experiments.simulate_example()
     if write is not None:
-        example.write(write)
+        _write_example(example, write)
+        new, qrels, pool, listed = (
+            shlex.quote(str(write / name)) for name in ("new", "qrels.txt", "pool", "organizations.csv")
+        )
         message = (
-            f"Wrote the example. Try:\n  bayespool score {write}/new --qrels {write}/qrels.txt "
-            f"--pool {write}/pool --organizations {write}/organizations.csv --reading each_its_own "
-            "-m P@10 -m nDCG@10"
+            f"Wrote the example. Try:\n  bayespool score {new} --qrels {qrels} --pool {pool} "
+            f"--organizations {listed} --reading each_its_own -m P@10 -m nDCG@10"
         )
         print_document({}, notes=[message]) if is_as_json() else echo(message, err=False)
         return
@@ -83,6 +91,18 @@ def demo(
     truth = {str(m): dict(example.true_values(m, scores.run_ids)) for m in scores.measures}
     scores = replace(scores, metadata={**scores.metadata, "truth": truth})
     _write(scores, outputs, per_topic=per_topic)
+
+
+def _write_example(example: experiments.Simulation, folder: Path) -> None:
+    """Write the example's files, but not over files of that name with other content."""
+    with TemporaryDirectory() as made:
+        example.write(made)
+        for path in (path for path in Path(made).rglob("*") if path.is_file()):
+            place = folder / path.relative_to(made)
+            is_other = place.exists() and read_bytes_back(place) != path.read_bytes()
+            if is_other and not stored_value("overwrite"):
+                raise OutputError(f"{place}: is there already; name another folder, or --overwrite it")
+    example.write(folder)
 
 
 def _check(outputs: Outputs, keywords: Mapping[str, Any]) -> None:
@@ -115,7 +135,13 @@ def _write(scores: scoring.Scores, outputs: Outputs, *, per_topic: bool) -> None
     first="output",
     own={
         "output": own_option(
-            "--output", "-o", "report", type=Path, help="The .html file to write: report.html."
+            "--output",
+            "-o",
+            "report",
+            type=Path,
+            default=Path("report.html"),
+            writes="file",
+            help="The .html file to write: report.html.",
         )
     },
     short="Write a report of a result, one HTML page",
@@ -124,12 +150,13 @@ def report(files: Files, keywords: dict[str, Any], outputs: Outputs, result: Pat
     """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is
     needed to quote the result. It loads nothing from anywhere.
     """
-    from bayespool.report import read_result
-    from bayespool.report.page import check_report
+    from bayespool import auditing, read_result
+    from bayespool.report.result import Result
 
-    path = outputs.report or Path("report.html")
-    check_report(path)
-    stored = scoring.read_scores(result) if result.suffix == ".nc" else read_result(result)
+    path = outputs.report or Path()
+    stored: Result = scoring.read_scores(result) if result.suffix == ".nc" else read_result(result)
+    if stored.command == "audit" and result.suffix == ".json":
+        stored = auditing.read_audit(result)
     stored.write_report(path)
     if is_as_json():
         print_document({"files": [{"file": str(path)}]})

@@ -97,7 +97,8 @@ def read_exclusion(source: Exclude | None, *, reading: Reading = Reading()) -> E
             names.append("documents with the id of their topic")
         else:
             listed = _read_pairs(part, reading)
-            names.append(str(part) if isinstance(part, str | os.PathLike) else "exclude")
+            text = os.fsdecode(part) if isinstance(part, str | os.PathLike) else "exclude"
+            names.append(text if irds_name(part) else Path(text).name)
             topics = listed.query_id.cast(pa.string())
             pairs.append(pc.binary_join_element_wise(topics, listed.doc_id, _SEPARATOR))
     joined = pa.concat_arrays(pairs) if pairs else pa.array([], pa.string())

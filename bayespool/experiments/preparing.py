@@ -8,6 +8,7 @@ from collections.abc import Callable
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
 from bayespool.experiments.cards import describe_collection
+from bayespool.report.provenance import without_folders
 from bayespool.report.saving import content
 from bayespool.scoring.prepared import PreparedCollection, learn_collection
 from bayespool.tables.files import as_bytes
@@ -67,4 +68,5 @@ def prepare(
     check_count("ranks", ranks)
     prepared = learn_collection(collection, measures, ranks=ranks, keep_draws=keep_draws, report=report)
     card = describe_collection(collection, prepared.measures, graded=graded, n_jobs=n_jobs, report=report)
-    return dataclasses.replace(prepared, card=as_bytes(content(card, ".json")))
+    with without_folders():
+        return dataclasses.replace(prepared, card=as_bytes(content(card, ".json")))

@@ -43,6 +43,7 @@ from bayespool.errors import (
     CacheWarning,
     ExperimentChangedWarning,
     InputError,
+    OutputError,
     WorkerError,
     warn_caller,
 )
@@ -131,9 +132,9 @@ class PartStore:
 
     Its ``description`` names all that the parts depend on.
 
-    Opening removes parts of another experiment or unreadable ones, with an `ExperimentChangedWarning`, and
-    leaves other files alone. Raises `InputError` for a description that is not JSON, `OutputError` where the
-    folder cannot be written or another process works in its parent.
+    Opening removes parts of another experiment, with an `ExperimentChangedWarning`, and leaves all other
+    files alone, unreadable ones too. Raises `InputError` for a description that is not JSON, `OutputError`
+    where the folder is a link or cannot be written, or another process works in its parent.
     """
 
     def __init__(self, folder: Path, description: dict[str, Any]) -> None:
@@ -143,13 +144,16 @@ class PartStore:
         except (TypeError, ValueError) as error:
             hint = "give settings of text, numbers and lists of them, or leave the folder out"
             raise InputError(f"a setting cannot be stored with the results ({error})", hint=hint) from None
+        if folder.is_symlink():
+            raise OutputError(f"{folder}: is a link; remove it, or name another folder")
         make_folder(folder)
         lock(folder.parent)
-        parts = {p: _read(p) for p in sorted(folder.iterdir()) if _NAME.fullmatch(p.name) and p.is_file()}
+        files = [p for p in sorted(folder.iterdir()) if _NAME.fullmatch(p.name) and not p.is_symlink()]
+        parts = {path: _read(path) for path in files if path.is_file()}
         whole = {path: part for path, part in parts.items() if part is not None}
         self._parts = {p: part for p, part in whole.items() if part["description"] == self._description}
         others = [part["description"] for path, part in whole.items() if path not in self._parts]
-        for path in parts.keys() - self._parts.keys():
+        for path in whole.keys() - self._parts.keys():
             remove(path)
         if n_damaged := len(parts) - len(whole):
             message = f"{counted(n_damaged, 'file')} of finished work cannot be read; computing it again"
@@ -182,7 +186,10 @@ class PartStore:
         """
         metadata = {"description": self._description, "identity": identity, "rest": rest}
         metadata["digest"] = _digest(metadata, rows)
-        atomic_write(self._path(name, identity), parquet_bytes(rows, metadata))
+        path = self._path(name, identity)
+        if path.is_symlink():
+            raise OutputError(f"{path}: is a link; remove it, or name another folder")
+        atomic_write(path, parquet_bytes(rows, metadata))
 
     def _path(self, name: str, identity: Any) -> Path:
         digest = hashlib.blake2b(json.dumps(identity).encode(), digest_size=6).hexdigest()

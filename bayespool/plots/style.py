@@ -39,9 +39,9 @@ _LABEL_SIZE, _SMALLEST_LABEL = 8.0, 4.5  # points
 SMALLEST_TEXT = 7.0  # points
 _INCHES_PER_TICK = 0.62  # room for "−0.0025" and a space
 _METADATA: dict[str, dict[str, Any]] = {
-    "pdf": {"CreationDate": None},
-    "png": {"Software": None},
-    "svg": {"Date": None},
+    "pdf": {"CreationDate": None, "Creator": "bayespool"},
+    "png": {"Software": "bayespool"},
+    "svg": {"Date": None, "Creator": "bayespool"},
 }
 
 

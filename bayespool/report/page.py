@@ -18,7 +18,7 @@ from bayespool.names import COMBINED_MODELS
 from bayespool.report.notes import brief_notes, severity
 from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.result import Figure, Result, estimator_entries, estimator_names
-from bayespool.report.saving import check_output
+from bayespool.report.saving import StoredResult, check_output
 from bayespool.tables.files import PathLike, atomic_write
 from bayespool.tables.markup import TextTable, templates, text_table
 
@@ -45,7 +45,7 @@ def write_report(result: Result, path: PathLike) -> None:
     Raises
     ------
     InputError
-        There is no report of such an object.
+        There is no report of such an object, or a result that was read is not as it was written.
     OutputError
         The file cannot be written; an earlier file stays.
 
@@ -63,7 +63,13 @@ def write_report(result: Result, path: PathLike) -> None:
             hint="results of score, compare, reversals, leave_out, budgets and the like have one",
         )
     check_report(path)
-    atomic_write(path, page_html(result))
+    try:
+        text = page_html(result)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        if isinstance(error, InputError) or not isinstance(result, StoredResult):
+            raise
+        raise InputError("the result is not as it was written", hint="run its command again") from None
+    atomic_write(path, text)
 
 
 def check_report(path: PathLike) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import platform
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +17,7 @@ MADE_BY = "made_by"
 """Metadata key for the provenance."""
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "pymc", "nutpie")
+_FOLDERS = re.compile(r"(?<![^=,])(?!irds:)\s*[^=,]*/(?=[^/=,])")
 _command: contextvars.ContextVar[str | None] = contextvars.ContextVar("command", default=None)
 
 
@@ -34,6 +36,24 @@ def command_line(arguments: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         _command.reset(before)
+
+
+@contextlib.contextmanager
+def without_folders() -> Iterator[None]:
+    """Leave folders out of the command in this context: files for others have no paths of one's disk.
+
+    Examples
+    --------
+    >>> with command_line(["score", "/home/me/my.run", "--reading", "order=rank, exclude=../seen.txt"]):
+    ...     with without_folders():
+    ...         made_by()["command"]
+    "bayespool score my.run --reading 'order=rank, exclude=seen.txt'"
+    """
+    command = _command.get() or ""
+    with command_line([_FOLDERS.sub("", word) for word in shlex.split(command)[1:]]):
+        if not command:
+            _command.set(None)
+        yield
 
 
 def made_by() -> dict[str, Any]:

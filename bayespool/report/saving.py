@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from bayespool.tables import csv_text, json_text, read_frame
 from bayespool.tables.citations import CITATIONS, Citation, cite
 from bayespool.tables.files import (
     PathLike,
+    as_bytes,
     atomic_write,
     atomic_write_all,
     digest,
@@ -25,10 +27,12 @@ from bayespool.tables.files import (
     parquet_bytes,
     read_back,
     read_bytes_back,
+    read_metadata,
     remove,
 )
 from bayespool.tables.formatting import some_of
 from bayespool.tables.markup import Arrangement, one_line
+from bayespool.tables.replacing import check_replaceable, output_kind
 from bayespool.tables.table import Table, table_from_json
 
 if TYPE_CHECKING:
@@ -40,7 +44,7 @@ PAPER_FORMATS = (".tex", ".md", ".html")
 FORMATS = (*TABLE_FORMATS, *PAPER_FORMATS)
 """File endings supported for every result."""
 _SETTINGS = "settings.json"
-_ENDINGS = (".csv", ".parquet", ".png", ".svg", ".nc", ".txt")  # of files of a folder
+_COMPLETED = re.compile(r"qrels-\d+\.txt")
 
 
 def check_output(path: Path, formats: Sequence[str] = FORMATS, verb: str = "write") -> None:
@@ -69,8 +73,10 @@ def check_folder(folder: Path, command: str) -> None:
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file; name a folder")
     _check_writable(folder, folder if folder.exists() else folder.parent)
-    other = _earlier_result(folder)[0] or command
-    if other != command:
+    other, _ = _earlier_result(folder)
+    if other is None and read_back(folder / _SETTINGS) != "" and (folder / _SETTINGS).exists():
+        raise OutputError(f"{folder / _SETTINGS}: is not of bayespool; name another folder")
+    if other not in (None, command):
         raise OutputError(f"{folder}: holds the results of {other}; name another folder")
 
 
@@ -113,7 +119,24 @@ def save(
         save_folder(result, place, figures=figures)
         return
     check_output(place, formats)
-    atomic_write(place, content(result, place.suffix, table=table, arrangement=arrangement))
+    write_file(result, place, table=table, arrangement=arrangement)
+
+
+def write_file(
+    result: Result,
+    path: Path,
+    *,
+    table: str | None = None,
+    arrangement: Arrangement | None = None,
+    overwrite: bool = True,
+) -> None:
+    """Write a result to a file; not over one that is no earlier output of its kind, unless ``overwrite``."""
+    text = as_bytes(content(result, path.suffix, table=table, arrangement=arrangement))
+    if path.suffix == ".md":
+        text = f"<!-- bayespool {__version__} -->\n\n".encode() + text
+    if not overwrite:
+        check_replaceable(path, text)
+    atomic_write(path, text)
 
 
 def save_folder(result: Result, folder: Path, *, figures: FigureFormat = "png") -> None:
@@ -124,7 +147,8 @@ def save_folder(result: Result, folder: Path, *, figures: FigureFormat = "png") 
     files: dict[str, bytes | str] = {}
     for table in result.tables():
         files[f"{table.name}.csv"] = csv_text(table.frame)
-        files[f"{table.name}.parquet"] = parquet_bytes(table.frame)
+        mark = {"bayespool": __version__, "experiment": result.command, "table": table.name}
+        files[f"{table.name}.parquet"] = parquet_bytes(table.frame, mark)
     files |= result.files()
     settings = file_metadata(result)
     folder.mkdir(exist_ok=True)
@@ -140,12 +164,32 @@ def _replace(folder: Path, settings: Mapping[str, Any], files: Mapping[str, byte
     digests = {name: digest(files[name]) for name in sorted(files)}
     whole = {**settings, "files": list(digests), "digests": digests}
     text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
-    _, before = _earlier_result(folder)
+    command, (_, before) = str(settings["experiment"]), _earlier_result(folder)
+    for name in (*files, _SETTINGS):
+        if (folder / name).is_symlink():
+            raise OutputError(f"{folder / name}: is a link; remove it, or name another folder")
+    for name in files.keys() - before.keys():
+        is_there = (folder / name).exists() and read_bytes_back(folder / name) != as_bytes(files[name])
+        if is_there and not _is_of_result(folder / name, command):
+            raise OutputError(f"{folder / name}: is of no earlier result; move it, or name another folder")
+    former = [name for name in before.keys() - files.keys() if _is_of_result(folder / name, command)]
     atomic_write_all({folder / name: each for name, each in (*files.items(), (_SETTINGS, text))})
-    for name, former in before.items():
-        content_there = None if name in files else read_bytes_back(folder / name)
-        if content_there is not None and digest(content_there) == former:  # not changed since
+    for name in former:
+        if digest(read_bytes_back(folder / name) or b"") == before[name]:  # not changed since
             remove(folder / name)
+
+
+def _is_of_result(path: Path, command: str) -> bool:
+    """Return whether a file may be of a folder with results of a command, by its name and its content."""
+    content_there = None if path.is_symlink() else read_bytes_back(path)
+    if path.suffix == ".csv":  # whose table is also in a Parquet file
+        return content_there is not None and _is_of_result(path.with_suffix(".parquet"), command)
+    if content_there is None or (path.suffix == ".txt" and not _COMPLETED.fullmatch(path.name)):
+        return False
+    if path.suffix == ".parquet":
+        metadata = read_metadata(content_there) or {}
+        return (metadata.get("experiment"), metadata.get("table")) == (command, path.stem)
+    return output_kind(content_there, path.suffix) is not None
 
 
 def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
@@ -157,15 +201,10 @@ def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
         settings = json.loads(read_back(folder / _SETTINGS) or "")
         command, digests = settings["experiment"], settings.get("digests", {})
         is_result = "bayespool" in settings and isinstance(command, str)
-        files = {name: former for name, former in digests.items() if _is_result_file(name)}
+        files = {name: former for name, former in digests.items() if Path(name).name == name}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None, {}
     return (command, files) if is_result else (None, {})
-
-
-def _is_result_file(name: str) -> bool:
-    """Return whether a file name directly in the folder may belong to a result."""
-    return Path(name).name == name and name.isprintable() and Path(name).suffix in _ENDINGS
 
 
 def check_figures(paths: Iterable[Path]) -> None:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -154,13 +154,13 @@ class ListForAssessors(Result):
     or in .txt, .qrels or .gz, have that format.
     """
 
-    formats = (".txt", ".qrels", ".gz", "")
+    formats: ClassVar[tuple[str, ...]] = (".txt", ".qrels", ".gz", "")
 
     @abstractmethod
     def qrels(self) -> Qrels:
         """Return documents as qrels in judging order, with relevance −1 if unjudged."""
 
-    def to_format(self, suffix: str) -> bytes:
+    def to_format(self, suffix: str) -> bytes | str:
         """Return the list in qrels format, compressed for ``.gz``."""
         return qrels_content(self.qrels(), f"list{suffix}")
 

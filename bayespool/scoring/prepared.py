@@ -33,8 +33,9 @@ from bayespool.scoring.scoring import score
 from bayespool.tables.files import PathLike, digest, parquet_member
 from bayespool.tables.markup import one_line
 
-_FORMAT = 1
+_FORMAT = 2
 _MAX_SIZE = 2048  # MiB, decompressed
+_MAX_MEASURES, _MAX_CUTOFF = 50, 10_000
 _HEAD, _CARD = "prepared.json", "card.json"
 _RESULTS, _DRAWS = "results.parquet", "draws.f8"
 _HINT = "ask for the file again, or make it anew with bayespool prepare"
@@ -209,6 +210,7 @@ class PreparedCollection:
             "draws": [(key, name, part.size) for key, name, part in draws],
             "digests": {name: digest(content) for name, content in members.items()},
         }
+        head["digest"] = head_digest(head)
         head_member = {_HEAD: json.dumps(head, indent=1).encode()}
         write_archive(path, head_member | members, as_is={_DRAWS})  # draws are random digits
 
@@ -225,7 +227,7 @@ def learn_collection(
 
     Parameters are as in `bayespool.prepare`.
     """
-    parsed = parse_measures(measures)
+    parsed = _parse_measures(measures)
     part = pool_alone(collection, ranks)
     learned = {measure for measure in parsed if not describe_excess_levels(part, measure)}
     recorded: dict[str, Recorded] = {}
@@ -268,7 +270,7 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
         recorded = _unpack_results(members[_RESULTS])
         if _DRAWS in members:
             recorded |= _unpack_draws(members[_DRAWS], head["draws"])
-        measures, fingerprint = parse_measures(tuple(map(str, head["measures"]))), str(head["fingerprint"])
+        measures, fingerprint = _parse_measures(tuple(map(str, head["measures"]))), str(head["fingerprint"])
         ranks = None if head["ranks"] is None else int(head["ranks"])
     part = unpack(members, qrels=qrels, path=source)
     if version != __version__:
@@ -282,9 +284,23 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
 
 def read_measures(path: PathLike) -> tuple[str, ...]:
     """Return the names of the measures that a prepared collection was made for."""
-    head = read_archive(Path(path), max_size=_MAX_SIZE, hint=_HINT, only=_HEAD)
-    with member_errors(Path(path)):
-        return tuple(map(str, json.loads(head[_HEAD])["measures"]))
+    source = Path(path)
+    head = _read_head(read_archive(source, max_size=_MAX_SIZE, hint=_HINT, only=_HEAD), source)
+    with member_errors(source):
+        return tuple(map(str, _parse_measures(tuple(map(str, head["measures"])))))
+
+
+def _parse_measures(measures: object) -> tuple[Measure, ...]:
+    """Return measures that a prepared collection may have: these are scored where none is named."""
+    parsed = parse_measures(measures)
+    if len(parsed) > _MAX_MEASURES:
+        hint = "prepare those that are asked for often"
+        raise InputError(f"{len(parsed)} measures, and {_MAX_MEASURES} are prepared at most", hint=hint)
+    for measure in parsed:
+        if measure.cutoff > _MAX_CUTOFF:
+            hint = "ask for it where runs are scored"
+            raise InputError(f"{measure} is not prepared, of more than {_MAX_CUTOFF:,} ranks", hint=hint)
+    return parsed
 
 
 def read_card(path: PathLike) -> StoredResult:
@@ -302,8 +318,18 @@ def _card(content: bytes) -> StoredResult:
 def _read_members(source: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the head of a file and its other members, all of them as they were written."""
     members = read_archive(source, max_size=_MAX_SIZE, hint=_HINT)
+    head = _read_head(members, source)
+    del members[_HEAD]
     with member_errors(source):
-        head = json.loads(members.pop(_HEAD))
+        if {name: digest(content) for name, content in members.items()} != head["digests"]:
+            raise ValueError("members are missing, changed or of another file")
+    return head, members
+
+
+def _read_head(members: Mapping[str, bytes], source: Path) -> dict[str, Any]:
+    """Return the head of a file, as it was written."""
+    with member_errors(source):
+        head: dict[str, Any] = json.loads(members[_HEAD])
         version = str(head["bayespool"])
     if head.get("format") != _FORMAT:
         raise InputError(
@@ -312,9 +338,15 @@ def _read_members(source: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
             hint=f"read it with that version, or make it anew with {__version__}",
         )
     with member_errors(source):
-        if {name: digest(content) for name, content in members.items()} != head["digests"]:
-            raise ValueError("members are missing, changed or of another file")
-    return head, members
+        if head["digest"] != head_digest(head):
+            raise ValueError(f"{_HEAD} was changed")
+    return head
+
+
+def head_digest(head: Mapping[str, Any]) -> str:
+    """Return the digest of a head, but for the digest itself."""
+    rest = {name: value for name, value in head.items() if name != "digest"}
+    return digest(json.dumps(rest, sort_keys=True))
 
 
 def _unpack_draws(member: bytes, index: list[tuple[str, str, int]]) -> dict[str, Recorded]:

@@ -376,6 +376,19 @@ def _too_large_table(most: int) -> InputError:
     return InputError(f"holds more than {most >> 20:,} MiB", hint=hint)
 
 
+def read_metadata(content: bytes) -> dict[str, Any] | None:
+    """Read the metadata alone from `parquet_bytes` output, or return None if it is damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        stored = pq.read_schema(io.BytesIO(content)).metadata or {}
+        metadata = json.loads(stored.get(_METADATA_KEY, b"{}"))
+    except (pa.ArrowException, OSError, ValueError, RecursionError):
+        return None
+    return metadata if isinstance(metadata, dict) else None
+
+
 def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
     """Read columns and metadata from a file by `parquet_bytes`, or return None if it is damaged."""
     content = read_bytes_back(path)

@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# Controls (C0 but for the line feed, DEL, C1), surrogates, other ends of lines, and bidirectional controls.
-_UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# Controls (C0 but for the line feed, DEL, C1), surrogates, other ends of lines, bidirectional controls, and
+# what has no width: joiners, fillers, annotations and tags.
+_UNSAFE = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028-\u202e\u2066-\u2069\u061c\u200b-\u200f\u2060-\u2065"
+    "\u206a-\u206f\u180e\ufeff\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 
 
 def printable(text: str, *, one_line: bool = False) -> str:
-    r"""Escape control and other unsafe characters as ``\x1b``, including line ends if ``one_line``."""
+    r"""Escape control and other unsafe characters as ``\x1b``, including line ends if ``one_line``.
+
+    Examples
+    --------
+    >>> printable("a\u200bb\u202ec\U000e0041")
+    'a\\u200bb\\u202ec\\U000e0041'
+    """
     shown = _UNSAFE.sub(_escaped, text)
     return shown.replace("\n", r"\n") if one_line else shown
 
@@ -36,7 +46,7 @@ def some_of(names: Iterable[object], most: int = 5) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def counted(n: int, noun: str) -> str:

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+from bayespool import __version__
 from bayespool.errors import InputError
 from bayespool.tables.formatting import printable
 
@@ -330,7 +331,7 @@ def html_table(table: TextTable) -> str:
 
 def html_page(title: str, tables: Sequence[TextTable], comments: Sequence[str] = ()) -> str:
     """Return tables as a self-contained HTML page, with comments as lines below them."""
-    return _rendered("page.html", title=title, tables=tables, comments=comments) + "\n"
+    return _rendered("page.html", version=__version__, title=title, tables=tables, comments=comments) + "\n"
 
 
 def _rendered(name: str, **values: Any) -> str:

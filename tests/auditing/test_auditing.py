@@ -16,12 +16,14 @@ import pytest
 from audits import FAST, answers, planned, true_values
 from hypothesis import given, settings, strategies as st
 
-from bayespool import audit, load_example, qrels_from_frame, read_audit
+from bayespool import audit, load_example, qrels_from_frame, read_audit, read_result
 from bayespool.arrays import FloatArray
 from bayespool.auditing import Audit, Urn
+from bayespool.auditing.auditing import document_digest
 from bayespool.auditing.differences import confidence_sequence, uniforms, walk
 from bayespool.collection.scope import select_lines
 from bayespool.errors import InputError, InputWarning
+from bayespool.report.page import page_html
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -199,12 +201,25 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "chance": (lambda d: d["documents"][0].update(chance=0.99), "steps, row 1: probability is"),
     "contribution": (lambda d: d["documents"][0].update(high=0.9), "steps, row 1: "),
     "known": (of_step(9, known=5), "steps, row 1[01]: |digest is"),
-    "a step left out": (lambda d: d["steps"].pop(), DIGEST),
+    "a step left out": (lambda d: d["steps"].pop(), "summary is "),
+    "title": (of_metadata(title="Verified"), "title is Verified, and by seed and judgments Audit"),
+    "sentence": (lambda d: d["metadata"]["summary"].pop(0), r"summary is \['the posterior says"),
+    "note": (lambda d: d["metadata"]["notes"].append("checked by the organizers"), "notes is "),
+    "caption": (lambda d: d["metadata"]["tables"]["steps"].update(caption="x"), "tables is "),
+    "heading": (
+        lambda d: d["metadata"]["tables"]["steps"]["columns"]["lower"].update(label="at least"),
+        "tables is ",
+    ),
+    "version of words": (of_metadata(bayespool="0.0.1", title="Verified"), DIGEST),
+    "something more": (of_metadata(approved=True), "approved is not of an audit"),
+    "a column more": (of_step(0, approved=True), "holds no result"),
+    "a table more": (lambda d: d.update(approvals=[{"by": "x"}]), "holds no result"),
+    "a true number": (of_metadata(is_done=0), "is_done is 0, and by seed and judgments False"),
     "run": (of_metadata(runs=["other"]), "urn_digest is "),
-    "width to stop at": (of_metadata(until=0.5), DIGEST),
+    "width to stop at": (of_metadata(until=0.5), "is_done is False, and by seed and judgments True"),
     "pool": (lambda d: d["metadata"]["pool"].update(depth=99), DIGEST),
     "collection": (of_metadata(fingerprint="0"), DIGEST),
-    "estimator": (lambda d: d["metadata"]["estimator"].update(name="posterior-odds-ratio"), DIGEST),
+    "estimator": (lambda d: d["metadata"]["estimator"].update(name="posterior-odds-ratio"), "citations is "),
     "evidence": (of_metadata(evidence_against_posterior=99.5), "evidence_against_posterior is 99.5, and"),
     "number of judgments": (of_metadata(n_judged=99), "n_judged is 99, and by seed and judgments 12"),
     "an end": (of_metadata(is_done=True), "is_done is True, and by seed and judgments False"),
@@ -214,7 +229,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     ),
     "a step that counts": (of_step(-1, is_judged=True), "is_judged is True, and"),
     "no interval": (lambda d: d["metadata"].pop("interval"), BROKEN),
-    "no number": (of_step(0, lower="low"), BROKEN),
+    "no number": (of_step(0, lower="low"), "steps, row 1: lower is low, and by"),
     "a step of later ones": (of_step(0, known=4), "steps, row 1: known is 4, and by seed and judgments 0"),
     "no seed": (lambda d: d["metadata"].pop("random_seed"), BROKEN),
 }
@@ -229,6 +244,56 @@ def test_every_change_is_found(tmp_path: Path) -> None:
         with pytest.raises(InputError) as refused:
             read_audit(path)
         assert re.search(words, str(refused.value)), what
+
+
+def shown(path: Path) -> str:
+    """What is printed and reported of a certificate."""
+    again = read_audit(path)
+    return f"{again.summary()}{again.to_markdown()}{page_html(again)}"
+
+
+@pytest.mark.parametrize("n", [12, pytest.param(300, marks=pytest.mark.slow)])
+def test_a_flipped_bit_is_refused_or_changes_nothing_that_is_shown(n: int, tmp_path: Path) -> None:
+    path, whole = tmp_path / "audit.json", certificate()[1].encode()
+    path.write_bytes(whole)
+    before, rng, n_refused = shown(path), np.random.default_rng(n), 0
+    for place, bit in zip(rng.integers(len(whole), size=n), rng.integers(8, size=n), strict=True):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << bit
+        path.write_bytes(flipped)
+        try:
+            assert shown(path) == before, f"bit {bit} of byte {place}"
+        except InputError:
+            n_refused += 1
+    assert n_refused > n / 2
+
+
+def test_words_of_another_version_are_not_compared_and_never_shown(tmp_path: Path) -> None:
+    path = tmp_path / "audit.json"
+    document = json.loads(certificate()[1])
+    document["metadata"].update(bayespool="0.0.1", title="Proof", summary=["P@10 of new-b is 0.9"])
+    document["metadata"]["digest"] = document_digest(document)
+    path.write_text(json.dumps(document))
+    with pytest.warns(InputWarning, match="made by bayespool 0.0.1: its numbers are compared, its words are"):
+        assert (read_audit(path).title, "is 0.9" in str(read_audit(path).summary())) == ("Audit", False)
+
+
+def test_a_forger_with_the_right_digest_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "audit.json"
+    document = json.loads(certificate()[1])
+    document["metadata"]["summary"][0] = document["metadata"]["summary"][0].replace("95 %", "99 %")
+    document["metadata"]["digest"] = document_digest(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"summary is .* 99 %.*, and by seed and judgments .* 95 %"):
+        read_audit(path)
+
+
+def test_what_is_read_as_a_result_says_that_it_is_not_verified(tmp_path: Path) -> None:
+    path = tmp_path / "audit.json"
+    path.write_text(certificate()[1])
+    note = "not verified: bayespool audit --verify, or read_audit, checks a certificate (.json)"
+    assert read_result(path).notes()[0] == note
+    assert note not in read_audit(path).notes()
 
 
 RUNS = ("south-1", "north-1", "south-2", "west-1")

@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from commands import everything_in
 from labeled import right_labels, with_judge
 from left_out import FEW, Pairs, stored, tables
 from small import small
@@ -184,6 +185,40 @@ def test_work_goes_on_after_a_cut_or_damage_and_starts_over_with_another_seed(
         found = run(folder=tmp_path, random_seed=2)
     assert not before.items() & kept_in(tmp_path).items()
     assert_same(found, run(random_seed=2))
+
+
+def test_work_in_a_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    """A link named ``folds`` had finished work elsewhere removed."""
+    elsewhere = tmp_path / "elsewhere"
+    left_out(folder=elsewhere)
+    before = everything_in(elsewhere)
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "folds").symlink_to(elsewhere / "folds")
+    with pytest.raises(OutputError, match="folds: is a link; remove it, or name another folder"):
+        left_out(folder=here, random_seed=2)
+    assert everything_in(elsewhere) == before
+
+
+def test_what_is_unreadable_or_a_link_is_left(tmp_path: Path) -> None:
+    folds, mine = tmp_path / "folds", tmp_path / "mine.parquet"
+    folds.mkdir()
+    mine.write_bytes(b"of the user")
+    (folds / "of-the-user-0123456789ab.parquet").write_bytes(b"no table")
+    (folds / "a-link-0123456789ab.parquet").symlink_to(mine)
+    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
+        left_out(folder=tmp_path)
+    assert (folds / "of-the-user-0123456789ab.parquet").read_bytes() == b"no table"
+    assert (mine.read_bytes(), (folds / "a-link-0123456789ab.parquet").is_symlink()) == (b"of the user", True)
+    part = min(path for path in folds.iterdir() if path.is_file() and b"PAR1" in path.read_bytes())
+    part.unlink()
+    part.symlink_to(mine)
+    with (
+        pytest.warns(ExperimentChangedWarning, match="cannot be read"),
+        pytest.raises(OutputError, match="parquet: is a link"),
+    ):
+        left_out(folder=tmp_path)
+    assert mine.read_bytes() == b"of the user"
 
 
 HERE = Path(__file__).parents[1]

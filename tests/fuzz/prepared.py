@@ -21,7 +21,7 @@ from bayespool import prepare
 from bayespool.collection import packing
 from bayespool.collection.archives import member_errors, read_archive, write_archive
 from bayespool.experiments import SimulationSettings, simulate
-from bayespool.scoring.prepared import PreparedCollection, read_prepared
+from bayespool.scoring.prepared import PreparedCollection, head_digest, read_prepared
 from bayespool.tables.files import digest
 
 Members = dict[str, bytes]
@@ -218,6 +218,7 @@ def _make_right(rng: random.Random, members: Members) -> None:
         head = json.loads(members[HEAD])
         if isinstance(head, dict):
             head["digests"] = {name: digest(content) for name, content in members.items() if name != HEAD}
+            head["digest"] = head_digest(head)
             members[HEAD] = json.dumps(head).encode()
 
 

@@ -12,8 +12,11 @@ from typing import Any
 
 from fuzz.engine import Target, mutated, refused
 
+from bayespool import audit, qrels_from_frame, read_audit, read_result
+from bayespool.auditing.auditing import document_digest
 from bayespool.experiments import leave_out, load_example, running as storage
-from bayespool.report import read_result
+from bayespool.report import Result, write_report
+from bayespool.report.page import page_html
 from bayespool.scoring import read_scores, score
 from bayespool.tables import files
 
@@ -192,4 +195,64 @@ def _check_scores(rng: random.Random, folder: Path) -> bool:
     return taken
 
 
-STORED = (Target("folds", _check_folds), Target("folders", _check_folder), Target("scores", _check_scores))
+@cache
+def _certificate() -> tuple[str, str]:
+    """An audit's certificate with judgments in it, and what is shown of it."""
+    planned = audit(load_example(), "new-b", "P@10", budget=6, posterior="posterior-ratio(draws=50)")
+    lines = planned.qrels()
+    judged: dict[str, dict[str, int]] = {}
+    for i, (query_id, doc_id) in enumerate(
+        zip(lines.query_id.to_pylist(), lines.doc_id.to_pylist(), strict=True)
+    ):
+        judged.setdefault(query_id, {})[doc_id] = i % 2
+    path = Path(tempfile.mkdtemp(prefix="bayespool-fuzz-"), "audit.json")
+    planned.continue_with(qrels_from_frame(judged), budget=3).save(path)
+    return path.read_text(), _shown(read_audit(path))
+
+
+def _shown(result: Result) -> str:
+    """What is printed and reported of a result."""
+    return f"{result!r}{result.summary()}{result.to_markdown()}{page_html(result)}"
+
+
+def _check_certificate(rng: random.Random, folder: Path) -> bool:
+    """A certificate that was changed is refused, or shows the same; a forgery ends in no foreign error."""
+    path = folder / "audit.json"
+    path.write_text(_certificate()[0])
+    _forge_json(rng, path)
+    is_forged = rng.random() < 0.6
+    if is_forged:
+        try:
+            document = json.loads(path.read_bytes())
+            document["metadata"]["digest"] = document_digest(document)
+            path.write_text(json.dumps(document))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            is_forged = False
+    shown = ""
+    with refused():
+        shown = _shown(read_audit(path))
+    assert is_forged or shown in ("", _certificate()[1]), "a changed certificate shows something else"
+    return bool(shown)
+
+
+def _check_report(rng: random.Random, folder: Path) -> bool:
+    """A result that was changed is reported, or refused."""
+    path = folder / "changed.json"
+    if rng.random() < 0.5:
+        shutil.copyfile(_kept("scores") / "scores.json", path)
+    else:
+        path.write_text(_certificate()[0])
+    _forge_json(rng, path)
+    with refused():
+        write_report(read_result(path), folder / "report.html")
+        return True
+    return False
+
+
+STORED = (
+    Target("folds", _check_folds),
+    Target("folders", _check_folder),
+    Target("scores", _check_scores),
+    Target("certificate", _check_certificate),
+    Target("report", _check_report),
+)

@@ -22,7 +22,7 @@ from bayespool.collection import Qrels, read_qrels
 from bayespool.errors import InputError
 
 # In all some five seconds; what takes long is given little.
-INPUTS = {"folds": 4, "folders": 3, "scores": 6, "options": 6, "prepared": 20}
+INPUTS = {"folds": 4, "folders": 3, "scores": 6, "options": 6, "prepared": 20, "certificate": 10, "report": 6}
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=[target.name for target in TARGETS])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,7 +23,7 @@ from bayespool.plots import figure_grid
 from bayespool.report.result import Result
 from bayespool.report.saving import check_output, file_metadata, save_folder, write_figures
 from bayespool.scoring import Scores, score
-from bayespool.tables.files import json_value
+from bayespool.tables.files import as_bytes, digest, json_value, parquet_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
@@ -112,11 +113,59 @@ def written(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "settings.json"}
 
 
+def table_files(name: str, command: str = "leave-out") -> dict[str, bytes | str]:
+    """A table as a folder of results has it."""
+    mark = {"bayespool": "0.1", "experiment": command, "table": name}
+    return {f"{name}.csv": "a\n1\n", f"{name}.parquet": parquet_bytes({"a": [1]}, mark)}
+
+
 def test_files_of_an_earlier_result_go_if_they_are_as_they_were(tmp_path: Path) -> None:
-    save_folder(OfFiles(FILES | {"old.csv": "1\n", "edited.csv": "1\n"}), tmp_path)
+    save_folder(OfFiles(FILES | table_files("old") | table_files("edited")), tmp_path)
     (tmp_path / "edited.csv").write_text("2\n")
     save_folder(OfFiles(FILES), tmp_path)
     assert written(tmp_path) == {"runs.csv": b"a,b\n", "mae.png": b"\x89PNG", "edited.csv": b"2\n"}
+
+
+def test_only_files_that_such_a_result_may_have_are_removed(tmp_path: Path) -> None:
+    """Settings that list a file with its right digest were enough to have it removed."""
+    mine: dict[str, bytes | str] = {
+        "mine.csv": "my,own\n",
+        "mine.png": b"\x89PNG of another program",
+        "notes.txt": "1 0 a 1\n",
+        "qrels-2.txt": "a diary\n",
+        "runs.parquet": parquet_bytes({"a": [1]}),
+        **table_files("scores", command="score"),
+    }
+    listed = {name: digest(content) for name, content in mine.items()}
+    for name, content in mine.items():
+        (tmp_path / name).write_bytes(as_bytes(content))
+    settings = {"bayespool": "0.1", "experiment": "leave-out", "digests": listed}
+    (tmp_path / "settings.json").write_text(json.dumps(settings))
+    save_folder(OfFiles(FILES), tmp_path)
+    assert written(tmp_path) == {**{name: as_bytes(each) for name, each in {**mine, **FILES}.items()}}
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "settings.json"])
+def test_no_link_is_written_through(name: str, tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "folder", tmp_path / "mine"
+    folder.mkdir()
+    elsewhere.write_text("")
+    (folder / name).symlink_to(elsewhere)
+    with pytest.raises(OutputError, match=f"{name}: is a link; remove it"):
+        save_folder(OfFiles(FILES), folder)
+    assert (elsewhere.read_text(), (folder / "mae.png").exists()) == ("", False)
+
+
+def test_a_file_of_the_user_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("mine,too\n")
+    with pytest.raises(OutputError, match=r"runs\.csv: is of no earlier result; move it"):
+        save_folder(OfFiles(FILES), tmp_path)
+    assert written(tmp_path) == {"runs.csv": b"mine,too\n"}
+    (tmp_path / "runs.csv").write_text("a,b\n")  # as a call wrote it that was killed before its settings
+    save_folder(OfFiles(FILES), tmp_path)
+    (tmp_path / "settings.json").write_text('{"editor.fontSize": 12}')
+    with pytest.raises(OutputError, match=r"settings\.json: is not of bayespool; name another folder"):
+        save_folder(OfFiles(FILES), tmp_path)
 
 
 FORGED = [
@@ -142,11 +191,16 @@ def test_forged_settings_remove_nothing(tmp_path: Path) -> None:
         (folder / "settings.json").write_text(settings)
         for place in (folder, folder.parent):
             (place / "notes.txt").write_text("mine")
-        save_folder(OfFiles(FILES), folder)
-        kept = {"runs.csv": b"a,b\n", "mae.png": b"\x89PNG", "notes.txt": b"mine"}
+        kept = {"notes.txt": b"mine"}
+        if settings and not settings.startswith('{"bayespool": "1"'):
+            with pytest.raises(OutputError, match="is not of bayespool"):
+                save_folder(OfFiles(FILES), folder)
+        else:
+            save_folder(OfFiles(FILES), folder)
+            kept |= {"runs.csv": b"a,b\n", "mae.png": b"\x89PNG"}
+            assert json.loads((folder / "settings.json").read_text())["files"] == sorted(FILES)
         assert written(folder) == kept, settings[:80]
         assert (folder.parent / "notes.txt").read_text() == "mine"
-        assert json.loads((folder / "settings.json").read_text())["files"] == sorted(FILES)
 
 
 json_values = st.recursive(
@@ -170,5 +224,5 @@ def test_settings_of_any_content_are_harmless(
     try:
         save_folder(OfFiles(FILES), folder)
     except OutputError as error:
-        assert "holds the results of" in str(error)  # noqa: PT017 (either way)
+        assert re.search("holds the results of|is not of bayespool", str(error))  # noqa: PT017 (either way)
     assert (folder / "notes.txt").read_text() == "mine"

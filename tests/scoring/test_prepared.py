@@ -12,11 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bayespool import parse_measure, prepare, read_collection, read_prepared, score
+from bayespool import load_example, parse_measure, prepare, read_collection, read_prepared, score
 from bayespool.collection.archives import read_archive, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, pool_part, unpack
 from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import simulate_example
+from bayespool.report.provenance import command_line
+from bayespool.scoring.prepared import head_digest, read_measures
 from bayespool.tables.files import parquet_member
 
 MEASURES = ("P@10", "nDCG@10")
@@ -215,6 +217,50 @@ def test_files_that_were_changed_are_refused(path, tmp_path):
         read_prepared(changed)
     with pytest.raises(InputError, match="no such file"):
         read_prepared(tmp_path / "none.bayespool")
+
+
+def test_the_head_is_under_a_digest(path, tmp_path):
+    members = read_archive(path, max_size=100, hint="")
+    for change in ({"measures": ["P@1000"]}, {"ranks": 5}, {"fingerprint": "0"}, {"digest": "0"}):
+        head = json.loads(members["prepared.json"]) | change
+        write_archive(tmp_path / "x.bayespool", members | {"prepared.json": json.dumps(head).encode()})
+        for read in (read_prepared, read_measures):
+            with pytest.raises(
+                InputError, match=r"x\.bayespool: not as it was written: prepared\.json was ch"
+            ):
+                read(tmp_path / "x.bayespool")
+
+
+def test_measures_that_a_file_scores_by_default_are_limited(path, tmp_path):
+    members = read_archive(path, max_size=100, hint="")
+    head = json.loads(members["prepared.json"])
+    for names, words in (
+        ([f"P@{k}" for k in range(1, 52)], "51 measures, and 50 are prepared at most"),
+        (["P@1000000"], "P@1000000 is not prepared, of more than 10,000 ranks"),
+    ):
+        head["measures"] = names
+        forged = {"prepared.json": json.dumps(head | {"digest": head_digest(head)}).encode()}
+        write_archive(tmp_path / "x.bayespool", members | forged)
+        with pytest.raises(InputError, match=words):
+            read_measures(tmp_path / "x.bayespool")
+        with pytest.raises(InputError, match=words):
+            prepare(load_example(), names)
+
+
+def test_no_path_of_the_disk_is_in_it(folder, files, tmp_path):
+    """Notes of what was excluded, and the command in the card, had them."""
+    excluded = tmp_path / "seen.txt"
+    excluded.write_text("701 D00102\n")
+    collection = read_collection(**files[0], exclude=excluded)
+    typed = ["prepare", "--qrels", str(files[0]["qrels"]), "--reading", f"exclude={excluded}"]
+    with command_line(typed):
+        prepare(collection, "P@10").save(tmp_path / "x.bayespool")
+    members = read_archive(tmp_path / "x.bayespool", max_size=100, hint="")
+    everything = b"\n".join(members.values())
+    for place in (folder, tmp_path):
+        assert str(place).encode() not in everything
+    assert b"bayespool prepare --qrels qrels.txt --reading exclude=seen.txt" in everything
+    assert b"taken out before anything is scored (seen.txt): " in everything
 
 
 def test_a_bomb_is_refused(tmp_path):
