@@ -16,7 +16,6 @@ from bayespool.cli.parameters import Option, stored_value
 from bayespool.cli.results import is_standard_output
 from bayespool.errors import InputError
 from bayespool.names import PREPARED_SUFFIX
-from bayespool.tables.replacing import check_replaceable
 
 
 class Named(NamedTuple):
@@ -35,6 +34,8 @@ def check_paths(folders: Sequence[str]) -> None:
 
     ``folders`` are parameters of which all files in a folder are read.
     """
+    from bayespool.tables.replacing import check_replaceable
+
     context = click.get_current_context()
     outputs, inputs = list[tuple[Named, str]](), list[Named]()
     read_whole = list[Named]()

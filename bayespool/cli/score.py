@@ -19,7 +19,6 @@ from bayespool.cli.parameters import own_option, stored_value
 from bayespool.cli.results import Outputs, is_as_json, print_document
 from bayespool.errors import InputError, OutputError
 from bayespool.names import split_list
-from bayespool.tables.files import read_bytes_back
 
 _PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row per run and topic.")}
 
@@ -95,11 +94,13 @@ def demo(
 
 def _write_example(example: experiments.Simulation, folder: Path) -> None:
     """Write the example's files, but not over files of that name with other content."""
+    from bayespool.tables.files import read_bytes_back
+
     with TemporaryDirectory() as made:
         example.write(made)
         for path in (path for path in Path(made).rglob("*") if path.is_file()):
             place = folder / path.relative_to(made)
-            is_other = place.exists() and read_bytes_back(place) != path.read_bytes()
+            is_other = place.exists() and read_bytes_back(place) != read_bytes_back(path)
             if is_other and not stored_value("overwrite"):
                 raise OutputError(f"{place}: is there already; name another folder, or --overwrite it")
     example.write(folder)
@@ -150,13 +151,14 @@ def report(files: Files, keywords: dict[str, Any], outputs: Outputs, result: Pat
     """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is
     needed to quote the result. It loads nothing from anywhere.
     """
-    from bayespool import auditing, read_result
-    from bayespool.report.result import Result
+    from bayespool.report import Result, read_result
 
     path = outputs.report or Path()
     stored: Result = scoring.read_scores(result) if result.suffix == ".nc" else read_result(result)
-    if stored.command == "audit" and result.suffix == ".json":
-        stored = auditing.read_audit(result)
+    if stored.command == "audit":
+        from bayespool.auditing.starting import read_audit
+
+        stored = read_audit(result) if result.suffix == ".json" else read_result(result)
     stored.write_report(path)
     if is_as_json():
         print_document({"files": [{"file": str(path)}]})

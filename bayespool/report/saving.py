@@ -96,7 +96,8 @@ def content(
     if suffix in result.formats:
         return result.to_format(suffix)
     if suffix in PAPER_FORMATS:
-        return result.text(suffix, arrangement)
+        mark = f"<!-- bayespool {__version__} -->\n\n" if suffix == ".md" else ""  # others have their own
+        return mark + result.text(suffix, arrangement)
     if suffix == ".json":
         return json_text({each.name: each.frame for each in result.tables()}, file_metadata(result))
     frame = result.table(table).frame
@@ -132,8 +133,6 @@ def write_file(
 ) -> None:
     """Write a result to a file; not over one that is no earlier output of its kind, unless ``overwrite``."""
     text = as_bytes(content(result, path.suffix, table=table, arrangement=arrangement))
-    if path.suffix == ".md":
-        text = f"<!-- bayespool {__version__} -->\n\n".encode() + text
     if not overwrite:
         check_replaceable(path, text)
     atomic_write(path, text)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 # Controls (C0 but for the line feed, DEL, C1), surrogates, other ends of lines, bidirectional controls, and
 # what has no width: joiners, fillers, annotations and tags.
 _UNSAFE = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028-\u202e\u2066-\u2069\u061c\u200b-\u200f\u2060-\u2065"
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b-\u200f\u2060-\u2065\u061c"
     "\u206a-\u206f\u180e\ufeff\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 

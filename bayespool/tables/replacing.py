@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bayespool.errors import OutputError
-from bayespool.tables.files import PathLike, read_bytes_back, read_metadata
+from bayespool.tables.files import PathLike, read_bytes_back, read_frame, read_metadata
 from bayespool.tables.formatting import counted
 
 _MARKS = {
@@ -85,11 +85,8 @@ def _judgments(content: bytes, suffix: str) -> Judged:
     if suffix == ".csv":
         rows = csv.DictReader(io.StringIO(content.decode("utf-8", "replace")))
     elif suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        names = pq.read_schema(io.BytesIO(content)).names
-        read = pq.read_table(io.BytesIO(content), columns=[*_JUDGMENT]) if {*_JUDGMENT} <= {*names} else None
-        rows = () if read is None else read.to_pylist()
+        read = read_frame(content)
+        rows = () if read is None else read[0].to_dict("records")
     elif suffix == ".json" and (document := _document(content)):
         rows = [row for table in document.values() if isinstance(table, list) for row in table]
     else:

@@ -10,6 +10,11 @@ from small import small_simulation
 
 from bayespool.experiments import Simulation, simulate_example
 
+FORMER = (
+    b"run_id,measure,estimator,value,lower,upper,ci_prob,std,distance,new_kind,as_judged,bound_lower,bound_upper,"
+    b"residual,unjudged,note\n"
+)
+
 
 @pytest.fixture(autouse=True)
 def _fits(fits_of_all_tests: None) -> None:
@@ -50,5 +55,5 @@ def small_example(small_files: Path, tmp_path: Path) -> Path:
 
 def _copied(files: Path, folder: Path) -> Path:
     shutil.copytree(files, folder)
-    (folder / "result.csv").write_bytes(b"what stood there\n")
+    (folder / "result.csv").write_bytes(FORMER)
     return folder

@@ -210,8 +210,11 @@ def test_an_audit_is_planned_judged_continued_and_verified(
     assert {line[3] for line in lines} == {"-1"}
 
     fill_in(judge)
-    done = run("audit", "--go-on", certificate, "--judged", judge, "--budget", 2, *outputs)
+    second = ("-o", tmp_path / "audit-2.json", "-o", tmp_path / "judge-2.txt")
+    done = run("audit", "--go-on", certificate, "--judged", judge, "--budget", 2, *second)
     assert done.status == 0, done.err
+    certificate, judge = second[1::2]
+    assert str(tmp_path) not in certificate.read_text()
     after = read_audit(certificate)
     assert (after.n_judged, len(after)) == (5, 7)
     assert done.out.splitlines()[0] == "P@10 of new-b: after each judgment, the newest first"

@@ -189,6 +189,7 @@ def test_collections_that_cannot_be_prepared(files, folder):
 
 def changed_head(members, **values):
     head = json.loads(members["prepared.json"]) | values
+    head["digest"] = head_digest(head)
     return members | {"prepared.json": json.dumps(head).encode()}
 
 
@@ -200,7 +201,7 @@ def test_files_that_were_changed_are_refused(path, tmp_path):
         with pytest.raises(InputError, match=match):
             read_prepared(changed)
 
-    refused(changed_head(members, format=2), "in another format")
+    refused(changed_head(members, format=1), "in another format")
     swapped = members | {
         "documents.parquet": members["rankings.parquet"],
         "rankings.parquet": members["documents.parquet"],

@@ -15,7 +15,10 @@ SHOWN = {
     "a\tb\rc\x7f": r"a\x09b\x0dc\x7f",
     "a\udcff": r"a\udcff",
     "\u202eabc\u2066": r"\u202eabc\u2066",
-    "Müller – 日本 \u200d": "Müller – 日本 \u200d",
+    "Müller – 日本": "Müller – 日本",
+    "a\u200bb\u200dc\ufeff\u2060": r"a\u200bb\u200dc\ufeff\u2060",
+    "\u200fmark\u061c\u200e": r"\u200fmark\u061c\u200e",
+    "tag\U000e0041": r"tag\U000e0041",
     "one\ntwo": "one\ntwo",
 }
 

@@ -112,6 +112,7 @@ MADE: dict[str, Callable[[], Any]] = {
         small(), ["new-a", "new-b"], "P@5", judgments=(), more_topics=(30,), **FEW
     ),
     "Audit": lambda: audit(small(), "new-a", "P@5", budget=2, **FEW),
+    "StoredAudit": lambda: stored(audit(small(), "new-a", "P@5", budget=2, **FEW)),
     "JudgeAudit": lambda: audit_judges(
         {"llm": labels_from_frame({"q": {"a": 1, "b": 0, "c": 1}})}, qrels_from_frame({"q": {"a": 1, "b": 1}})
     ),
