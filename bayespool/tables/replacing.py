@@ -98,9 +98,9 @@ def _judged(row: Any) -> tuple[str, ...]:
     """Return topic, document and relevance of a row, empty for one that is not judged."""
     if not isinstance(row, Mapping) or not {*_JUDGMENT} <= row.keys() or row["relevance"] is None:
         return ()
-    relevance = str(row["relevance"]).strip().removesuffix(".0")
-    is_open = relevance.startswith("-") or relevance in ("", "nan")
-    return () if is_open else (str(row["query_id"]), str(row["doc_id"]), relevance)
+    answer = str(row["relevance"]).strip().removesuffix(".0")
+    is_open = answer.startswith("-") or answer in ("", "nan")
+    return () if is_open else (str(row["query_id"]), str(row["doc_id"]), answer)
 
 
 def _document(content: bytes) -> dict[str, Any]:

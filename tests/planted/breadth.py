@@ -122,8 +122,8 @@ FAULTS = (
     Fault(
         "files that the user changed",
         "report/saving.py",
-        "if content_there is not None and digest(content_there) == former:",
-        "if content_there is not None:",
+        "if digest(read_bytes_back(folder / name) or b) == before[name]:",
+        "if before[name]:",
         "report/test_files.py",
         "a table that the user edited is removed with those of the earlier result",
     ),
@@ -162,8 +162,8 @@ FAULTS = (
     Fault(
         "columns of the terminal alone",
         "cli/results.py",
-        "save(result, path, table=self.table, arrangement=self.arrangement)",
-        "save(result, path, table=self.table)",
+        "                        arrangement=self.arrangement,\n",
+        "",
         "cli/test_results.py",
         "--columns and --sort change nothing in files",
     ),
@@ -210,8 +210,8 @@ FAULTS = (
     Fault(
         "other files of the folder",
         "experiments/running.py",
-        "if _NAME.fullmatch(p.name) and p.is_file()}",
-        "if p.is_file()}",
+        "if _NAME.fullmatch(p.name) and not p.is_symlink()]",
+        "if not p.is_symlink()]",
         "experiments/test_running.py",
         "an experiment removes the user's files from its folder",
     ),
