@@ -122,7 +122,7 @@ FAULTS = (
     Fault(
         "files that the user changed",
         "report/saving.py",
-        "if digest(read_bytes_back(folder / name) or b) == before[name]:",
+        'if digest(read_bytes_back(folder / name) or b"") == before[name]:',
         "if before[name]:",
         "report/test_files.py",
         "a table that the user edited is removed with those of the earlier result",
