@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,18 @@ _CLUSTER = {
 }
 
 
+_LATER = {
+    **_CLUSTER,
+    "later": own_option(
+        "--later",
+        type=Path,
+        metavar="<path>",
+        help="In place of leaving runs out, grade those with more than 5 % of their top n unjudged against "
+        "these later judgments, which leave at most 2 % of it unjudged.",
+    ),
+}
+
+
 _KEEP = {
     **_CLUSTER,
     "keep": own_option(
@@ -127,17 +140,25 @@ def _run(
     "experiments/leaving_out.py:leave_out",
     first="qrels pool organizations measures estimators by collections folder jobs random_seed",
     more="n_clusters run_types types top truth repool_to test posterior judges known_depth pool_strategy "
-    "reading cluster",
-    own=_CLUSTER,
+    "reading later cluster",
+    own=_LATER,
     short="Leave organizations out of the pool and grade every estimator",
 )
-def leave_out(files: Files, keywords: dict[str, Any], outputs: Outputs, **execution: Any) -> None:
+def leave_out(
+    files: Files, keywords: dict[str, Any], outputs: Outputs, later: Path | None = None, **execution: Any
+) -> None:
     """Leave each organization (or run, cluster or type of runs) out of the pool, estimate its runs, and
     compare with the truth.
 
     It tells how biased the collection is, and how good every estimator is on it; of several collections
     (--collection), which estimator is best on how many of them.
+
+    With --later, grade runs with unjudged documents that people judged later.
     """
+    if later is not None:
+        graded = partial(experiments.grade_later, later=later)
+        _run(graded, files, keywords, outputs, parts="closed-holes", label="organizations", **execution)
+        return
     several = len(files.collections) > 1
     function = experiments.leave_out_several if several else experiments.leave_out
     label = f"{keywords.get('by', 'organization')}s left out"

@@ -7,6 +7,7 @@ from .checks import (
     check_models as check_models,
     elpd_frame as elpd_frame,
 )
+from .closed_holes import grade_later as grade_later
 from .design import (
     Design as Design,
     Graded as Graded,

@@ -238,16 +238,23 @@ def interval_columns(
 def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
     """Return the columns of `interval_columns` summarized over an estimator's runs. ``n_open``; over these
     runs ``coverage_…``, ``pit_…`` (see `central_share`) and ``width``; ``crps`` over all; NaN without a
-    value.
+    value. Runs of one organization miss together, so that coverage and PIT are means over organizations;
+    ``coverage_95_se`` is the standard error over these.
     """
     graded = rows[open_]
     posterior = bool(rows["ci_prob"].notna().any())
-    summary: dict[str, Any] = {"n_open": len(graded)}
+    summary: dict[str, Any] = {"n_open": len(graded), "n_organizations": graded["organization"].nunique()}
     for name, level in COVERED.items():
-        hits = graded[name].dropna().astype(bool)
-        summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
+        hits = graded.dropna(subset=name).astype({name: float}).groupby("organization")[name].mean()
+        summary[f"coverage_{level}"] = float(hits.mean())
+        if level == 95:
+            summary["coverage_95_se"] = float(hits.sem())
     for level in COVERAGE_LEVELS:
-        summary[f"pit_{level}"] = central_share(graded["pit_lower"], graded["pit_upper"], level / 100)
+        shares = [
+            central_share(own["pit_lower"], own["pit_upper"], level / 100)
+            for _, own in graded.groupby("organization")
+        ]
+        summary[f"pit_{level}"] = float(np.nanmean(shares)) if np.isfinite(shares).any() else np.nan
     summary["width"] = float((graded["upper"] - graded["lower"]).mean()) if posterior else np.nan
     summary["crps"] = float(rows["crps"].mean()) if posterior else np.nan
     return summary

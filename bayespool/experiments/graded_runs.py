@@ -251,12 +251,14 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
     --------
     >>> plain = {"measure": "P@10", "estimator": "as-judged", "n_runs": 20, "bias": -0.03, "rmse": 0.04}
     >>> best = {"estimator": "ratio", "bias": 0.001, "rmse": 0.01, "coverage_95": 0.95}
+    >>> best |= {"coverage_95_se": 0.02, "n_organizations": 8}
     >>> rows = [plain | {"coverage_95": float("nan")}, plain | best]
     >>> for clause in leave_out_sentence(rows).split(". "):
     ...     print(clause)
     P@10, over 20 runs left out of the pool: as judged a run is underestimated by 0.0300 on average
     ratio comes nearest to the truth (root mean square error 0.0100 against 0.0400 as judged)
-    The 95 % intervals of ratio contain the truth of 95.0 % of the pooled runs with anything unjudged
+    The 95 % intervals of ratio contain the truth of 95.0 ± 2.0 % of the pooled runs with anything unjudged \
+(mean over 8 organizations)
     These were pooled, and left out because they are judged; runs unlike them may fare worse.
     """
     best = min(rows, key=lambda row: (math.isnan(row["rmse"]), row["rmse"]))
@@ -279,9 +281,13 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
     for row in covered[:1]:
         are_pooled = where.endswith("of the pool")
         runs = "the pooled runs" if are_pooled else "the runs"
+        share, error = percent(row["coverage_95"]), row["coverage_95_se"]
+        if error == error:
+            share = f"{100 * row['coverage_95']:.1f} ± {100 * error:.1f} %"
         text += (
-            f" The {level(0.95)} intervals of {row['estimator']} contain the truth of "
-            f"{percent(row['coverage_95'])} of {runs} with anything unjudged{_narrower_clause(row)}."
+            f" The {level(0.95)} intervals of {row['estimator']} contain the truth of {share} of {runs} with "
+            f"anything unjudged (mean over {counted(row['n_organizations'], 'organization')})"
+            f"{_narrower_clause(row)}."
         )
         text += _WHOM * are_pooled
     return text
@@ -292,13 +298,13 @@ def _narrower_clause(row: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> _narrower_clause({"n_open": 53, "coverage_50": 0.264, "coverage_80": 0.75})
+    >>> _narrower_clause({"n_organizations": 53, "coverage_50": 0.264, "coverage_80": 0.75})
     ', those of 50 % of 26.4 % (too narrow)'
     """
     clauses = []
     for name, promised in (("coverage_50", 0.5), ("coverage_80", 0.8)):
         share = row.get(name, promised)
-        by_chance = 2 * math.sqrt(promised * (1 - promised) / max(row.get("n_open", 0), 1))
+        by_chance = 2 * math.sqrt(promised * (1 - promised) / max(row.get("n_organizations", 0), 1))
         if abs(share - promised) > max(by_chance, _FAR_OFF):
             verdict = "narrow" if share < promised else "wide"
             clauses.append(f", those of {level(promised)} of {percent(share)} (too {verdict})")

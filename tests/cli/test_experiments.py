@@ -11,13 +11,20 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from commands import MAIN, Outcome, campaign
 from small import small
 
 from bayespool.errors import NoCollectionError, WorkerError
-from bayespool.experiments import leave_out, leave_out_several, vary_common_topics, vary_pool_width
+from bayespool.experiments import (
+    grade_later,
+    leave_out,
+    leave_out_several,
+    vary_common_topics,
+    vary_pool_width,
+)
 from bayespool.pooling import read_collections
 
 Run = Callable[..., Outcome]
@@ -115,6 +122,24 @@ def test_more_jobs_than_cores_are_told(run: Run, small_files: Path) -> None:
     for jobs, is_told in ((n + 1, True), (n, False), (-1, False)):
         done = run("leave-out", *campaign(small_files), "--qrels", "/no/file", "--jobs", jobs)
         assert (done.status, told in done.err) == (1, is_told)
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
+def test_later_judgments_grade_runs_with_holes(run: Run, small_files: Path, tmp_path: Path) -> None:
+    qrels, first, output = small_files / "qrels.txt", tmp_path / "first.txt", tmp_path / "result"
+    gone = small().unpool(organization="west")
+    judged = {(gone.query_ids[gone.pair_topic[p]], gone.doc_id(p)) for p in np.flatnonzero(gone.judged)}
+    lines = qrels.read_text().splitlines()
+    first.write_text("\n".join(line for line in lines if (line.split()[0], line.split()[2]) in judged))
+    files = ["--qrels", first, "--pool", small_files / "pool", "--later", qrels]
+    files += ["--organizations", small_files / "organizations.csv", "--jobs", 1, "-o", output]
+    done = run("leave-out", *files, "--estimators", "as-judged,background")
+    assert done.status == 0, done.err
+    expected = grade_later(gone, qrels, estimators=["as-judged", "background"]).to_frame("summary")
+    written = pd.read_parquet(output / "summary.parquet")
+    pd.testing.assert_frame_equal(written, expected)
+    assert "with holes that were closed later" in done.out
+    assert list((output / "closed-holes").glob("*.parquet"))
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")

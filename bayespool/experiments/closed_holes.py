@@ -1,0 +1,162 @@
+"""Runs with holes that people closed later: estimates from the first judgments, graded against later ones."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayespool.arrays import BoolArray
+from bayespool.collection import Collection, Judgments, gather_qrels
+from bayespool.collection.contents import expect_collection
+from bayespool.collection.judges import find_pairs
+from bayespool.collection.records import relevance_codes
+from bayespool.errors import InputError
+from bayespool.evidence import score_bounds
+from bayespool.experiments.design import Design, Part, contributors
+from bayespool.experiments.graded_runs import DesignResult, result_fields, run_table, total_seconds
+from bayespool.experiments.settings import DesignSettings
+from bayespool.names import Estimand
+from bayespool.tables.formatting import counted, percent
+
+if TYPE_CHECKING:
+    from bayespool.posterior import PosteriorEstimator
+
+LEAST_UNJUDGED, MOST_UNJUDGED = 0.05, 0.02
+"""Share of a graded run's top n that is unjudged: more than the first at first, at most the second later."""
+
+
+@dataclass(frozen=True)
+class ClosedHoles(Design):
+    """Experiment that scores runs by the first judgments, with later ones as the truth."""
+
+    first: BoolArray  # documents judged at first, shape (pair,)
+
+    name: ClassVar[str] = "closed-holes"
+    parts_name: ClassVar[str] = "organizations"
+
+    def parts(self, collection: Collection, settings: DesignSettings) -> Iterator[Part]:
+        """Yield a part for each organization of runs whose holes were closed."""
+        runs = closed_runs(self._at_first(collection), collection, max(m.cutoff for m in settings.measures))
+        for name, run_ids in contributors(collection, "organization", runs).items():
+            columns = (("fold", name),)
+            yield Part(
+                name=name,
+                run_ids=run_ids,
+                pool_run_ids=collection.pooled_run_ids,
+                measures=settings.measures,
+                columns=columns,
+            )
+
+    def conceal(self, collection: Collection, part: Part, settings: DesignSettings) -> Collection:
+        """Return the collection as it was judged at first."""
+        return self._at_first(collection)
+
+    def describe(self, settings: DesignSettings) -> dict[str, Any]:
+        """Return the settings with a digest of what was judged at first."""
+        first = hashlib.blake2b(np.packbits(self.first).tobytes(), digest_size=8).hexdigest()
+        return super().describe(settings) | {"judged at first": first}
+
+    def _at_first(self, collection: Collection) -> Collection:
+        return collection.without_judgments(~self.first)
+
+
+def closed_runs(first: Collection, later: Collection, cutoff: int) -> tuple[str, ...]:
+    """Return the runs with holes in their top ``cutoff`` at first that later judgments closed."""
+    from bayespool.measures import Precision
+
+    runs, measure = first.run_ids, Precision(cutoff)
+    share, left = (score_bounds(of, runs, measure).unjudged_share for of in (first, later))
+    closed = (share > LEAST_UNJUDGED) & (left <= MOST_UNJUDGED)
+    return tuple(run for run, is_closed in zip(runs, closed, strict=True) if is_closed)
+
+
+class ClosedHolesResult(DesignResult):
+    """Result of `grade_later`."""
+
+    title = "Runs with holes that people closed later"
+    _where = " with holes that were closed later"
+
+    def _runs_clause(self, measure: str, n_runs: int) -> str:
+        return f"{counted(n_runs, 'run')}{self._where}"
+
+
+def grade_later(
+    collection: Collection,
+    later: Judgments,
+    measures: object = "P@10",
+    *,
+    estimators: object = "all",
+    posterior: str | PosteriorEstimator | None = None,
+    estimand: Estimand = "complete",
+    ci_prob: float | None = None,
+    random_seed: int = 1,
+    folder: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> DesignResult:
+    """Grade estimates of runs with unjudged documents against judgments that people made later.
+
+    Runs with more than 5 % of their top n unjudged, of which later judgments leave at most 2 %, are scored
+    as newcomers: they are not in the pool, and the judgments of their documents stay. n is the deepest
+    cutoff of the measures.
+
+    Parameters
+    ----------
+    collection : Collection
+        With the first judgments and a known pool.
+    later : Judgments
+        Judgments that include further documents. Documents judged at first keep their first relevance.
+    measures, estimators, posterior, ci_prob, random_seed, folder, n_jobs, progress : optional
+        As in `bayespool.leave_out`.
+    estimand : {"complete", "pooled"}, default "complete"
+
+    Returns
+    -------
+    DesignResult
+        With a part for each organization.
+
+    Raises
+    ------
+    InputError
+        No pool, or no run with holes that later judgments closed.
+    """
+    settings = DesignSettings.parse(locals())
+    expect_collection(collection)
+    cutoff = max(measure.cutoff for measure in settings.measures)
+    truth = _with_later(collection, later)
+    runs = closed_runs(collection, truth, cutoff)
+    if not runs:
+        shares = f"more than {percent(LEAST_UNJUDGED)} of the top {cutoff} unjudged at first and at most "
+        shares += f"{percent(MOST_UNJUDGED)} later"
+        raise InputError(f"no run has {shares}", hint="ask for a measure of fewer ranks")
+    pooled = truth.pooled.copy()
+    pooled[truth.run_index(runs)] = False
+    if not pooled.any():
+        raise InputError("no pooled run is left to learn from", hint="give the campaign's runs as the pool")
+    truth = truth.with_pool(pooled, truth.pool)
+    design = ClosedHoles(collection.judged)
+    parts = tuple(design.parts(truth, settings))
+    results = design.run(truth, parts, settings, folder=folder, n_jobs=n_jobs, progress=progress)
+    return ClosedHolesResult(
+        **result_fields(collection, truth, settings, results),
+        design=design.name,
+        seconds=total_seconds(results),
+        _rows=run_table(truth, settings, results, {"fold": [part.name for part in parts]}),
+    )
+
+
+def _with_later(collection: Collection, later: Judgments) -> Collection:
+    """Return the collection with later judgments of documents that were unjudged at first."""
+    qrels = gather_qrels(later)
+    pair = find_pairs(collection, qrels.query_id, qrels.doc_id)
+    codes, _ = relevance_codes(qrels.relevance, collection.negatives.meaning)
+    known = (pair >= 0) & (codes >= 0)
+    known[known] &= ~collection.judged[pair[known]]
+    relevance = collection.relevance.copy()
+    relevance[pair[known]] = codes[known]
+    return replace(collection, relevance=relevance)

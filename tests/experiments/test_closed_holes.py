@@ -1,0 +1,59 @@
+"""Runs with holes that people closed later, graded against the later judgments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bayespool import Collection, parse_measure
+from bayespool.corrections import Interpolated
+from bayespool.errors import InputError
+from bayespool.evidence import score_bounds
+from bayespool.experiments import grade_later, load_example
+
+
+def judged_at_first() -> tuple[Collection, dict[str, dict[str, int]]]:
+    """The example without judgments of the organization west, whose runs keep their other judgments."""
+    example = load_example()
+    first = example.unpool(organization="west")
+    gone = np.flatnonzero(example.judged & ~first.judged)
+    topics = example.pair_topic[gone]
+    later: dict[str, dict[str, int]] = {}
+    for pair, topic in zip(gone.tolist(), topics.tolist(), strict=True):
+        later.setdefault(example.query_ids[topic], {})[example.doc_id(pair)] = int(example.relevance[pair])
+    return first, later
+
+
+def test_later_judgments_are_the_truth_and_nothing_that_estimators_see() -> None:
+    first, later = judged_at_first()
+    graded = grade_later(first, later, "P@10", estimators=["as-judged", "interpolated"])
+    runs = graded.to_frame("runs")
+    assert set(runs["organization"]) == {"west"}
+    example = load_example()
+    by_run = runs[runs["estimator"] == "interpolated"].set_index("run_id")
+    truth = score_bounds(example, tuple(by_run.index), parse_measure("P@10")).low.means()
+    (now,) = Interpolated().estimate(first, by_run.index.tolist(), parse_measure("P@10"))
+    assert by_run["truth"].tolist() == pytest.approx(truth.tolist())
+    assert by_run["value"].tolist() == pytest.approx(now.value.tolist())
+    (one,) = graded.to_frame("summary").query("estimator == 'as-judged'").to_dict("records")
+    assert one["bias"] == pytest.approx(-one["mae"])
+    assert one["n_organizations"] == 1
+
+
+def test_a_judgment_that_was_there_at_first_is_not_replaced() -> None:
+    first, later = judged_at_first()
+    pair = int(np.flatnonzero(first.judged & (first.relevance == 0))[0])
+    topic = first.query_ids[int(first.pair_topic[pair])]
+    changed = {q: dict(documents) for q, documents in later.items()}
+    changed.setdefault(topic, {})[first.doc_id(pair)] = 1
+    values = [
+        grade_later(first, of, estimators="as-judged").to_frame("runs")["truth"] for of in (later, changed)
+    ]
+    assert values[0].tolist() == values[1].tolist()
+
+
+def test_runs_without_closed_holes_are_refused() -> None:
+    first, later = judged_at_first()
+    some = dict(list(later.items())[:2])
+    with pytest.raises(InputError, match=r"no run has more than 5\.0 % of the top 10 unjudged at first"):
+        grade_later(first, some, estimators="as-judged")
