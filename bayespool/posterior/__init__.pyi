@@ -28,6 +28,5 @@ from .mixtures import (
     stacking_weights as stacking_weights,
 )
 from .preparation import PreparedModel as PreparedModel, ScoringProblem as ScoringProblem
-from .selection import find_selection as find_selection
 from .thresholds import Threshold as Threshold
 from .unknowns import Unknowns as Unknowns, find_unknowns as find_unknowns

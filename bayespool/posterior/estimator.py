@@ -37,6 +37,7 @@ from bayespool.posterior.fitting import fit_threshold, learn_threshold
 from bayespool.posterior.lots import fit_lots
 from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.notes import draw_notes, run_notes
+from bayespool.posterior.partial_pool import partial_pool_shift
 from bayespool.posterior.preparation import (
     ADAPTIVE_POOL_SHIFT_PRIOR,
     FALLBACK_MODEL,
@@ -50,7 +51,6 @@ from bayespool.posterior.preparation import (
     recorded_work,
     work_on,
 )
-from bayespool.posterior.selection import learn_shift, learn_unexplained
 from bayespool.posterior.thresholds import (
     Threshold,
     describe_excess_levels,
@@ -253,8 +253,6 @@ class PosteriorEstimator:
                     continue
                 kinds = shared.changed("kinds", part, with_kinds) if self.model == "combined" else None
                 learn_threshold(problem, *learning, kinds, keep_draws=keep_draws)
-                if not threshold.given and self.shift is None and self._shift_prior(part) is None:
-                    learn_unexplained(problem, *learning, keep_draws=keep_draws)
         return shared.recorded
 
     def build_engine(self) -> Engine:
@@ -319,7 +317,7 @@ class PosteriorEstimator:
             distance = distance_from_pool(collection, targets, **problems[0].threshold.levels)
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
         kinds = shared.changed("kinds", collection, with_kinds) if may_be_new else None
-        shift = self._shift(problems[0], engine) if len(unknowns) else np.zeros(0)
+        shift = self._shift(problems[0]) if len(unknowns) else np.zeros(0)
         for problem in problems if len(unknowns) else ():
             below = posteriors[-1] if posteriors else None
             posterior, shares = fit_threshold(
@@ -366,7 +364,7 @@ class PosteriorEstimator:
             lots=lots,
         )
 
-    def _shift(self, problem: ScoringProblem, engine: Engine) -> FloatArray:
+    def _shift(self, problem: ScoringProblem) -> FloatArray:
         """Draw the log-odds shift for unjudged documents at the first threshold, shape (draw, run)."""
         from bayespool.models.priors import draw_prior, parse_prior
 
@@ -374,12 +372,10 @@ class PosteriorEstimator:
         shape = self.draws * self.chains, len(index)
         if self.shift is not None:
             return np.full(shape, self.shift)
-        prior = self._shift_prior(collection)
+        prior, rng = self._shift_prior(collection), np.random.default_rng(key_of(self.random_seed, SHIFT))
         if prior is None:
-            models = self._models(problem)
-            drawn = learn_shift(problem, models, engine, self.priors, shape[0], self.random_seed)
+            drawn = partial_pool_shift(problem, shape[0], rng)
         else:
-            rng = np.random.default_rng(key_of(self.random_seed, SHIFT))
             drawn = draw_prior(parse_prior(prior), shape[0], rng)
         if drawn is None:
             return np.zeros(shape)
@@ -388,7 +384,7 @@ class PosteriorEstimator:
         return drawn[:, None] * ~has_own
 
     def _shift_prior(self, collection: Collection) -> str | None:
-        """Return the prior for the log-odds shift, or None if the shift is fixed or learned."""
+        """Return the prior for the log-odds shift, or None if it is fixed or follows from the pool."""
         looks = collection.pool.looks_at_judgments and self.shift is None
         return self.priors.get(SHIFT, ADAPTIVE_POOL_SHIFT_PRIOR if looks else None)
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from unexplained import with_found
 
 from bayespool.experiments import simulate_example
 from bayespool.posterior import PosteriorEstimator
 from research.rounds.judging import judge_in_rounds
-from research.rounds.unexplained import predict_unexplained
 
 EXAMPLE = simulate_example()
 QUICK = PosteriorEstimator(model="ratio", draws=200, chains=2)
@@ -34,15 +32,3 @@ def test_rounds_end_where_nothing_is_unjudged() -> None:
     )
     assert frame["width"].iloc[1:].tolist() == [0]
     assert frame["value"].iloc[1] == pytest.approx(EXAMPLE.true_values("P@10")["new-a"])
-
-
-@pytest.mark.parametrize("chances", [(0.4, 0.4), (0.8, 0.2)])
-def test_documents_that_were_looked_for_show(chances: tuple[float, float]) -> None:
-    """The interval holds the shares of the relevant and the nonrelevant left over one another."""
-    posterior = PosteriorEstimator(draws=250, chains=2)
-    frame = predict_unexplained(with_found(*chances), posterior, ["P@20"])
-    whole = frame[(frame["first"] == 1) & (frame["last"] == 20)]
-    assert whole["runs"].tolist() == ["pooled", "other"]
-    truth = np.log((1 - chances[0]) / (1 - chances[1]))
-    assert ((whole["shift_lower"] < truth) & (truth < whole["shift_upper"])).all()
-    assert whole["depends_on_relevance"].iloc[0] == (chances[0] != chances[1])

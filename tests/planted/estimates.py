@@ -361,19 +361,11 @@ FAULTS = (
     ),
     Fault(
         "judgments of one's own as found ones",
-        "posterior/selection.py",
+        "posterior/partial_pool.py",
         "np.asarray(collection.judged & ~collection.in_pool() & ~collection.is_own)",
         "np.asarray(collection.judged & ~collection.in_pool())",
-        "posterior/test_selection.py",
-        "the shift is learned from the user's own judgments",
-    ),
-    Fault(
-        "too many still relevant",
-        "posterior/selection.py",
-        "left = (p - judged_and_relevant(p, judged, ratio[:, None])) / (1 - judged)",
-        "left = p - judged_and_relevant(p, judged, ratio[:, None])",
-        "posterior/test_selection.py",
-        "the shift between found and other documents is overstated",
+        "posterior/test_partial_pool.py",
+        "the user's own judgments count as those of missing runs",
     ),
     Fault(
         "documents of one organization like all others",
