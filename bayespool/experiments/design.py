@@ -245,10 +245,13 @@ def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
     posterior = bool(rows["ci_prob"].notna().any())
     summary: dict[str, Any] = {"n_open": len(graded), "n_organizations": graded["organization"].nunique()}
     for name, level in COVERED.items():
-        hits = graded.dropna(subset=name).astype({name: float}).groupby("organization")[name].mean()
-        summary[f"coverage_{level}"] = float(hits.mean())
+        hits = graded.dropna(subset=name).astype({name: float})
+        of_organizations = hits.groupby("organization")[name].mean().to_numpy()
+        n = len(of_organizations)
+        summary[f"coverage_{level}"] = float(of_organizations.mean()) if n else np.nan
         if level == 95:
-            summary["coverage_95_se"] = float(hits.sem())
+            error = float(of_organizations.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
+            summary["coverage_95_se"] = error
     for level in COVERAGE_LEVELS:
         shares = [
             central_share(own["pit_lower"], own["pit_upper"], level / 100)
