@@ -26,7 +26,7 @@ from bayespool.tables.formatting import counted, percent
 if TYPE_CHECKING:
     from bayespool.posterior import PosteriorEstimator
 
-LEAST_UNJUDGED, MOST_UNJUDGED = 0.05, 0.02
+HOLES_AT_FIRST, HOLES_LATER = 0.05, 0.02
 """Share of a graded run's top n that is unjudged: more than the first at first, at most the second later."""
 
 
@@ -71,7 +71,7 @@ def closed_runs(first: Collection, later: Collection, cutoff: int) -> tuple[str,
 
     runs, measure = first.run_ids, Precision(cutoff)
     share, left = (score_bounds(of, runs, measure).unjudged_share for of in (first, later))
-    closed = (share > LEAST_UNJUDGED) & (left <= MOST_UNJUDGED)
+    closed = (share > HOLES_AT_FIRST) & (left <= HOLES_LATER)
     return tuple(run for run, is_closed in zip(runs, closed, strict=True) if is_closed)
 
 
@@ -131,8 +131,8 @@ def grade_later(
     truth = _with_later(collection, later)
     runs = closed_runs(collection, truth, cutoff)
     if not runs:
-        shares = f"more than {percent(LEAST_UNJUDGED)} of the top {cutoff} unjudged at first and at most "
-        shares += f"{percent(MOST_UNJUDGED)} later"
+        shares = f"more than {percent(HOLES_AT_FIRST)} of the top {cutoff} unjudged at first and at most "
+        shares += f"{percent(HOLES_LATER)} later"
         raise InputError(f"no run has {shares}", hint="ask for a measure of fewer ranks")
     pooled = truth.pooled.copy()
     pooled[truth.run_index(runs)] = False

@@ -150,12 +150,24 @@ def test_means_and_standard_errors_have_the_denominator_of_the_scores() -> None:
 
 def test_summary_is_over_runs_with_something_unjudged() -> None:
     rows = columns(DRAWS, [3, 5, 3], [True, True, False])
+    rows["organization"] = ["one", "two", "two"]
     summary = interval_summary(rows, pd.Series([True, True, False]))
-    assert summary["n_open"] == 2
-    assert summary["coverage_95"] == 0.5
+    assert (summary["n_open"], summary["n_organizations"]) == (2, 2)
+    assert (summary["coverage_95"], summary["coverage_95_se"]) == (0.5, 0.5)
     assert summary["pit_95"] == 0.5
     assert summary["width"] == pytest.approx(0.2)
     assert summary["crps"] == pytest.approx(rows["crps"].mean())
+
+
+def test_coverage_and_pit_are_means_over_organizations() -> None:
+    """One organization's run holds, and none of the other's two: a share of ½, not of ⅓."""
+    rows = columns(DRAWS, [3, 5, 5], [True] * 3)
+    rows["organization"] = ["one", "two", "two"]
+    summary = interval_summary(rows, pd.Series([True] * 3))
+    assert (summary["coverage_95"], summary["pit_95"]) == (0.5, 0.5)
+    alone = interval_summary(rows[1:], pd.Series([True] * 2, index=rows.index[1:]))
+    assert alone["coverage_95"] == 0
+    assert np.isnan(alone["coverage_95_se"])
 
 
 QUICK = Laplace(draws=20, chains=2)

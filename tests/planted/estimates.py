@@ -252,7 +252,7 @@ FAULTS = (
         "posterior/fitting.py",
         "np.random.SeedSequence([random_seed, depth, problem.threshold.above_floor])",
         "np.random.SeedSequence([depth, problem.threshold.above_floor])",
-        "posterior/test_selection.py",
+        "posterior/test_partial_pool.py",
         "another seed gives the same fit, and Monte-Carlo error is not seen",
     ),
     Fault(

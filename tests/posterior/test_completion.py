@@ -229,7 +229,7 @@ def test_observed_answers_teach_what_the_organization_is_worth() -> None:
 NAMES = (
     "P(rel=2)@10", "Success(rel=3)@5", "RR@30", "R@30", "AP@30", "AP(rel=2)@30", "nDCG@10", "DCG@10",
     "nDCG(dcg='exp-log2')@30", "nDCG(ideal='judged')@10", "nDCG(ideal='shared')@10", "SDCG(max_rel=3)@10",
-    "RBP(p=0.8)@10", "ERR@10", "INST@10", "AntiP@10", "Judged@10",
+    "RBP(p=0.8)@10", "ERR@10", "INST@10", "AntiP@10", "Judged@10", "ContextPrecision@10",
 )  # fmt: skip
 
 
