@@ -70,9 +70,10 @@ def p_value(p: float) -> str:
     return "< 0.0001" if p < 0.00005 else number(p)
 
 
-def percent(x: float) -> str:
-    """Return a share as a percentage, such as ``50.0 %``, or a dash for NaN."""
-    return "–" if x != x else f"{100 * x:.1f} %"
+def percent(x: float, error: float = float("nan")) -> str:
+    """Return a share as a percentage, such as ``50.0 %`` or with its error ``50.0 ± 1.0 %``; a dash for NaN."""
+    around = f" ± {100 * error:.1f}" if error == error else ""
+    return "–" if x != x else f"{100 * x:.1f}{around} %"
 
 
 def difference(x: float, digits: int = 4) -> str:
