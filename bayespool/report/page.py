@@ -62,10 +62,13 @@ def write_report(result: Result, path: PathLike) -> None:
             f"no report can be made of a {type(result).__name__}",
             hint="results of score, compare, reversals, leave_out, budgets and the like have one",
         )
+    from jinja2 import TemplateError
+
     check_report(path)
+    broken = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
     try:
         text = page_html(result)
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except (*broken, TemplateError) as error:
         if isinstance(error, InputError) or not isinstance(result, StoredResult):
             raise
         raise InputError("the result is not as it was written", hint="run its command again") from None

@@ -229,11 +229,15 @@ def test_an_audit_is_planned_judged_continued_and_verified(
     assert b"<svg" in (tmp_path / "audit.svg").read_bytes()
     assert (done.status, f"verified: {certificate}" in done.err) == (0, True)
 
+    page = tmp_path / "report.html"
+    assert run("report", certificate, "-o", page).status == 0
+    assert "guaranteed at 95 % by 5 judgments" in page.read_text()
     document = json.loads(certificate.read_text())
     document["steps"][2]["probability"] = 0.5
     certificate.write_text(json.dumps(document))
-    for asked in (("--verify", certificate), ("--go-on", certificate, "--judged", judge)):
-        done = run("audit", *asked)
+    asked_of_changed = [["audit", "--verify", certificate], ["report", certificate, "-o", page]]
+    for asked in (*asked_of_changed, ["audit", "--go-on", certificate, "--judged", judge]):
+        done = run(*asked)
         assert done.status == 1
         assert "steps, row 3: probability is 0.5" in done.err
         assert "the file was changed after the audit" in done.err

@@ -21,7 +21,7 @@ import bayespool
 from bayespool import __version__, score
 from bayespool.errors import InputError, OutputError
 from bayespool.names import describe_estimator
-from bayespool.report import versions, write_report
+from bayespool.report import StoredResult, versions, write_report
 from bayespool.report.page import _making, page_html
 from bayespool.report.provenance import MADE_BY, command_line, made_by, with_provenance
 from bayespool.report.result import Result
@@ -120,3 +120,14 @@ def test_the_command_is_as_it_was_typed() -> None:
     found = versions()
     assert (found["bayespool"], found["numpy"]) == (__version__, np.__version__)
     assert found["python"] == platform.python_version()
+
+
+@pytest.mark.parametrize(
+    "estimators", [[{"name": "posterior-ratio", "engine": "laplace"}], [{"engine": 1}], [["x"], {}]]
+)
+def test_a_result_that_was_changed_is_no_report(estimators: list[Any], tmp_path: Path) -> None:
+    """A template that lacked a setting, and a name that was a number, ended in their own errors."""
+    changed = StoredResult("score", "Scores", {"estimators": estimators})
+    with pytest.raises(InputError, match="the result is not as it was written; run its command again"):
+        write_report(changed, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
