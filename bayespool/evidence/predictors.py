@@ -23,6 +23,7 @@ from bayespool.evidence.pooled_ranks import pooled_ranks, rank_gains
 _ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
 _NEIGHBOR_DEPTH = 100  # ranks
 _FULL_DEPTH = 1000  # ranks whose matrix takes 8 MB, however short the runs are
+_LEAST_SPREAD = 1e-9  # standard deviation below which runs are alike
 _TOP_DEPTH_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
 
 
@@ -484,7 +485,44 @@ def _log_rate(documents: DocumentContext) -> FloatArray:
     "30, as deep as the pool",
 )
 def _log_pooled_runs(documents: DocumentContext) -> FloatArray:
+    return np.log1p(_count_pooled_runs(documents))[documents.pair]
+
+
+def _count_pooled_runs(documents: DocumentContext) -> IndexArray:
+    """Return the number of pooled runs that have each document in their top, shape (pair,)."""
     collection = documents.collection
     pair = collection.document[collection.pooled, :, : documents.top]
-    n_runs = np.bincount(pair[pair >= 0], minlength=len(collection.relevance))
-    return np.log1p(n_runs)[documents.pair]
+    return np.bincount(pair[pair >= 0], minlength=len(collection.relevance))
+
+
+@_predictor(
+    "document",
+    "mean over the pooled runs that rank the document in their top 10 to 30, with weights "
+    r"$1/\log_2(1 + \text{rank})$, of what the run's mean `log_pooled_runs` there is in standard deviations "
+    "over runs; that of its own run where no pooled one does",
+)
+def _company_consensus(documents: DocumentContext) -> FloatArray:
+    document = documents.collection.document[:, :, : documents.top]
+    log_runs = np.log1p(_count_pooled_runs(documents))[document]
+    return company_means(documents, np.where(document >= 0, log_runs, np.nan))
+
+
+def company_means(documents: DocumentContext, values: FloatArray) -> FloatArray:
+    """Return the mean quality of the pooled runs that have each document in their top, shape (document,).
+
+    The quality of a run is the mean of ``values`` at its top ranks, of shape (run, topic, rank) and NaN where
+    there is none, in standard deviations over pooled runs.
+    """
+    collection, there = documents.collection, ~np.isnan(values)
+    pooled, n = np.flatnonzero(collection.pooled), there.sum(axis=(1, 2))
+    mean = np.where(there, values, 0.0).sum(axis=(1, 2)) / np.maximum(n, 1)
+    known = mean[pooled][n[pooled] > 0]
+    center, unit = (known.mean(), known.std()) if len(known) else (0.0, 0.0)
+    quality = np.where((n > 0) & (unit > _LEAST_SPREAD), (mean - center) / max(unit, _LEAST_SPREAD), 0.0)
+    document = collection.document[pooled, :, : documents.top]
+    weight = np.broadcast_to(1 / np.log2(2 + np.arange(document.shape[2])), document.shape)
+    total, summed = (
+        np.bincount(document[document >= 0], w[document >= 0], len(collection.relevance))[documents.pair]
+        for w in (weight, weight * quality[pooled, None, None])
+    )
+    return np.where(total > 0, summed / np.where(total > 0, total, 1.0), quality[documents.run])

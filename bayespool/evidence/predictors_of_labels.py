@@ -22,7 +22,7 @@ from bayespool.evidence.labels import (
     submitters,
     topic_grades,
 )
-from bayespool.evidence.predictors import DocumentContext, Per, Predictor
+from bayespool.evidence.predictors import DocumentContext, Per, Predictor, company_means
 from bayespool.randomness import key_of, normals
 
 _TRANSFER_SD = 0.5  # of a grade's log odds ratio between hidden and other judged documents
@@ -30,6 +30,7 @@ _MISSING_LABEL_SD = 0.5  # prior standard deviation of the slope of a missing la
 _USUAL_STEP = 1.0  # prior mean of the slope of a grade where no judged document informs it
 _MAX_SLOPE_SD = 1.5  # largest prior standard deviation of the slope of a grade
 _RUN_SLOPE = (0.5, 0.5)  # prior mean and standard deviation of the slope of a run's labels
+_COMPANY_SLOPE = (0.5, 0.7)  # prior mean and standard deviation of the slope of the company's labels
 _TOPIC_SLOPE = (0.5, 0.5)  # prior mean and standard deviation of the slope of labels on a topic
 _TOPIC_PRIOR_DOCUMENTS = 20.0  # weight of the grades of all topics in those of one topic
 _RUN_PRIOR_DOCUMENTS = 5.0  # weight of the usual rate in that of a run
@@ -55,6 +56,8 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
         if judge.thresholds:
             text = f"log odds of relevant documents among the unjudged ones of the run, by labels of {by}"
             add(_run_name(judge), text, "ranking", partial(_run_labels, judge=judge))
+            text = f"`company_consensus`, with the mean grade by {by} in place of `log_pooled_runs`"
+            add(_company_name(judge), text, "document", partial(_company_labels, judge=judge))
             text = f"how much more a label by {by} is worth on the topic than on all"
             add(_topic_name(judge), text, "label", partial(_topic_ratio, judge=judge))
             add(
@@ -85,6 +88,11 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
         slopes[_topic_name(judge)] = _TOPIC_SLOPE
         slopes[_label_name(judge)] = (_without_label(collection, counted, ratio), _MISSING_LABEL_SD)
     return slopes
+
+
+def company_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dict[str, tuple[float, float]]:
+    """Return the prior mean and standard deviation for the slopes of labels of documents' companies."""
+    return {_company_name(j): _COMPANY_SLOPE for j in usable_judges(collection, rel=rel, given=given)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +174,10 @@ def _run_name(judge: Judge) -> str:
     return f"{judge.name} of the run"
 
 
+def _company_name(judge: Judge) -> str:
+    return f"{judge.name} of the company"
+
+
 def _topic_name(judge: Judge) -> str:
     return f"{judge.name} on the topic"
 
@@ -231,6 +243,13 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     )
     run_log_odds: FloatArray = np.where(n == 0, np.nan, log_odds)
     return run_log_odds[documents.row]
+
+
+def _company_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
+    document = documents.collection.document[:, :, : documents.top]
+    run = np.broadcast_to(np.arange(len(document))[:, None, None], document.shape)
+    grade = _grades(documents.collection, judge, run, document, documents.rel, documents.given)
+    return company_means(documents, np.where((document >= 0) & (grade >= 0), grade, np.nan))
 
 
 def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:

@@ -302,7 +302,12 @@ LOTS: ModelSpec = ModelSpec(
         "interaction": Effect("organization_topic"),
     },
     hidden=Linear("mu", "beta", ("topic", "organization", "interaction")),
-    predictors={"log_rank": (-0.3, 0.3), "log_rate": (0.6, 0.7), "log_pooled_runs": (0.8, 0.8)},
+    predictors={
+        "log_rank": (-0.3, 0.3),
+        "log_rate": (0.6, 0.7),
+        "log_pooled_runs": (0.8, 0.8),
+        "company_consensus": (0.3, 0.5),
+    },
 )
 r"""Model for documents left out of a random sample, fitted to the sampled documents.
 
@@ -310,12 +315,14 @@ r"""Model for documents left out of a random sample, fitted to the sampled docum
 
     \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{run}_{r(d)}
     + \mathrm{interaction}_{r(d)q(d)} + \beta \cdot (\log \mathrm{rank}_d, \log \mathrm{rate}_d,
-    \log(1 + \mathrm{runs}_d))
+    \log(1 + \mathrm{runs}_d), \mathrm{company}_d)
 
 A judged document of the sample and an unjudged one of the same stratum are exchangeable, whichever run
 retrieves them. Each run is an organization of its own here; a document is that of the run that ranks it
 best, the rate that at which its stratum was sampled (strata of likely documents are sampled more), and runs
-counts the pooled runs that rank it in their top 10: documents of many runs count in the scores of many.
+counts the pooled runs that rank it in their top 10: documents of many runs count in the scores of many. The
+company is the mean of these runs' consensus, and of their labels where there are any, so that a document of
+good runs is told from one of bad runs.
 """
 
 

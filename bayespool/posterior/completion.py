@@ -206,8 +206,8 @@ class Completion(ReprHTMLMixin):
         posterior, documents = self.posteriors[threshold], self.unknowns.on_topic(topic)
         log_odds = posterior.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
         if self.lots is not None and (by_lot := self.lots.by_lot[documents]).any():
-            run, rest = self.lots.unknowns.run[documents], cells[len(posterior.components) :]
-            of_lots = self.lots.posteriors[threshold].log_odds(chosen, topic, documents, run, rest)
+            (of_cells,) = cells[len(posterior.components) :]
+            of_lots = self.lots.log_odds(threshold, topic, documents, chosen, of_cells)
             log_odds[:, by_lot] = of_lots[:, by_lot]
         return log_odds
 
@@ -216,21 +216,23 @@ class Completion(ReprHTMLMixin):
 
         Those of documents left out by lot come last.
         """
-        effects = self._posterior_cell_effects(self.unknowns, self.posteriors, topic)
+        run = self.unknowns.run[self.unknowns.on_topic(topic)]
+        effects = self._posterior_cell_effects(self.unknowns, self.posteriors, topic, run)
         if self.lots is None:
             return effects
         of_lots: list[list[FloatArray]] = [[] for _ in effects]
         if self.lots.posteriors:
-            of_lots = self._posterior_cell_effects(self.lots.unknowns, self.lots.posteriors, topic)
+            lots, run = self.lots, self.lots.runs_on(topic)
+            of_lots = self._posterior_cell_effects(lots.unknowns, lots.posteriors, topic, run)
         return [usual + by_lot for usual, by_lot in zip(effects, of_lots, strict=True)]
 
     def _posterior_cell_effects(
-        self, unknowns: Unknowns, posteriors: Sequence[ThresholdPosterior], topic: int
+        self, unknowns: Unknowns, posteriors: Sequence[ThresholdPosterior], topic: int, run: IndexArray
     ) -> list[list[FloatArray]]:
-        """Return organization × topic effects for the given posteriors, by threshold and model."""
+        """Return effects of the runs' organizations on a topic, by threshold and model."""
         collection = unknowns.collection
         organization = collection.organization[unknowns.run_index]
-        present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
+        present = np.unique(organization[run])
         is_alone = len(np.unique(organization)) == 1
         effects_by_threshold = []
         columns: dict[int, slice | BoolArray] = {

@@ -211,6 +211,20 @@ def fill_log_odds(
 
 
 @compiled
+def add_shared_effects(
+    log_odds: FloatArray, effect: FloatArray, start: IndexArray, run: IndexArray, weight: FloatArray
+) -> None:
+    """Add weighted sums of effects (draw, run) to log odds of shape (draw, document), in place.
+
+    Document j has the runs and weights from ``start[j]`` to ``start[j + 1]``.
+    """
+    for i in range(log_odds.shape[0]):
+        for j in range(log_odds.shape[1]):
+            for k in range(start[j], start[j + 1]):
+                log_odds[i, j] += weight[k] * effect[i, run[k]]
+
+
+@compiled
 def add_slopes(
     log_odds: FloatArray,
     slopes: FloatArray,

@@ -2,7 +2,8 @@
 
 Judged documents of a sample are exchangeable with the unjudged ones of the same stratum: the one case in
 which they are direct evidence. Each judgment of the sample is attributed to the run to score that ranks its
-document best, as a judgment that was added for it. Of documents out of reach of the runs to score, which
+document best, as a judgment that was added for it; documents to complete have the effects of all runs to
+score that retrieve them. Of documents out of reach of the runs to score, which
 count for ideal rankings, numbers are drawn by stratum.
 """
 
@@ -11,12 +12,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import betaln, expit
 
-from bayespool.arrays import BoolArray, FloatArray, IntArray, OrderArray
+from bayespool.arrays import BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import ranked, within
@@ -24,12 +26,16 @@ from bayespool.evidence import NONRELEVANT, RELEVANT
 from bayespool.evidence.ideals import states
 from bayespool.inference import Engine
 from bayespool.models.registry import LOTS
+from bayespool.posterior.drawing import add_shared_effects
 from bayespool.posterior.fitting import fit_prepared
 from bayespool.posterior.mixtures import ThresholdPosterior
 from bayespool.posterior.preparation import ScoringProblem, SharedWork
 from bayespool.posterior.thresholds import Threshold
-from bayespool.posterior.unknowns import Unknowns
+from bayespool.posterior.unknowns import DocumentPlaces, Unknowns
 from bayespool.randomness import key_of
+
+COMPANY_DEPTH = 10
+"""Deepest rank at which runs share their effects with a document."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +46,8 @@ class Lots:
     ----------
     unknowns : Unknowns
         All documents to complete, of a collection in which each run to score is an organization.
+    places : DocumentPlaces
+        Runs to score that have a document in their top 10, or deeper where none has.
     by_lot : ndarray of bool, shape (unknown,)
     posteriors : tuple of ThresholdPosterior
         One for each threshold; none where no document to complete was left out by lot.
@@ -48,6 +56,7 @@ class Lots:
     """
 
     unknowns: Unknowns
+    places: DocumentPlaces
     by_lot: BoolArray
     posteriors: tuple[ThresholdPosterior, ...]
     n_elsewhere: IntArray
@@ -56,6 +65,33 @@ class Lots:
         """Return a copy restricted to the given draws."""
         posteriors = tuple(p.select_draws(draws) for p in self.posteriors)
         return dataclasses.replace(self, posteriors=posteriors, n_elsewhere=self.n_elsewhere[:, draws])
+
+    def log_odds(
+        self, threshold: int, topic: int, documents: slice, draws: OrderArray, cells: FloatArray
+    ) -> FloatArray:
+        """Return log odds for a topic's documents at one threshold, shape (draw, document).
+
+        Effects of runs, and ``cells`` of run × topic, are shared by the documents of a run: each document has
+        those of all runs that have it, by weights whose squares add up to 1.
+        """
+        posterior, places = self.posteriors[threshold], self.places.of(documents)
+        (component,), source = posterior.components, posterior.mixture.source[draws]
+        log_odds = component.log_odds(source, topic, documents)
+        effect = component.effect[source] + cells[source]
+        weight = self._weight[self.places.span(documents)]
+        add_shared_effects(log_odds, effect, places.start, places.run, weight)
+        return log_odds
+
+    @cached_property
+    def _weight(self) -> FloatArray:
+        """Weights of the runs of documents, shape (place,)."""
+        squared = np.log2(1 + self.places.rank) ** -2.0
+        of_document = np.add.reduceat(squared, self.places.start[:-1]) if len(squared) else squared
+        return np.sqrt(squared / of_document[self.places.document])
+
+    def runs_on(self, topic: int) -> IndexArray:
+        """Return the runs whose effects the documents of a topic have, as indices of those to score."""
+        return self.places.run[self.places.span(self.unknowns.on_topic(topic))]
 
     @property
     def note(self) -> str:
@@ -91,7 +127,8 @@ def fit_lots(problems: list[ScoringProblem], engine: Engine, n_draws: int, rando
         )
         posteriors.append(posterior)
     n_elsewhere = draw_relevant_elsewhere(unknowns, [p.threshold for p in problems], n_draws, random_seed)
-    return Lots(of_sample[0].unknowns, by_lot, tuple(posteriors), n_elsewhere)
+    places = of_sample[0].places(COMPANY_DEPTH)
+    return Lots(of_sample[0].unknowns, places, by_lot, tuple(posteriors), n_elsewhere)
 
 
 def find_lots(collection: Collection) -> BoolArray:

@@ -29,7 +29,7 @@ from bayespool.evidence import (
 from bayespool.evidence.held_out import HeldOutDocuments, held_out_documents
 from bayespool.evidence.predictor_table import with_predictors, without_some_labels
 from bayespool.evidence.predictors import DocumentContext, KnownFusion, evidence_predictors
-from bayespool.evidence.predictors_of_labels import label_ratios, label_slopes
+from bayespool.evidence.predictors_of_labels import company_slopes, label_ratios, label_slopes
 from bayespool.inference import Engine, Fit, Source, Start
 from bayespool.measures import Measure
 from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
@@ -385,13 +385,16 @@ class ScoringProblem:
     ) -> PreparedModel:
         """Return a model prepared with its evidence and log odds, with its priors replaced if given.
 
-        Predictors of documents are means over their places, or those of the run that each is ``credited`` to.
+        Predictors of documents are means over their places, or those of the run that each is ``credited`` to;
+        there labels of the document's company are among them.
         """
         spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
         evidence: Evidence
         if spec.evidence == "documents":
             if spec.predictors and self.label_slopes:
-                spec = dataclasses.replace(spec, predictors={**spec.predictors, **self.label_slopes})
+                company = company_slopes(self.collection, **self.threshold.levels) if credited else {}
+                slopes = {**spec.predictors, **self.label_slopes, **company}
+                spec = dataclasses.replace(spec, predictors=slopes)
 
             def gather() -> LinearEvidence:
                 table = self.table(spec, hidden=True)

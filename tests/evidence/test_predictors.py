@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toys import documents_of
+from toys import documents_of, from_rankings
 
+from bayespool.collection import add_judges, labels_from_frame
 from bayespool.errors import InputError
 from bayespool.evidence import (
     PREDICTORS,
@@ -137,3 +138,38 @@ def test_bad_predictors_are_refused(toy_predictor):
     PREDICTORS["half"] = broken
     with np.errstate(divide="ignore"), pytest.raises(InputError, match="half does not have one finite value"):
         document_table(collection, run, topic, rank, pair, depth=3, names=("half",))
+
+
+def test_company_by_hand() -> None:
+    """Of x, y and z two have a, b and c, so that means of log(1 + runs) are log 3 and one and two steps less.
+
+    In standard deviations x is √1.5 above z, and y as far below it; a is at ranks 1 of x and 2 of z, c at
+    ranks 3 of x and 1 of y. No pooled run has h. Mean grades are 1, 0 and 1.
+    """
+    rankings = {"x": "abc", "y": "cfg", "z": "eab", "new": "ha"}
+    organizations = {run: run.upper() for run in rankings}
+    collection = from_rankings(
+        {run: {"q": documents} for run, documents in rankings.items()},
+        {"q": {"a": 1, "b": 1, "c": 0, "e": 0, "f": 0, "g": 0}},
+        organizations,
+        pooled_run_ids=("x", "y", "z"),
+        pool_depth=3,
+    )
+    labels = labels_from_frame({"q": {"a": 2.0, "b": 2.0, "f": 0.0}})
+    collection = add_judges(collection, {"llm": labels})
+    asked = [("x", 1, "a"), ("x", 3, "c"), ("y", 2, "f"), ("new", 1, "h"), ("new", 2, "a")]
+    names, (own,) = collection.doc_ids.to_pylist(), collection.run_index(["new"])
+    run, rank, pair = (
+        collection.run_index([run for run, _, _ in asked]),
+        np.array([rank for _, rank, _ in asked]),
+        np.array([names.index(name) for _, _, name in asked], dtype=np.int32),
+    )
+    assert collection.document[own, 0, :2].tolist() == pair[3:].tolist()
+    of_company = ("company_consensus", "llm of the company")
+    topic = np.zeros(len(asked), dtype=np.intp)
+    found = document_table(collection, run, topic, rank, pair, depth=10, names=of_company)
+    step, high = np.log(1.5) / 3, 1.5**0.5
+    a = high / (1 + 1 / np.log2(3))
+    alone = (np.log(3) / 2 - np.log(3) + step) / (step * (2 / 3) ** 0.5)
+    assert found[:, 0] == pytest.approx([a, -high / 3, -high, alone, a])
+    assert found[:, 1] == pytest.approx([0.5**0.5, -(0.5**0.5), -(2**0.5), 0.5**0.5, 0.5**0.5])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,14 @@ N_TOPICS, DEPTH = 12, 20
 POSTERIOR = PosteriorEstimator(draws=500, chains=2)
 
 
-def sampled(share_relevant: float, *, known: bool = True, n_more: int = 0, seed: int = 1) -> Collection:
+def sampled(
+    share_relevant: float,
+    *,
+    known: bool = True,
+    n_more: int = 0,
+    seed: int = 1,
+    beside: Mapping[str, Any] | None = None,
+) -> Collection:
     """Runs of ``DEPTH`` documents per topic, half of which are judged, and listed ones that no run has."""
     rng, run, judged = np.random.default_rng(seed), dict[str, Any](), dict[str, Any]()
     for t in range(N_TOPICS):
@@ -40,7 +47,7 @@ def sampled(share_relevant: float, *, known: bool = True, n_more: int = 0, seed:
         judged[f"q{t:02d}"] = dict(zip(documents, np.where(lot, relevance, -1).tolist(), strict=True))
     judged["q00"]["d00"] = 1  # so that there is a relevant document
     qrels = qrels_from_frame(judged)
-    return read_collection(qrels, {"r": run}, negative="sampled" if known else "listed")
+    return read_collection(qrels, {"r": run, **(beside or {})}, negative="sampled" if known else "listed")
 
 
 def test_relevant_documents_that_no_run_finds_count_for_ideal_rankings() -> None:
@@ -65,6 +72,30 @@ def test_what_could_not_be_sampled_is_not_completed_by_the_sample() -> None:
     evidence = attribute_sample(collection, ("r",), 30)
     assert (evidence.attributed_run >= 0).tolist() == collection.judged.tolist()
     assert not find_lots(sampled(0.5, known=False)).any()
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
+def test_documents_have_the_effects_of_all_runs_that_retrieve_them() -> None:
+    """The sixth document of r is the first of s, the fourth its third; r has its others below the top 10."""
+    order = ["d05", "d15", "d03", "d16"]
+    ranking = {d: -float(i) for i, d in enumerate(order)}
+    collection = sampled(0.5, beside={"s": {f"q{t:02d}": ranking for t in range(N_TOPICS)}})
+    completion = POSTERIOR.complete(collection, ("r", "s"), "P@10")
+    lots, draws = completion.lots, np.arange(completion.n_draws)
+    component = lots.posteriors[0].components[0]
+    n_shared = 0
+    for topic in range(N_TOPICS):
+        documents, names = lots.unknowns.on_topic(topic), completion.unknowns.doc_ids(topic)
+        cells = completion.cell_effects(topic)[0][-1]
+        effect = (component.effect + cells).T
+        odds = lots.log_odds(0, topic, documents, draws, cells) - component.log_odds(draws, topic, documents)
+        assert (np.abs(cells[:, 1]) > 0).all()
+        for name, found in zip(names, odds.T, strict=True):
+            ranks = [int(name[1:]) + 1, order.index(name) + 1 if name in order else 99]
+            weights = np.array([1 / np.log2(1 + rank) if rank <= 10 else 0 for rank in ranks])
+            assert found == pytest.approx(weights @ effect / np.sqrt((weights**2).sum()))
+            n_shared += (weights > 0).all()
+    assert n_shared > 5
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
