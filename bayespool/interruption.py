@@ -82,7 +82,10 @@ def _wait(reading: int) -> None:
 
 
 def leave(status: int) -> None:
-    """End the process before Python takes itself down, in which threads of Arrow now and then abort it."""
+    """End the process before Python takes itself down.
+
+    Commands now and then aborted there (status 134); no core dump has shown why.
+    """
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

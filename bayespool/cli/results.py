@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -145,6 +148,7 @@ class Outputs:
         """
         from bayespool.report.saving import save_folder, write_figures, write_file
 
+        _load_matplotlib()
         try:
             if self.folder is not None:
                 save_folder(result, self.folder)
@@ -189,6 +193,14 @@ class Outputs:
             print_result(result, console, arrangement=arrangement)
             if last_line:
                 print_words(console, last_line, wrap=False)
+
+
+def _load_matplotlib() -> None:
+    """Make figures independent of MPLBACKEND and of a ``matplotlibrc`` in the working folder."""
+    os.environ["MPLBACKEND"] = "agg"
+    if os.path.lexists("matplotlibrc"):
+        with contextlib.chdir(Path(__file__).parent):
+            importlib.import_module("matplotlib")
 
 
 def _command() -> str:

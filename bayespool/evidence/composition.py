@@ -147,6 +147,7 @@ def _composed_at_whole_ranks(
     """
     # without sorting: at each whole rank at most one document stays and one arrives
     n_runs, n_topics, n_ranks = document.shape
+    depth = min(depth, n_ranks)
     composed = np.full((n_runs, n_topics, depth), MISSING, dtype=np.int8)
     arriving = np.empty(n_ranks, dtype=np.int32)
     stays = np.empty(n_ranks, dtype=np.bool_)

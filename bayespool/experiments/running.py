@@ -495,8 +495,29 @@ class Task:
                 results[result.part] = result
                 show(len(results), len(parts))
         in_order = [results[part] for part in parts]
+        if folder is not None and any(not _is_like(result, in_order[0]) for result in in_order):
+            hint = "remove it, and the same command works everything out again"
+            place = Path(folder) / self.subfolder(settings)
+            raise InputError("finished work is not as bayespool writes it", path=place, hint=hint)
         self.warn(in_order)
         return in_order
+
+
+def _is_like(result: PartResult, other: PartResult) -> bool:
+    """Return whether two parts have the same columns, and values of the same types beside them."""
+    n_rows = {len(values) for values in result.rows.values()}
+    has_same_names = result.rows.keys() == other.rows.keys() and result.rest.keys() == other.rest.keys()
+    return has_same_names and len(n_rows) <= 1 and _is_same(result.rest, other.rest)
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    """Return whether two values in the types of JSON have the same types."""
+    if isinstance(value, dict) and isinstance(other, dict):
+        return all(_is_same(value[name], other[name]) for name in value.keys() & other.keys())
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return not other or all(_is_same(each, other[0]) for each in value)
+    kinds = [float if isinstance(each, int | float) else type(each) for each in (value, other)]
+    return kinds[0] is kinds[1]
 
 
 def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:

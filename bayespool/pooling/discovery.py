@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from bayespool.arrays import BoolArray, IntArray, OrderArray
+from bayespool.arrays import BoolArray, IndexArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import SPARSE_NOTE
 from bayespool.collection.own import describe_others
 from bayespool.collection.pools import DepthPool
-from bayespool.collection.rankings import blocks
+from bayespool.collection.rankings import blocks, ranked
 from bayespool.errors import (
     InputError,
     NoPoolWarning,
@@ -33,7 +34,7 @@ from bayespool.pooling.candidates import (
     rank_counts,
 )
 from bayespool.pooling.pools import StrategyPool
-from bayespool.tables.formatting import counted, percent
+from bayespool.tables.formatting import counted, percent, some_of
 from bayespool.validation import check_choice, check_count, check_number
 
 PoolRule = Literal["leading", "skipping"]
@@ -90,6 +91,8 @@ class PoolReport:
         others (`bayespool.pooling.candidates.PoolPlausibility`).
     evidence : str
         What posteriors rest on where no organization can be left out of a pool; mostly empty.
+    copies : tuple of str
+        Notes on pooled runs of several organizations that are one ranking.
     """
 
     n_pooled_runs: int
@@ -111,6 +114,7 @@ class PoolReport:
     own_judgments: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     evidence: str = ""
+    copies: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         negatives = f", {self.negatives}" if self.negatives else ""
@@ -140,7 +144,7 @@ class PoolReport:
     def notes(self) -> tuple[str, ...]:
         """Notes to read before quoting a result, such as doubts about the pool."""
         sparse = SPARSE_NOTE if self.is_sparse else ""
-        of_pool = self.warning_text, self._alternative_text, *self.scope, sparse
+        of_pool = self.warning_text, self._alternative_text, *self.copies, *self.scope, sparse
         return tuple(note for note in (*of_pool, *self.own_judgments, self.ranks, self.topics) if note)
 
     def text(self) -> str:
@@ -191,7 +195,26 @@ def describe_pool(collection: Collection) -> PoolReport:
         own_judgments=() if collection.own is None else (*collection.own.notes, describe_others(collection)),
         doubts=_doubts(collection) if len(pooled) else (),
         evidence=evidence,
+        copies=_copies(collection, pooled),
     )
+
+
+def _copies(collection: Collection, pooled: IndexArray) -> tuple[str, ...]:
+    """Return a note on each group of pooled runs of several organizations that are one ranking."""
+    same: dict[bytes, list[int]] = {}
+    for run in pooled.tolist():
+        if (length := collection.length[run]).sum() >= _MIN_OWN_DOCUMENTS:
+            content = length.tobytes() + ranked(collection.document, run)[0].tobytes()
+            same.setdefault(hashlib.blake2b(content, digest_size=16).digest(), []).append(run)
+    notes = []
+    for runs in same.values():
+        if (n := len(np.unique(collection.organization[runs]))) > 1:
+            names = some_of([collection.run_ids[run] for run in runs], 5)
+            notes.append(
+                f"{names} are one ranking, from {n} organizations: posteriors count them as {n} systems that "
+                "agree; give the run once, or one organization to all"
+            )
+    return tuple(notes)
 
 
 def _may_be_pooled(collection: Collection) -> BoolArray:

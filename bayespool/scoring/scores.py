@@ -65,6 +65,10 @@ class StoredScores(ReadableScores, StoredResult, reads="score"):
 
     _container: Any = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        if not _are_scores(self):
+            raise ValueError("the first table has no scores")
+
     def __repr__(self) -> str:
         runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
         draws_clause = "" if self._container is None else ", with draws"
@@ -152,7 +156,7 @@ def read_scores(path: PathLike) -> StoredScores:
         stored = _read_netcdf(place) if place.suffix == ".nc" else read_result(place)
     except (OSError, ValueError, KeyError):
         stored = None
-    if not isinstance(stored, StoredScores) or not _are_scores(stored):
+    if not isinstance(stored, StoredScores):
         raise InputError("holds no scores", path=place, hint="score --output writes them")
     return stored
 

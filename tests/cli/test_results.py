@@ -170,3 +170,26 @@ def test_what_is_damaged_or_nothing_of_ours_is_refused(
         with pytest.raises(InputError, match=said):
             read_result(path)
         (out / "pools.parquet").unlink(missing_ok=True)
+
+
+def test_figures_go_by_no_setting_of_the_working_folder(small_example: Path, tmp_path: Path) -> None:
+    """Neither a `matplotlibrc`, readable or not, nor a name in MPLBACKEND that matplotlib does not know."""
+    drawn = []
+    for i, (rc, backend) in enumerate(
+        ((None, "agg"), (b"axes.facecolor: red\n", "nonsense"), (b"\xff", "x"))
+    ):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        if rc is not None:
+            (folder / "matplotlibrc").write_bytes(rc)
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, *arguments(small_example), *FAST, "--figure", "a.svg"],
+            cwd=folder,
+            env=os.environ | {"MPLBACKEND": backend},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        drawn.append((folder / "a.svg").read_bytes())
+    assert drawn[0] == drawn[1] == drawn[2]

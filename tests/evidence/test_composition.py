@@ -39,6 +39,7 @@ def effects_of(collection: Collection, run_id: str, cutoff: int, **options: Any)
         (3, [-1, 1, 0], [1, -1, -1]),  # s1: h1 → b0; s1: w0 → p1; s1: d0 → e?
         (4, [0, 0, 0], [0, 0, 0]),
         (100, [0, 0, 0], [0, 0, 0]),
+        (10**12, [0, 0, 0], [0, 0, 0]),  # takes no memory for ranks that no run has
     ],
 )
 def test_composition_effects_of_the_toy(cutoff: int, relevant: list[int], nonrelevant: list[int]) -> None:

@@ -47,6 +47,7 @@ from bayespool.experiments import (
 )
 from bayespool.experiments.running import check_address, completed, on_cluster
 from bayespool.report import Result
+from bayespool.tables.files import parquet_bytes, read_parquet
 
 DRAWN: dict[str, Any] = {"estimators": ["as-judged", "posterior-background"], "posterior": "draws=20"}
 
@@ -449,3 +450,23 @@ def test_nothing_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         on_cluster("127.0.0.1:9"),
     ):
         pass
+
+
+@pytest.mark.parametrize("of", ["column", "seconds", "time"])
+def test_finished_work_of_another_form_with_the_right_digest_is_refused(of: str, tmp_path: Path) -> None:
+    left_out(estimators="as-judged", folder=tmp_path)
+    path = min((tmp_path / "folds").iterdir())
+    read = read_parquet(path)
+    assert read is not None
+    rows, metadata = read
+    del metadata["digest"]
+    if of == "column":
+        del rows["value"]
+    elif of == "seconds":
+        del metadata["rest"]["seconds"]
+    else:
+        metadata["rest"]["seconds"] = dict.fromkeys(metadata["rest"]["seconds"], "long")
+    path.write_bytes(parquet_bytes(rows, metadata | {"digest": module._digest(metadata, rows)}))
+    with pytest.raises(InputError, match="finished work is not as bayespool writes it") as caught:
+        left_out(estimators="as-judged", folder=tmp_path)
+    assert caught.value.path == tmp_path / "folds"

@@ -218,6 +218,21 @@ def test_another_pool_that_is_nearly_as_good_is_told() -> None:
     assert (len(again.pooled_run_ids), describe_pool(again).alternative) == (8, "")
 
 
+def test_one_ranking_from_several_organizations_is_noted() -> None:
+    """Two runs of one organization, and short ones, may be equal."""
+    shared, other = ([f"{letter}{k}" for k in range(10)] for letter in "sx")
+    rankings = {"a": {"1": shared}, "b": {"1": other}, "c": {"1": shared}, "d": {"1": shared}}
+    rankings |= {"e": {"1": other}, "f": {"1": ["s0"]}, "g": {"1": ["s0"]}}
+    organizations = {"a": "east", "b": "north", "c": "west", "d": "west", "e": "north", "f": "x", "g": "y"}
+    relevance = {"1": dict.fromkeys([*shared, *other], 1)}
+    found = from_rankings(rankings, relevance, organizations=organizations)
+    notes = [note for note in describe_pool(discover_pool(found)).notes if "one ranking" in note]
+    assert notes == [
+        "a, c, d are one ranking, from 2 organizations: posteriors count them as 2 systems that agree; "
+        "give the run once, or one organization to all"
+    ]
+
+
 def test_what_is_given_leaves_out_uneven_depths() -> None:
     collection = collection_of({**DEEP, "x": 10, "y": 4, "z": 4}, missing=[("x", 3, 1)])
     for arguments, expected in (

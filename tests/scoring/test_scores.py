@@ -196,6 +196,13 @@ def test_files_that_hold_no_scores(tmp_path: Path) -> None:
         (tmp_path / "scores.json").write_text(text)
         with pytest.raises(InputError, match="holds no scores"):
             read_scores(tmp_path / "scores.json")
+    everything().save(tmp_path / "scores.json")
+    changed = json.loads((tmp_path / "scores.json").read_text())
+    for row in changed["scores"]:
+        del row["measure"]
+    (tmp_path / "scores.json").write_text(json.dumps(changed))
+    with pytest.raises(InputError, match="holds no result"):
+        read_result(tmp_path / "scores.json")
     estimates = everything()["posterior-known", "P@5"]
     estimates.to_netcdf(tmp_path / "scores.nc")
     with pytest.raises(InputError, match="holds no scores"):
