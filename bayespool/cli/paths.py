@@ -92,15 +92,15 @@ def _paths(value: Any) -> Iterator[Path]:
     """Yield the paths in a value of a parameter; of texts such as ``NAME=FILE`` those that are there."""
     for each in value if isinstance(value, list | tuple) else [value]:
         if isinstance(each, Path):
-            yield each.expanduser()
+            yield Path(os.path.expanduser(each))
         elif isinstance(each, str):
             parts = (part.strip() for part in (each, *re.split("[=,]", each)))
-            yield from (Path(part).expanduser() for part in dict.fromkeys(parts) if _is_there(part))
+            yield from (Path(os.path.expanduser(part)) for part in dict.fromkeys(parts) if _is_there(part))
 
 
 def _is_there(text: str) -> bool:
-    with contextlib.suppress(OSError, ValueError, RuntimeError):
-        return bool(text) and Path(text).expanduser().exists()
+    with contextlib.suppress(OSError, ValueError):
+        return bool(text) and os.path.exists(os.path.expanduser(text))
     return False
 
 

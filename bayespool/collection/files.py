@@ -180,7 +180,7 @@ def find_files(source: Source) -> tuple[Path, ...]:
 
 
 def _find_part(part: PathLike) -> list[Path]:
-    path = Path(part).expanduser()
+    path = Path(os.path.expanduser(part))  # which leaves the ~name of an unknown user
     if path == STDIN:
         return [path]
     try:

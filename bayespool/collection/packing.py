@@ -265,6 +265,7 @@ def _to_bytes(ids: pa.Array) -> npt.NDArray[np.bytes_]:
     return np.array(ids.cast(pa.binary()).to_pylist() or [b""], dtype=bytes)[: len(ids)]
 
 
+_MOST = 2**31 - 1  # ranks or documents
 _NO_QRELS = Qrels(
     pa.array([], pa.string()).dictionary_encode(), pa.array([], pa.string()), np.zeros(0, np.int16)
 )
@@ -480,7 +481,7 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any], table: pa.Ta
         if not isinstance(about[name], list) or not all(isinstance(text, str) for text in about[name]):
             raise ValueError(f"{name} are no texts")
     run_ids, query_ids = tuple(about["run_ids"]), tuple(about["query_ids"])
-    depths = [int(depth) for depth in about["depths"]]
+    depth, *depths = (read_count(each) for each in (about["depth"], *about["depths"]))
     if list(run_ids) != sorted(set(run_ids)) or len(set(query_ids)) < len(query_ids):
         raise ValueError("runs or topics twice, or out of order")
     if not len(depths) == len(about["organizations"]) == len(run_ids) > 0 or min(depths) < 1:
@@ -510,7 +511,7 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any], table: pa.Ta
         organizations=names,
         organization=np.array([names.index(name) for name in about["organizations"]], dtype=np.int32),
         pooled=np.ones(len(run_ids), dtype=bool),
-        pool=DepthPool(int(about["depth"]), tuple(depths)),
+        pool=DepthPool(depth, tuple(depths)),
         attributed_run=np.full(len(topic), -1, dtype=np.int32),
         negatives=_unpack_negatives(about["negatives"]),
         judges=tuple(
@@ -526,6 +527,13 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any], table: pa.Ta
     return part
 
 
+def read_count(value: object) -> int:
+    """Return a number of ranks or documents; ValueError for anything else."""
+    if type(value) is not int or not 0 <= value <= _MOST:
+        raise ValueError(f"{value!r:.40} is no number of ranks or documents")
+    return value
+
+
 def _integers(column: pa.ChunkedArray, kind: type[np.signedinteger[Any]]) -> npt.NDArray[Any]:
     """Return a column of integers; ValueError for others, and for those that the type does not hold."""
     if column.null_count:
@@ -535,8 +543,10 @@ def _integers(column: pa.ChunkedArray, kind: type[np.signedinteger[Any]]) -> npt
 
 def _unpack_negatives(about: Mapping[str, Any]) -> Negatives:
     negatives = Negatives(**about)
-    if negatives.meaning not in get_args(Negative) or min(negatives.n_minus_one, negatives.n_below) < 0:
+    if negatives.meaning not in get_args(Negative):
         raise ValueError("no meaning of negative judgments")
+    read_count(negatives.n_minus_one)
+    read_count(negatives.n_below)
     return negatives
 
 

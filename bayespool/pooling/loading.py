@@ -525,7 +525,7 @@ def _path(key: str, value: str, folder: Path) -> str:
     """Return a path or pattern resolved against a folder; data set names and keywords stay unchanged."""
     if irds_name(value) or value in _KEYS[key].words:
         return value
-    path = str(folder / Path(value).expanduser())
+    path = str(folder / os.path.expanduser(value))  # which leaves an unknown user's ~name
     try:
         find_files(path)
     except InputError as error:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from bayespool import __version__
 from bayespool.collection import Collection, Judgments, add_judges, add_second_assessors
 from bayespool.collection.archives import member_errors, read_archive, read_member, write_archive
-from bayespool.collection.packing import join_runs, pack, pool_alone, unpack
+from bayespool.collection.packing import join_runs, pack, pool_alone, read_count, unpack
 from bayespool.collection.passages import Documents
 from bayespool.collection.readers import Reading
 from bayespool.collection.scope import Exclude, gather_kept_qrels, read_exclusion
@@ -271,7 +271,7 @@ def read_prepared(path: PathLike, *, qrels: Judgments | None = None) -> Prepared
         if _DRAWS in members:
             recorded |= _unpack_draws(members[_DRAWS], head["draws"])
         measures, fingerprint = _parse_measures(tuple(map(str, head["measures"]))), str(head["fingerprint"])
-        ranks = None if head["ranks"] is None else int(head["ranks"])
+        ranks = None if head["ranks"] is None else read_count(head["ranks"])
     part = unpack(members, qrels=qrels, path=source)
     if version != __version__:
         message = f"{source}: made by bayespool {version}; all models are fitted anew: prepare it again"

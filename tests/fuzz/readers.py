@@ -22,6 +22,7 @@ from fuzz.engine import Target, mutated, refused
 
 from bayespool import collection as trec
 from bayespool.errors import InputError
+from bayespool.pooling.loading import read_description
 
 MIB = 1 << 20
 NAMES = ["a", "b", "doc-7", "d1", "d2", "é", "ü-3", "1", "01", "nan", "NULL", "x" * 40, "日本", "a\u2028b"]
@@ -282,6 +283,37 @@ def _check_lists(rng: random.Random, folder: Path) -> bool:
     return False
 
 
+WORDS = (
+    "qrels", "pool", "name", "judges", "order", "known_depth", "max_holes", "strict", "x", "organizations",
+    "topics", "exclude", "pooled_run_ids", "second_assessors", "budget", "documents",
+)  # fmt: skip
+VALUES = (
+    '"qrels.txt"', '"pool"', '""', '"~nobody/x"', '"a\\u0000b"', '"["', '"irds:x"', "1", "-1", "1e308", "nan",
+    "9" * 30, "9" * 5000, "true", "[]", '["a"]', "[1]", "[[]]", "{}", '{ a = "b" }', "{ a = 1 }", '"rank"',
+    "1979-05-27", "07:32:00", '"\\U0001F600"', "[" * 3000, "{a=" * 3000, '"' + "x" * 70_000 + '"', '"../.."',
+)  # fmt: skip
+
+
+def _check_description(rng: random.Random, folder: Path) -> bool:
+    """A TOML file of a collection."""
+    (folder / "pool").mkdir(exist_ok=True)
+    (folder / "pool" / "a").touch()
+    (folder / "qrels.txt").touch()
+    lines = ['qrels = "qrels.txt"', 'pool = "pool"'][rng.random() < 0.1 :]
+    for name in rng.sample(WORDS, rng.randint(0, 3)):
+        line = f"[{name}]" if rng.random() < 0.05 else f"{name} = {rng.choice(VALUES)}"
+        lines = [each for each in lines if not each.startswith(f"{name} ")] + [line]
+    data = "\n".join(lines).encode()
+    path = folder / "collection.toml"
+    path.write_bytes(data if rng.random() < 0.7 else mutated(rng, data))
+    with refused():
+        name, arguments = read_description(path)
+        assert name
+        assert {"qrels", "pool"} <= arguments.keys()
+        return True
+    return False
+
+
 READERS = (
     Target("runs", _check_run),
     Target("judgments", partial(_check_values, kind="qrels", reader="read_qrels", value="relevance")),
@@ -290,4 +322,5 @@ READERS = (
     Target("lists", _check_lists),
     Target("organizations", _check_organizations),
     Target("types", _check_run_types),
+    Target("descriptions", _check_description),
 )

@@ -359,3 +359,11 @@ def test_an_unusable_collection_is_told_with_its_file(toml: Callable[..., Path],
     with pytest.raises(InputError, match="looks like a run") as caught:
         read_collections(path)
     assert caught.value.__notes__ == [f"in the collection that {path} describes"]
+
+
+def test_unknown_users_folder_is_no_folder(folder: Path) -> None:
+    (folder / "x.toml").write_text('qrels = "~nobody-of-that-name/q"\npool = "pool"\n')
+    with pytest.raises(InputError, match="~nobody-of-that-name/q: no such file or folder"):
+        read_collections(folder / "x.toml")
+    with pytest.raises(InputError, match="^~nobody-of-that-name/r: no such file or folder"):
+        read_collection(folder / "qrels.txt", "~nobody-of-that-name/r")

@@ -19,7 +19,7 @@ from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import simulate_example
 from bayespool.report.provenance import command_line
 from bayespool.scoring.prepared import head_digest, read_measures
-from bayespool.tables.files import parquet_member
+from bayespool.tables.files import digest, parquet_member
 
 MEASURES = ("P@10", "nDCG@10")
 
@@ -246,6 +246,26 @@ def test_measures_that_a_file_scores_by_default_are_limited(path, tmp_path):
             read_measures(tmp_path / "x.bayespool")
         with pytest.raises(InputError, match=words):
             prepare(load_example(), names)
+
+
+@pytest.mark.parametrize("number", [1e308, -1, 10**30, float("nan"), True, "5"])
+@pytest.mark.parametrize("name", ["depth", "depths", "n_minus_one", "n_below", "ranks"])
+def test_numbers_that_no_collection_has_are_refused(name, number, path, files, tmp_path):
+    members, forged = read_archive(path, max_size=100, hint=""), tmp_path / "forged.bayespool"
+    about = json.loads(members["collection.json"])
+    if name == "depths":
+        about["depths"][1] = number
+    elif name.startswith("n_"):
+        about["negatives"][name] = number
+    elif name == "depth":
+        about["depth"] = number
+    members["collection.json"] = json.dumps(about).encode()
+    digests = {each: digest(content) for each, content in members.items() if each != "prepared.json"}
+    write_archive(
+        forged, changed_head(members, digests=digests, **({"ranks": number} if name == "ranks" else {}))
+    )
+    with pytest.raises(InputError, match="not as it was written"):
+        read_prepared(forged)
 
 
 def test_no_path_of_the_disk_is_in_it(folder, files, tmp_path):
