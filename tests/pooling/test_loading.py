@@ -365,5 +365,5 @@ def test_unknown_users_folder_is_no_folder(folder: Path) -> None:
     (folder / "x.toml").write_text('qrels = "~nobody-of-that-name/q"\npool = "pool"\n')
     with pytest.raises(InputError, match="~nobody-of-that-name/q: no such file or folder"):
         read_collections(folder / "x.toml")
-    with pytest.raises(InputError, match="^~nobody-of-that-name/r: no such file or folder"):
+    with pytest.raises(InputError, match=r"^~nobody-of-that-name/r: no such file or folder"):
         read_collection(folder / "qrels.txt", "~nobody-of-that-name/r")
