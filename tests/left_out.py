@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, cast
 from unittest import mock
 
+import numpy as np
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
-from bayespool.experiments import Design, LeaveOutResult, LeaveOutSettings, Part, leave_out
+from bayespool.experiments import Design, LeaveOutResult, LeaveOutSettings, Part, leave_out, load_example
 from bayespool.scoring import ALL_ESTIMATORS
 
 POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
@@ -78,3 +79,15 @@ def asked_settings(**asked: Any) -> LeaveOutSettings:
     with mock.patch(run, lambda _, settings, **__: settings):
         settings: Any = leave_out(toy_collection(), **asked)
     return cast("LeaveOutSettings", settings)
+
+
+def judged_at_first() -> tuple[Collection, dict[str, dict[str, int]]]:
+    """The example without judgments of the organization west, whose runs keep their other judgments."""
+    example = load_example()
+    first = example.unpool(organization="west")
+    gone = np.flatnonzero(example.judged & ~first.judged)
+    topics = example.pair_topic[gone]
+    later: dict[str, dict[str, int]] = {}
+    for pair, topic in zip(gone.tolist(), topics.tolist(), strict=True):
+        later.setdefault(example.query_ids[topic], {})[example.doc_id(pair)] = int(example.relevance[pair])
+    return first, later

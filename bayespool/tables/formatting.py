@@ -71,7 +71,7 @@ def p_value(p: float) -> str:
 
 
 def percent(x: float, error: float = float("nan")) -> str:
-    """Return a share as a percentage, such as ``50.0 %`` or with its error ``50.0 ± 1.0 %``; a dash for NaN."""
+    """Return a share as a percentage: ``50.0 %``, with its error ``50.0 ± 1.0 %``, a dash for NaN."""
     around = f" ± {100 * error:.1f}" if error == error else ""
     return "–" if x != x else f"{100 * x:.1f}{around} %"
 

@@ -109,10 +109,10 @@ def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
 
 
 def doubtful(*estimators: str) -> Scores:
-    """a has one or two relevant documents on each topic, b only unjudged ones."""
+    """a has one or two relevant documents on each topic, b only unjudged ones in its top 2."""
     topics = [f"{t:02}" for t in range(12)]
     judged = {topic: {"c": 1, "d": i % 2} for i, topic in enumerate(topics)}
-    runs = {"a": dict.fromkeys(topics, "cd"), "b": dict.fromkeys(topics, "xy")}
+    runs = {"a": dict.fromkeys(topics, "cd"), "b": dict.fromkeys(topics, "xyd")}
     collection = from_rankings(runs, judged, pooled_run_ids=("a",), pool_depth=2)
     return score(collection, ["a", "b"], "P@2", estimators=["as-judged", *estimators])
 
@@ -199,7 +199,11 @@ def test_as_judged_nothing_is_significant_that_judging_could_turn() -> None:
 
 
 def test_no_difference_is_called_insignificant_that_judging_could_make_significant() -> None:
-    runs = {"a": dict.fromkeys("1234", "r"), "b": dict.fromkeys("1234", "x"), "c": dict.fromkeys("1234", "n")}
+    runs = {
+        "a": dict.fromkeys("1234", "r"),
+        "b": dict.fromkeys("1234", "xn"),
+        "c": dict.fromkeys("1234", "n"),
+    }
     judged = {q: {"r": int(q == "1"), "n": 0} for q in "1234"}
     found = compare(from_rankings(runs, judged), list("abc"), "P@1", estimators="as-judged", control="none")
     rows = found.significance().set_index(["run_a", "run_b"])["significant"]

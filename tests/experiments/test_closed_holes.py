@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from left_out import judged_at_first
 
-from bayespool import Collection, parse_measure
+from bayespool import parse_measure
 from bayespool.corrections import Interpolated
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.experiments import grade_later, load_example
-
-
-def judged_at_first() -> tuple[Collection, dict[str, dict[str, int]]]:
-    """The example without judgments of the organization west, whose runs keep their other judgments."""
-    example = load_example()
-    first = example.unpool(organization="west")
-    gone = np.flatnonzero(example.judged & ~first.judged)
-    topics = example.pair_topic[gone]
-    later: dict[str, dict[str, int]] = {}
-    for pair, topic in zip(gone.tolist(), topics.tolist(), strict=True):
-        later.setdefault(example.query_ids[topic], {})[example.doc_id(pair)] = int(example.relevance[pair])
-    return first, later
 
 
 def test_later_judgments_are_the_truth_and_nothing_that_estimators_see() -> None:

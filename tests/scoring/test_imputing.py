@@ -126,7 +126,7 @@ def test_lines_keep_the_order_of_the_file_and_completed_documents_follow() -> No
 def test_judgments_that_left_the_pool_are_completed_or_gone() -> None:
     """The south alone had brought h i k, v w, and d on topic 3; k is not in the reach of s1."""
     found = impute(
-        toy_collection(), ["s1"], "P@3", unpool="south", repool_to=2, draws=2, qrels=toy_qrels(), **FAST
+        toy_collection(), ["s1", "s2"], "P@3", unpool="south", repool_to=2, draws=2, qrels=toy_qrels(), **FAST
     )
     lines = judgments(found.qrels(0))
     assert found.metadata["unpooled"] == {"s1": "organization south", "s2": "organization south"}

@@ -76,15 +76,6 @@ def test_nothing_is_fitted_again(files, path, monkeypatch):
     assert np.isfinite(scores.estimates[0].value).all()
 
 
-def test_runs_one_at_a_time_are_as_together(files, path):
-    read = read_prepared(path)
-    together = read.score(files[1], estimators="posterior-combined").to_frame()
-    alone = [read.score(run, estimators="posterior-combined").to_frame() for run in files[1]]
-    for frame in alone:
-        rows = together[together.run_id == frame.run_id.iloc[0]].reset_index(drop=True)
-        assert rows[["value", "lower", "upper"]].equals(frame[["value", "lower", "upper"]])
-
-
 def test_a_measure_that_was_not_prepared_is_fitted_and_said(files, path):
     given, runs = files
     read = read_prepared(path)

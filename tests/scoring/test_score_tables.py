@@ -460,7 +460,7 @@ def test_a_sentence_says_whether_judgments_or_topics_are_missing(over_topics: Sc
 def test_one_topic_is_refused_before_anything_is_estimated() -> None:
     one = read_collection(
         {"q": {"d": 1}},
-        {"mine": {"q": {"e": 2.0}}},
+        {"mine": {"q": {"e": 2.0, "d": 1.0}}},
         pool={"theirs": {"q": {"d": 2.0}}},
         organizations={"theirs": "them"},
     )

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from compared import compared
 from labeled import labeled_toy
-from left_out import Pairs
+from left_out import Pairs, judged_at_first
 from small import small
 
 import bayespool
@@ -26,7 +26,9 @@ from bayespool.experiments import (
     check_judges,
     check_models,
     compare_budgets,
+    compare_judges,
     describe_collection,
+    grade_later,
     keep_judgments,
     leave_out,
     leave_out_several,
@@ -100,6 +102,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "LeaveOutResult": lambda: leave_out(small(), "P@5", **ONE),
     "LeaveOutSeveralResult": lambda: leave_out_several({"a": small()}, "P@5", **ONE),
     "DesignResult": lambda: run_design(small(), Pairs(), "P@5", **ONE),
+    "ClosedHolesResult": lambda: grade_later(*judged_at_first(), "P@10", **ONE),
     "RandomPoolsResult": lambda: vary_pool_width(small(), "P@5", n_targets=1, **POOLS),
     "Card": lambda: describe_collection(small(), "P@5", posterior="ratio(draws=20)"),
     "KeptJudgmentsResult": lambda: keep_judgments(small(), "P@5", estimators="as-judged"),
@@ -115,6 +118,12 @@ MADE: dict[str, Callable[[], Any]] = {
     "StoredAudit": lambda: stored(audit(small(), "new-a", "P@5", budget=2, **FEW)),
     "JudgeAudit": lambda: audit_judges(
         {"llm": labels_from_frame({"q": {"a": 1, "b": 0, "c": 1}})}, qrels_from_frame({"q": {"a": 1, "b": 1}})
+    ),
+    "LabelAgreement": lambda: compare_judges(
+        {
+            "llm": labels_from_frame({"q": {"a": 1, "b": 0}}),
+            "other": labels_from_frame({"q": {"a": 1, "b": 1}}),
+        }
     ),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", posterior="ratio(draws=20)"),
