@@ -161,6 +161,7 @@ MEASURES = (
     "R@1000",
     "Success@10",
     "ERR@20",
+    "ContextPrecision@10",
     "RBP(p=0.8)@10",
     "INST@10",
     "Judged@10",

@@ -94,7 +94,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "InputWarning of score": lambda: score(EXAMPLE, measures=LEVEL, estimators=POINT),
     "PooledRunWarning of score": lambda: score(EXAMPLE, "north-1", estimators=POINT),
     "NoPoolWarning of a model": lambda: score(
-        build_collection({"q": {"x": 1.0}}, TINY[1]), "run", posterior="draws=10"
+        build_collection({"q": {"x": 1.0, "d": 0.5}}, TINY[1]), "run", posterior="draws=10"
     ),
     "InputWarning by a property": lambda: Lazy().warned,
     "InputWarning of judge_next": lambda: judge_next(EXAMPLE, "new-a", LEVEL, posterior="ratio(draws=10)"),

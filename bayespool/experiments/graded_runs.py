@@ -281,7 +281,7 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]], where: str = " left ou
     for row in covered[:1]:
         are_pooled = where.endswith("of the pool")
         runs = "the pooled runs" if are_pooled else "the runs"
-        share = percent(row["coverage_95"], row["coverage_95_se"])
+        share = percent(row["coverage_95"], row["coverage_95_se"] or math.nan)  # 0 is no certainty
         text += (
             f" The {level(0.95)} intervals of {row['estimator']} contain the truth of {share} of {runs} with "
             f"anything unjudged (mean over {counted(row['n_organizations'], 'organization')})"

@@ -128,7 +128,7 @@ def test_meanings_of_negative_relevance() -> None:
         collection = build_collection([run], qrels, negative=meaning)  # type: ignore[arg-type]
         assert collection.relevance.tolist() == [1, 0, *codes, UNJUDGED], meaning
         assert str(collection.negatives) == f"1 listed with relevance −1 ({listed}), 2 below −1 ({below})"
-    with pytest.raises(InputError, match="'spam'; known: listed, sampled, unjudged"):
+    with pytest.raises(InputError, match="'spam'; known: listed, sampled, sampled-together, unjudged"):
         build_collection([run], qrels, negative="spam")  # type: ignore[arg-type]
 
 

@@ -178,7 +178,7 @@ def test_as_judged_nothing_is_significant_that_judging_could_turn() -> None:
     judged = {q: {"r": 1, "s": int(q > "2"), "n": 0, "o": 0} for q in topics}
     unjudged = {"b": topics, "d": "1"}  # topics on which a run has two unjudged documents
     runs = {"a": dict.fromkeys(topics, "rs"), "c": dict.fromkeys(topics, "no")}
-    runs |= {run: {q: "xy" if q in some else "no" for q in topics} for run, some in unjudged.items()}
+    runs |= {run: {q: "xyn" if q in some else "no" for q in topics} for run, some in unjudged.items()}
     found = compare(from_rankings(runs, judged), list("abcd"), "P@2", estimators="as-judged", baseline="a")
     rows = found.significance().set_index("run_a")
     assert (rows["p_adjusted"] < 1e-4).all()

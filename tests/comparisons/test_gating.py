@@ -127,7 +127,7 @@ def test_without_a_pool_runs_that_are_judged_in_full_are_decided_on() -> None:
 
 def test_without_a_value_nothing_can_be_told() -> None:
     sparse = {q: {"r": 1} for q in "123456"}
-    found = of_files("xy", "rz", qrels=sparse, posterior="combined")
+    found = of_files("xyr", "rz", qrels=sparse, posterior="combined")
     assert (found.status, found.verdict) == (2, "cannot be told")
     assert found.sentence == (
         "cannot be told: the P@2 of new − old on topics like these has no estimate (posterior-combined: "

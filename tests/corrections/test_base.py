@@ -177,7 +177,8 @@ def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> Non
         if measure.describes_judgments:
             assert np.array_equal(result.value, found.low.means())
         highest = np.maximum(found.upper, found.most.scores())
-        if isinstance(correction, FroebeBootstrap | CondensedList) and "ideal" in dir(measure):
+        is_ratio = "ideal" in dir(measure) or measure.name == "ContextPrecision"
+        if isinstance(correction, FroebeBootstrap | CondensedList) and is_ratio:
             continue  # they may be beyond
         assert (result.per_topic >= np.minimum(found.lower, found.least.scores()) - 1e-9).all(), measure
         assert (result.per_topic <= highest + 1e-9).all(), measure

@@ -120,10 +120,7 @@ MADE: dict[str, Callable[[], Any]] = {
         {"llm": labels_from_frame({"q": {"a": 1, "b": 0, "c": 1}})}, qrels_from_frame({"q": {"a": 1, "b": 1}})
     ),
     "LabelAgreement": lambda: compare_judges(
-        {
-            "llm": labels_from_frame({"q": {"a": 1, "b": 0}}),
-            "other": labels_from_frame({"q": {"a": 1, "b": 1}}),
-        }
+        {name: labels_from_frame({"q": {"a": 1, "b": 0, "c": c}}) for name, c in (("llm", 1), ("other", 0))}
     ),
     "NextJudgments": lambda: judge_next(small(), "new-a", "P@5", budget=2, **FEW),
     "Completion": lambda: complete(small(), "new-a", "P@5", posterior="ratio(draws=20)"),
