@@ -322,8 +322,9 @@ def find_targets(
     collection = check_own_judgments(collection)
     by_default = collection.given_run_ids if run_ids is None else run_ids
     named = (by_default,) if isinstance(by_default, str) else tuple(by_default)
-    # an organization's runs are scored, or those of them that are named
-    narrowed = {unpooled[run] for run in was_pooled.intersection(named, unpooled)}
+    # an organization's runs are scored, or those of the campaign's that are named
+    own = set(collection.given_run_ids) - was_pooled
+    narrowed = {unpooled[run] for run in unpooled.keys() & set(named) - own}
     asked = [run for run, unit in unpooled.items() if run in names or unit not in narrowed]
     targets = tuple(dict.fromkeys((*named, *asked)))
     if run_ids is None:

@@ -109,8 +109,9 @@ class Sample(ReadOnlyArrays):
             return f"{counted(n, 'document')} judged with known probabilities"
         n_strata, total = len(np.unique(self.stratum[self.stratum >= 0])), int((self.stratum >= 0).sum())
         strata = "one stratum" if n_strata == 1 else f"{n_strata} strata"
-        together = "" if self.by_topic else " over all topics together"
-        return f"{n:,} of {counted(total, 'document')} in {strata}{together} judged"
+        inside = f" in {strata}" if self.by_topic or n_strata > 1 else ""
+        together = "" if self.by_topic else ", sampled over all topics at once"
+        return f"{n:,} of {counted(total, 'document')}{inside} judged{together}"
 
 
 def stratum_shares(stratum: IntArray, chosen: BoolArray, pair_topic: IntArray) -> FloatArray:

@@ -159,10 +159,12 @@ def _baseline_sentence(comparison: Comparison, measure: Measure, baseline: str) 
     text += f"; that of {some_of(doubtful)} is too uncertain to announce" * bool(doubtful)
     if lacking := missing_topics(comparison.scores.metadata):
         text += f"; {lacking}"
-        text += (
-            f": on the topics that both have, that of {some_of(missing)} does not differ significantly"
-            * bool(missing)
-        )
+        if len(missing) == 1:
+            text += f": on the common topics {missing[0]} does not differ significantly"
+        elif missing:
+            either = "neither" if len(missing) == 2 else "none of"
+            named_runs = " nor ".join(missing) if len(missing) == 2 else some_of(missing)
+            text += f": on the common topics {either} {named_runs} differs significantly"
     return f"{text}."
 
 
@@ -395,10 +397,10 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
         enough = ", enough to announce it" * bool(draws.order[a, b])
         return f"{text}; with all documents judged it would be with a chance of {chance}{enough}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
-    too_much = ", too much to announce it" * (not draws.order[a, b])
+    too_much = ": too uncertain to announce" * (not draws.order[a, b])
     text += f"; the chance that it is no longer significant with everything judged is {chance_text(risk)}"
     if (sign_change := comparison.prob_sign_change(measure, AS_JUDGED)) is not None:
-        text += f", that it has the other sign {chance_text(sign_change[a, b])}"
+        text += f", and that its sign changes is {chance_text(sign_change[a, b])}"
     return f"{text}{too_much}."
 
 

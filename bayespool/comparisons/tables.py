@@ -356,9 +356,9 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
         why = f"{shown} gives that order of the two a chance under {1 - comparison.level / 2:g}"
         if shown in repeated:
             why = f"{shown} does not announce it"
-        sentences.append(f"No verdict in spite of p where {why}.")
+        sentences.append(f"No verdict, whatever p is, where {why}.")
     if (is_in_spite & is_by_missing).any():
-        sentences.append("No verdict in spite of p where the topics that both runs have do not confirm it.")
+        sentences.append("No verdict, whatever p is, where the topics that both runs have do not confirm it.")
     return " ".join(sentences)
 
 

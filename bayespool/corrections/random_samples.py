@@ -26,6 +26,7 @@ from bayespool.evidence.ideals import level_index, ranked_levels, states
 from bayespool.measures import NDCG, Additive
 from bayespool.measures.base import Normalized, safe_ratio
 from bayespool.pooling.sampling import infer_ap, infer_stratified_ap, sampled_ap, sampled_states
+from bayespool.tables.formatting import counted
 
 
 @register_estimator(
@@ -80,10 +81,12 @@ class HorvitzThompson(PointCorrection):
         document = collection.document[index, :, : measure.cutoff]
         undrawn = np.append(undrawn_strata(collection, sample), False)[document].any(axis=2)
         text = (
-            "no value: topics on which nothing was drawn of strata with unjudged documents: {}; a sample of "
-            "all topics together is stated by negative=sampled-together (--reading)"
+            "no value: {} unjudged documents in strata from which none was drawn; for a sample of all topics "
+            "at once give negative=sampled-together (--reading)"
         )
-        notes = run_notes((undrawn.sum(axis=1), text), (sampling_notes(collection, sample, bounds), "{}"))
+        n_topics = undrawn.sum(axis=1).tolist()
+        missing = [f"{counted(n, 'topic')} {'has' if n == 1 else 'have'}" if n else "" for n in n_topics]
+        notes = run_notes((missing, text), (sampling_notes(collection, sample, bounds), "{}"))
         if self.within_bounds:
             total, room = added.sum(axis=1), bounds.residual.sum(axis=1)
             kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))

@@ -61,7 +61,8 @@ _RANX_RBP = re.compile(r"rbp\.(?P<p>[0-9]+)(?:-l(?P<rel>[0-9]+))?")
 _BURGES = re.compile(r"(?P<name>n?dcg)_burges(?=[@-]|$)")
 _CUTOFFS = re.compile(r"(?P<name>[A-Za-z_]+[_.])[0-9]+")
 _OF_JUDGED = {  # parameters of ir_measures and of rank_eval that take unjudged documents out of rankings
-    "judged_only": "ask for the condensed-list estimator of the measure without it",
+    "judged_only": "ask for the condensed-list estimator of the measure without it; precision over the rated "
+    "hits alone is P@n over Judged@n on each topic",
     "ignore_unlabeled": "on each topic it is P@n over Judged@n; write both, or ask for a posterior of P@n",
 }
 _TEXTS = {"dcg", "ideal"}  # parameters that need no quotes

@@ -289,9 +289,10 @@ class NextJudgments(ListForAssessors):
         if self.target.goal == "interval" or self.now > 0 or not len(self.completion.unknowns):
             return "no unjudged document is expected to tell anything"
         which = "order is" if self.target.goal == "comparison" else "ranking is"
-        return (
+        return (  # by the rule of three
             f"the {which} the same in all {n_draws} draws, so that the chance of a wrong one is below "
-            f"{1 / n_draws:.2g}, though there are unjudged documents and intervals are open (--goal interval)"
+            f"{3 / n_draws:.2g} with 95 % confidence, though there are unjudged documents and intervals are "
+            "open (--goal interval)"
         )
 
 

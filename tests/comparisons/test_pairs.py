@@ -94,7 +94,7 @@ def test_against_a_baseline_runs_that_only_missing_topics_lower_are_not_counted(
     assert found.sentences()[0] == (
         "Against whole, 0 of 2 runs have a significantly higher P@4 as judged and 1 a lower one (poor) at "
         "0.05 (paired t test, Holm over 2 pairs); 6 of 12 topics missing from half, counted as 0: on the "
-        "topics that both have, that of half does not differ significantly."
+        "common topics half does not differ significantly."
     )
     frame = found.differences().set_index("run_a")
     assert frame["n_common"].to_dict() == {"half": 6, "poor": 12}

@@ -45,7 +45,7 @@ def test_a_pair_has_a_sentence_of_its_own_among_many() -> None:
     assert "(paired t test, Holm over 3 pairs: p = 0.2063" in one
     (other,) = found.sentences("new-a", "new-b")
     assert other.endswith(
-        "everything judged is under 0.001, that it has the other sign under 0.001."
+        "everything judged is under 0.001, and that its sign changes is under 0.001."
     )  # announced
     least, most = (number(end[0], 3) for end in found.bounds[found.measures[0]])
     share, more = (percent(x) for x in found.scores.bounds[0].unjudged_share[:2])

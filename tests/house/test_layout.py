@@ -25,7 +25,6 @@ TESTED_IN = {
     "cli/former": "cli/test_parameters",
     "cli/functions": "cli/test_parameters",
     "collection/archives": "scoring/test_prepared",
-    "collection/own": "whole/test_own_judgments collection/test_judges",
     "collection/packing": "scoring/test_prepared",
     "collection/records": "collection/test_judges collection/test_frames",
     "collection/samples": "collection/test_scope",

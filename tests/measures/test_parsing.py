@@ -216,6 +216,7 @@ def test_condensed_lists_are_an_estimator() -> None:
         said = str(refused(parse_measure, registry[name](judged_only=True) @ 10))
         assert "judged_only" in said, name
         assert "condensed-list" in said, name
+        assert "P@n over Judged@n" in said, name
         assert parse_measure(f"{name}(judged_only=False)@10") == parse_measure(f"{name}@10")
 
 
