@@ -239,14 +239,17 @@ def detect_format(text: bytes, path: Path, layout: FileLayout) -> FileLayout:
 
 
 def _list_table(text: bytes, path: Path, layout: FileLayout) -> pa.Table | None:
-    """Return the topics and lists of documents of a text with columns, or None if its header names no lists.
+    """Return the topics and lists of documents of a text with columns, or None if it has no lists.
 
-    A cell may have line ends between quotes.
+    A cell may have line ends between quotes. Lists under unknown names are returned for the message.
     """
     for delimiter in (",", "\t", ";"):
-        rows = itertools.islice(numbered_lines(text, path, layout), 1)
-        header = next((_split(line, delimiter) for _, line in rows), [])
-        if {name.decode().lower() for name in header} & LIST_NAMES:
+        rows = itertools.islice(numbered_lines(text, path, layout), 2)
+        header, *first = [_split(line, delimiter) for _, line in rows] or [[]]
+        known = {name.decode().lower() for name in header}
+        has_list = any(cell[:1] == b"[" for row in first for cell in row)
+        has_topic = not known.isdisjoint((*NAMES["query_id"], *TOPIC_NAMES))
+        if known & LIST_NAMES or (has_list and has_topic and known.isdisjoint(NAMES["doc_id"])):
             break
     else:
         return None

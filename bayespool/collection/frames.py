@@ -127,7 +127,8 @@ def columns_by_name(
         elif name not in optional:
             others = [other for other in taken if other not in _KNOWN]
             near = next((question for n in NAMES[name] if (question := did_you_mean(n, others))), "")
-            raise _no_column(name, NAMES[name], taken, origin, near)
+            lists = LISTS.get(wanted[-1], ()) if name == "doc_id" else ()
+            raise _no_column(name, (*NAMES[name], *lists), taken, origin, near)
     if not len(columns[wanted[0]]):
         raise InputError(f"{origin}: no rows")
     return columns

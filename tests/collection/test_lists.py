@@ -185,6 +185,17 @@ def test_rows_without_a_topic(write: Write) -> None:
     assert str(error).endswith("there are text, expected_ids")
 
 
+def test_lists_under_unknown_names(write: Write) -> None:
+    rows = [{"query": q, "retrieved": "['a', 'b']", "expected": "['a']"} for q in "xy"]
+    readers = [(trec.read_run, "retrieved_ids"), (trec.read_qrels, "expected_ids")]
+    for data in (as_csv(rows), "\n".join(map(json.dumps, rows)).encode()):
+        for read, name in readers:
+            error = refused(read, write(data))
+            assert error.reason.endswith("no column doc_id")
+            assert f", {name}, " in str(error)
+            assert str(error).endswith("; there are query, retrieved, expected")
+
+
 def test_ids_of_a_text() -> None:
     for text, ids in {
         "['a', \"it's\"]": ["a", "it's"],
