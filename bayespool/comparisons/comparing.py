@@ -30,7 +30,7 @@ from bayespool.comparisons.significance import (
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import difference_bounds
-from bayespool.measures import Estimator, Measure, equal_tailed_interval
+from bayespool.measures import Estimator, Measure, Normalized, equal_tailed_interval
 from bayespool.measures.base import with_ideal
 from bayespool.measures.estimates import note_line
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
@@ -524,7 +524,8 @@ def gate(
         ends = difference_bounds(targets.collection, bounds, places, estimand)
         decision |= {"bound_lower": float(ends[0][0]), "bound_upper": float(ends[1][0])}
         between = " and ".join(difference(float(end[0]), 3) for end in ends)
-        sentence += f"; on these topics it is between {between} whatever the unjudged documents are"
+        reach = " in their reach" * isinstance(measure, Normalized)
+        sentence += f"; on these topics it is between {between} whatever the unjudged documents{reach} are"
     sentence += _missing_clause(scores, pair)
     return Gate(verdict, f"{sentence}.", **numbers, metadata={**scores.metadata, "gate": decision})
 

@@ -12,6 +12,7 @@ from bayespool.comparisons.significance import effect_sizes
 from bayespool.comparisons.tables import test_text
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import are_differences_sharp
+from bayespool.measures import Normalized
 from bayespool.names import AS_JUDGED, Scope, SignificanceTest
 from bayespool.scoring.score_tables import conditions, missing_topics
 from bayespool.tables.formatting import (
@@ -204,7 +205,8 @@ def _pair_sentence(
         than, opening = "", f"Against {other}, {where[0].lower()}{where[1:]}"
     subject = f"{opening} the {measure} of {run}"
     if draws is not None and draws.prob_equal[a, b] == 1 and _bounds(comparison, a, b, measure) == (0, 0):
-        return f"{subject} and {other} is the same, whatever the unjudged documents are ({method})."
+        reach = " in their reach" * isinstance(measure, Normalized)
+        return f"{subject} and {other} is the same, whatever the unjudged documents{reach} are ({method})."
     bounds = comparison.scores.bounds[comparison.measures.index(measure)]
     is_certain = not bounds.has_unjudged[[a, b]].any()
     text = f"{subject} is {way} {than}by {_amount(lead)}" if lead else f"{subject} and {other} is the same"
@@ -258,7 +260,8 @@ def _bounds_sentence(comparison: Comparison, a: int, b: int, measure: Measure, *
         if not are_differences_sharp(measure):
             could = "that judging reverses the order is not ruled out"
     between = " and ".join(number(end, 3) for end in ends)
-    return f"{text}; the difference is between {between} whatever they are: {could}."
+    whatever = "they" if not isinstance(measure, Normalized) else "the unjudged documents in reach"
+    return f"{text}; the difference is between {between} whatever {whatever} are: {could}."
 
 
 def _bounds(comparison: Comparison, a: int, b: int, measure: Measure) -> tuple[float, float] | None:

@@ -110,21 +110,24 @@ def _other_posteriors_clause(rows: pd.DataFrame, row: Row) -> str:
 def _sentence(row: Row, measure: Measure, over: str, others_clause: str, condition: str) -> str:
     run, as_judged = row["run_id"], number(row["as_judged"], 3)
     unjudged = f"{percent(row['unjudged'])} of its top {measure.cutoff} is unjudged"
-    is_alone = not isinstance(measure, Normalized)  # an ideal ranking may gain documents that others retrieve
+    reach = ""  # beyond it judgments may still change an ideal ranking
+    if isinstance(measure, Normalized):
+        reach = "in its reach" if measure.ideal == "own" else "in reach of the runs"
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
-        nothing = "nothing that could change it" if is_alone else "nothing in its reach"
+        nothing = f"nothing {reach or 'that could change it'}"
         return f"The {measure} of {run} is {as_judged}{over}: {nothing} is unjudged.{_in_wider_scope(row)}"
+    whatever = f"whatever the unjudged documents {reach} are".replace("  ", " ")
     lower, upper = number(row["bound_lower"], 3), number(row["bound_upper"], 3)
     if row["ci_prob"] != row["ci_prob"]:
         return (
-            f"The {measure} of {run} lies between {lower} and {upper}{over}, whatever the unjudged documents "
-            f"{'' if is_alone else 'in its reach '}are: {unjudged}. As judged it is {as_judged}."
+            f"The {measure} of {run} lies between {lower} and {upper}{over}, {whatever}: "
+            f"{unjudged}. As judged it is {as_judged}."
         )
     if condition:
         source = "The posterior" if str(row["estimator"]).startswith("posterior") else "The correction"
         return (
             f"The {measure} of {run} is {as_judged} as judged, and lies between {lower} and {upper}{over} "
-            f"whatever the unjudged documents are: {unjudged}. {source} gives "
+            f"{whatever}: {unjudged}. {source} gives "
             f"{_corrected(row, condition)}{others_clause}.{_in_wider_scope(row)}"
         )
     return (

@@ -89,14 +89,16 @@ def test_the_interval_has_the_package_default_probability() -> None:
 QRELS = {q: {"r": 1, "s": int(q > "3"), "n": 0, "m": 0} for q in "123456"}
 
 
-def of_files(old: str, new: str, *, qrels: dict[str, dict[str, int]] = QRELS, **settings: Any) -> Gate:
+def of_files(
+    old: str, new: str, *, qrels: dict[str, dict[str, int]] = QRELS, measures: str = "P@2", **settings: Any
+) -> Gate:
     """Gate of two runs of six topics, of one letter for each document, without a pool."""
     runs = {
         name: {q: {d: -i for i, d in enumerate(docs)} for q in qrels}
         for name, docs in {"old": old, "new": new}.items()
     }
     with warnings.catch_warnings(action="ignore"):
-        return gate(read_collection(qrels, runs), measures="P@2", **settings)
+        return gate(read_collection(qrels, runs), measures=measures, **settings)
 
 
 def test_without_a_pool_only_a_posterior_by_name_decides() -> None:
@@ -117,6 +119,8 @@ def test_without_a_pool_only_a_posterior_by_name_decides() -> None:
     )
     decided = found.metadata["gate"]
     assert (decided["bound_lower"], decided["bound_upper"]) == pytest.approx((0.25, 0.75))
+    recall = of_files("nx", "rs", measures="R@2", posterior="combined(draws=50)").sentence
+    assert recall.endswith(" whatever the unjudged documents in their reach are.")
 
 
 def test_without_a_pool_runs_that_are_judged_in_full_are_decided_on() -> None:

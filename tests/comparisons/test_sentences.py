@@ -25,11 +25,13 @@ def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
     runs = {"a": {"q": "abx", "r": "dcy"}, "b": {"q": "abx", "r": "dcy"}, "c": {"q": "abc", "r": "dca"}}
     judged = {"q": {"a": 1, "b": 0, "c": 1}, "r": {"a": 0, "c": 1, "d": 1}}
     collection = from_rankings(runs, judged, {"c": "o"}, pooled_run_ids=("c",), pool_depth=3)
-    found = compare(collection, ["a", "b"], "P@3", posterior="draws=50")
-    assert comparison_sentence(found, "a", "b") == (
+    found = compare(collection, ["a", "b"], ["P@3", "nDCG@3"], posterior="draws=50")
+    assert comparison_sentence(found, "a", "b", measure="P@3") == (
         "On these 2 topics the P@3 of a and b is the same, whatever the unjudged documents are "
         "(posterior-combined)."
     )
+    of_ndcg = comparison_sentence(found, "a", "b", measure="nDCG@3")
+    assert "nDCG@3 of a and b is the same, whatever the unjudged documents in their reach are (" in of_ndcg
 
 
 def test_a_pair_has_a_sentence_of_its_own_among_many() -> None:
