@@ -375,7 +375,8 @@ def pack(part: Collection, *, judgments: bool = True) -> dict[str, bytes]:
     judgments : bool, default True
         Whether the judgments are among the members; else `unpack` needs them again.
     """
-    fingerprint = fingerprint_judgments(part)
+    fingerprint, pool = fingerprint_judgments(part), part.pool
+    assert isinstance(pool, DepthPool)
     about = {
         "query_ids": part.query_ids,
         "run_ids": part.run_ids,
@@ -386,6 +387,8 @@ def pack(part: Collection, *, judgments: bool = True) -> dict[str, bytes]:
         "order": part.order,
         "negatives": dataclasses.asdict(part.negatives),
         "notes": part.scope_notes,
+        "doubts": pool.doubts,
+        "alternative": pool.alternative,
         "judgments": fingerprint,
     }
     if not judgments:
@@ -477,7 +480,8 @@ def _organization_names(part: Collection) -> dict[str, str]:
 
 def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any], table: pa.Table) -> Collection:
     """Return the collection of members and of the table of documents, unjudged if that has no judgments."""
-    for name in ("query_ids", "run_ids", "organizations", "judges", "notes"):
+    about = {"doubts": [], "alternative": "", **about}  # which earlier files lack
+    for name in ("query_ids", "run_ids", "organizations", "judges", "notes", "doubts"):
         if not isinstance(about[name], list) or not all(isinstance(text, str) for text in about[name]):
             raise ValueError(f"{name} are no texts")
     run_ids, query_ids = tuple(about["run_ids"]), tuple(about["query_ids"])
@@ -511,7 +515,7 @@ def _unpack(members: Mapping[str, bytes], about: Mapping[str, Any], table: pa.Ta
         organizations=names,
         organization=np.array([names.index(name) for name in about["organizations"]], dtype=np.int32),
         pooled=np.ones(len(run_ids), dtype=bool),
-        pool=DepthPool(depth, tuple(depths)),
+        pool=DepthPool(depth, tuple(depths), str(about["alternative"]), tuple(about["doubts"])),
         attributed_run=np.full(len(topic), -1, dtype=np.int32),
         negatives=_unpack_negatives(about["negatives"]),
         judges=tuple(

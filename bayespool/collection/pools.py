@@ -73,6 +73,7 @@ class DepthPool:
     depth: int  # common depth, which applies to unpooled runs; 0 if no pool is known
     depths: tuple[int, ...]  # to which each run of the collection was or would have been pooled
     alternative: str = field(default="", repr=False, compare=False)  # another pool that may have been
+    doubts: tuple[str, ...] = field(default=(), repr=False, compare=False)  # with runs that are not at hand
     is_union: ClassVar[bool] = True  # a document is judged because of one run alone
     looks_at_judgments: ClassVar[bool] = False  # ranks alone decide
 
@@ -99,7 +100,8 @@ class DepthPool:
 
     def truncate(self, depth: int) -> DepthPool:
         """Return the pool with every run's depth limited to ``depth``."""
-        return DepthPool(min(self.depth, depth), tuple(min(own, depth) for own in self.depths))
+        depths = tuple(min(own, depth) for own in self.depths)
+        return DepthPool(min(self.depth, depth), depths, doubts=self.doubts)
 
     def select_runs(self, runs: Runs) -> DepthPool:
         """Return the pool restricted to these runs."""

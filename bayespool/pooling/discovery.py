@@ -225,6 +225,8 @@ def _may_be_pooled(collection: Collection) -> BoolArray:
 
 def _doubts(collection: Collection) -> tuple[str, ...]:
     """Return reasons to doubt the pool, with the runs that were taken out of it as if they were in it."""
+    if isinstance(collection.pool, DepthPool) and collection.pool.doubts:
+        return collection.pool.doubts  # of a prepared collection
     whole = _with_former_runs(collection)
     inside = whole.in_pool()
     judged = whole.judged & (inside | ~whole.is_own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from bayespool.collection import Collection, Judgments, add_judges, add_second_a
 from bayespool.collection.archives import member_errors, read_archive, read_member, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, read_count, unpack
 from bayespool.collection.passages import Documents
+from bayespool.collection.pools import DepthPool
 from bayespool.collection.readers import Reading
 from bayespool.collection.scope import Exclude, gather_kept_qrels, read_exclusion
 from bayespool.collection.sources import Judges, Organizations, Runs, gather_judges
@@ -24,6 +25,7 @@ from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.measures import Measure
 from bayespool.measures.parsing import parse_measures
 from bayespool.names import PREPARED_SUFFIX
+from bayespool.pooling import describe_pool
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import Recorded, evidence_depth, recorded_work
 from bayespool.posterior.thresholds import describe_excess_levels, find_thresholds
@@ -229,6 +231,9 @@ def learn_collection(
     """
     parsed = _parse_measures(measures)
     part = pool_alone(collection, ranks)
+    assert isinstance(part.pool, DepthPool)
+    doubts = describe_pool(collection).doubts  # which runs outside the pool raise, too
+    part = replace(part, pool=replace(part.pool, doubts=doubts))
     learned = {measure for measure in parsed if not describe_excess_levels(part, measure)}
     recorded: dict[str, Recorded] = {}
     if part.judges:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,11 @@ import pytest
 from bayespool import load_example, parse_measure, prepare, read_collection, read_prepared, score
 from bayespool.collection.archives import read_archive, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, pool_part, unpack
-from bayespool.errors import InputError, InputWarning
+from bayespool.errors import InputError, InputWarning, PoolWarning
 from bayespool.experiments import simulate_example
+from bayespool.pooling import describe_pool, discover_pool
 from bayespool.report.provenance import command_line
-from bayespool.scoring.prepared import head_digest, read_measures
+from bayespool.scoring.prepared import head_digest, learn_collection, read_measures
 from bayespool.tables.files import digest, parquet_member
 
 MEASURES = ("P@10", "nDCG@10")
@@ -102,6 +104,21 @@ def test_the_same_inputs_make_the_same_bytes(prepared, path, tmp_path):
     assert again.read_bytes() == path.read_bytes()
     with pytest.raises(InputError, match=r"end it in \.bayespool"):
         prepared.save(tmp_path / "prepared.zip")
+
+
+def test_doubts_of_the_pool_are_those_of_the_files(tmp_path):
+    """Most of the campaign's runs are in no prepared collection; the doubt that they raise is."""
+    with pytest.warns(PoolWarning):
+        whole = discover_pool(load_example(), pooled_run_ids=["north-1", "north-2"], depth=10)
+    pool = replace(whole.pool, alternative="another")
+    whole = replace(whole, pool=pool)
+    doubts = describe_pool(whole).doubts
+    assert "less than half of the judgments, and 21 of 23 runs" in doubts[0]
+    learn_collection(whole, "RR@1").save(tmp_path / "it.bayespool")
+    part = read_prepared(tmp_path / "it.bayespool").collection
+    joined = join_runs(part, {"mine": {part.query_ids[0]: {"new": 2.0, part.doc_id(0): 1.0}}})
+    assert describe_pool(joined).doubts == describe_pool(joined.truncate_pool(5)).doubts == doubts
+    assert describe_pool(joined).alternative == "another"
 
 
 def test_the_pool_alone_is_packed_and_unpacked(prepared):
