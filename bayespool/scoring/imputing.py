@@ -127,7 +127,7 @@ class Imputations(Result):
             *sentences,
             f"next, in the folder of the files, for each RUN file: {self.evaluation()}",
             "the mean of what it prints is the estimate, the standard deviation its uncertainty "
-            "(docs/impute.md)",
+            "(bayespool docs impute)",
         )
 
     def evaluation(self, folder: PathLike = ".", run: str = "RUN") -> str:

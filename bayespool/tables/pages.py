@@ -17,6 +17,7 @@ _BESIDE = re.compile(
 )  # that only a checkout has
 _BY_LABEL = re.compile(r"(?:\[([^\]\[]+)\])?\[([^\]\[]+)\](?!:)")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", flags=re.DOTALL)
+_SITE_ALONE = re.compile(r"^```\{(?:toctree|image)\}.*?^```\n|^:{3,}[^\n]*\n", flags=re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"^%.*\n", flags=re.MULTILINE)
 
 
@@ -59,6 +60,7 @@ def page_text(name: str) -> str:
         return f"{title} (`bayespool docs {page}`)" if title else f"`bayespool docs {page}`"
 
     text = _COMMENT.sub("", _FRONT_MATTER.sub("", read_back(pages[name]) or ""))
+    text = re.sub(r"\n{3,}", "\n\n", _SITE_ALONE.sub("", text))
     return _ROLE.sub(in_words, resolve_links(text)).strip()
 
 
