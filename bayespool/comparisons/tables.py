@@ -421,7 +421,7 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
         columns += ("value", IntervalColumn())
         title += f" Estimate and interval ({where['method']}): only unjudged documents are uncertain."
     yield View(
-        title=title,
+        title=f"{title} {_condition_sentence(comparison, comparison.measures)}".rstrip(),
         names=("label", "run_id"),
         columns=(Pivot(columns, "measure", grouped=True),),
         where=where,
@@ -436,7 +436,7 @@ _UNCERTAIN = {
 }
 _PAIR_SENTENCES = {
     ("as-judged",): "As judged: unjudged documents are nonrelevant.",
-    ("bounds",): "Bounds: the difference is between them whatever the unjudged documents are.",
+    ("bounds",): "Bounds: the difference is between them whatever the unjudged documents in reach are.",
     ("difference", "interval", "chance"): "Differences, intervals and chances by {method}: {uncertain}.",
     ("risk",): "Risk: the chance that a significant difference is not significant with everything judged.",
     ("p",): "p: {test}.",
@@ -458,6 +458,11 @@ def _pairs_caption(
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
     if missing := missing_topics(comparison.scores.metadata):
         sentences.append(f"{missing}.")
-    if condition := conditions(comparison.scores.metadata, [measure]):
-        sentences.append(f"{condition[0].upper()}{condition[1:]}.")
-    return " ".join([f"Differences in {measure} {of} on {topics}.", *sentences])
+    sentences.append(_condition_sentence(comparison, [measure]))
+    return " ".join([f"Differences in {measure} {of} on {topics}.", *filter(None, sentences)])
+
+
+def _condition_sentence(comparison: Comparison, measures: Sequence[object]) -> str:
+    """Return the conditions of posteriors as a sentence of a caption; mostly empty."""
+    condition = conditions(comparison.scores.metadata, measures)
+    return f"{condition[0].upper()}{condition[1:]}." if condition else ""

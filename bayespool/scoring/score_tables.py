@@ -122,7 +122,11 @@ def list_conditions(
     pool, texts = metadata.get("pool", {}), []
     if pool.get("n_organizations", 2) < 2:
         which = "a pool of one organization" if pool.get("n_pooled_runs") else "no pool"
-        texts.append(f"{which}, posteriors on {pool.get('evidence') or 'priors alone'}")
+        basis = pool.get("evidence") or "priors alone"
+        asked = [str(each["name"]) for each in metadata.get("estimators", ({"name": "posterior"},))]
+        has_value = any(name.startswith("posterior") for name in asked)
+        has_value &= not pool.get("is_sparse") or basis != "priors alone"
+        texts.append(f"{which}, {f'posteriors on {basis}' if has_value else 'no posterior'}")
     elif doubts := pool.get("doubts"):
         texts.append(f"the pool is in doubt: {', and '.join(doubts)}")
     depth = 0 if pool.get("strategy") else pool.get("depth", 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -401,6 +402,13 @@ def test_conditions_say_what_posteriors_rest_on(tmp_path: Path) -> None:
     assert conditions(pool | {"estimand": "pooled"}, ["nDCG@1000"]) == ""
     alone = dataclasses.replace(toy, pooled=np.zeros_like(toy.pooled))
     assert condition(alone) == "no pool, posteriors on priors alone"
+    with warnings.catch_warnings(action="ignore"):
+        of_judged = score(alone, alone.run_ids[0], "P@1", estimators="as-judged").metadata
+    assert conditions(of_judged, ["P@1"]) == "no pool, no posterior"
+    about = dataclasses.asdict(describe_pool(alone)) | {"is_sparse": True}
+    assert conditions({"pool": about}, ["P@1"]) == "no pool, no posterior"
+    about["evidence"] = "priors and labels of a judge"
+    assert conditions({"pool": about}, ["P@1"]) == "no pool, posteriors on priors and labels of a judge"
     judged = with_judge(alone, np.where(alone.judged, 1.0, np.nan))
     assert condition(judged) == "no pool, posteriors on priors and labels of a judge"
     own = alone.add_judgments(qrels_from_frame({"1": {"l": 1, "d": 0}}))
