@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from bayespool.collection import Collection
@@ -18,3 +19,10 @@ def small_simulation() -> Simulation:
 def small() -> Collection:
     """Eight topics, four organizations pooled to depth 10, and two new runs."""
     return small_simulation().collection
+
+
+def small_with_failed_queries() -> Collection:
+    """The small collection, but new-b retrieves nothing for the first two of its topics."""
+    document = small().document.copy()
+    document[small().run_index(["new-b"]), :2] = -1
+    return replace(small(), document=document)

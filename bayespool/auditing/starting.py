@@ -26,6 +26,7 @@ from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import parse_posterior
 from bayespool.report.provenance import MADE_BY
 from bayespool.report.saving import StoredResult, read_result
+from bayespool.scoring.score_tables import missing_topics
 from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.files import PathLike, read_back
 from bayespool.tables.formatting import some_of
@@ -151,6 +152,7 @@ def audit(
             hint="there is nothing to audit; score says the value",
         )
     details = {**targets.metadata, "estimator": describe_estimator(estimator)}
+    details["pool_notes"] += filter(None, [missing_topics(targets.metadata)])
     return Audit(
         urns=urns,
         run_ids=compared,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayespool.arrays import FloatArray
+from bayespool.arrays import BoolArray, FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import Systems, expect_collection, group_systems, parse_systems
 from bayespool.comparisons.comparison import Comparison, TestKey
@@ -30,7 +30,7 @@ from bayespool.comparisons.significance import (
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.difference_bounds import difference_bounds
-from bayespool.measures import Estimator, Measure, Normalized, equal_tailed_interval
+from bayespool.measures import Estimates, Estimator, Measure, Normalized, equal_tailed_interval
 from bayespool.measures.base import with_ideal
 from bayespool.measures.estimates import note_line
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
@@ -402,7 +402,8 @@ def gate(
 ) -> Gate:
     """Decide whether a new run is better than another or equal, or worse, as far as judgments tell.
 
-    Both runs are scored together, as in `compare`.
+    Both runs are scored together, as in `compare`. A topic that a run lacks counts as 0, and a verdict has to
+    hold on the topics that both have, too.
 
     Parameters
     ----------
@@ -497,10 +498,9 @@ def gate(
     if e.draws is None:
         given = [f"{estimator.name}: {note_line(e.notes[0])}"]
     else:
-        values, unit = draws_in_scope(e, scope, random_seed)
-        lead = np.round((values[:, of_pair[1]] - values[:, of_pair[0]]) / unit, _DECIMALS)
+        lead = _draw_lead(e, scope, random_seed, of_pair)
     lower, upper = (float(end) for end in equal_tailed_interval(lead, ci_prob))
-    chance = np.nan if e.draws is None else float((lead >= -margin - 10.0**-_DECIMALS).mean())
+    chance = np.nan if e.draws is None else _chance_of(lead, margin)
     numbers = {"difference": float(lead.mean()), "lower": lower, "upper": upper, "prob_not_worse": chance}
     is_named = isinstance(posterior, PosteriorEstimator) or "model" in given_settings(posterior)
     verdict: Verdict = "cannot be told"
@@ -508,6 +508,13 @@ def gate(
         needed = "and without a pool only a posterior asked for by name decides (--posterior combined)"
     elif max(chance, 1 - chance) >= probability:
         verdict = "better or equal" if chance > 0.5 else "worse"
+    both, missing = np.all(scores.has_topic[of_pair], axis=0), missing_topics(scores.metadata, pair)
+    common = np.nan  # chance on the topics that both have
+    if verdict != "cannot be told" and missing:
+        if both.sum() >= (2 if scope == "population" else 1):
+            common = _chance_of(_draw_lead(e, scope, random_seed, of_pair, both), margin)
+        if not (common if chance > 0.5 else 1 - common) >= probability:  # NaN, too
+            verdict, needed = "cannot be told", f"{needed}, also on the topics that both have"
     what = f"has no estimate ({'; '.join(given)})"
     if e.draws is not None:
         by = f"{level_text(ci_prob)} interval {interval(lower, upper, 3, signed=True)}, {estimator.name}"
@@ -526,16 +533,29 @@ def gate(
         between = " and ".join(difference(float(end[0]), 3) for end in ends)
         reach = " in their reach" * isinstance(measure, Normalized)
         sentence += f"; on these topics it is between {between} whatever the unjudged documents{reach} are"
-    sentence += _missing_clause(scores, pair)
+    if missing:
+        sentence += f"; {missing}: {_lead_on(both, scores, of_pair, common)}"
     return Gate(verdict, f"{sentence}.", **numbers, metadata={**scores.metadata, "gate": decision})
 
 
-def _missing_clause(scores: Scores, pair: Sequence[str]) -> str:
-    """Return a clause on topics that a run lacks, and on the new run's lead on those that both have."""
-    if not (missing := missing_topics(scores.metadata)):
-        return ""
-    if not (both := scores.has_topic.all(axis=0)).any():
-        return f"; {missing}: no topic is common to both"
-    old, new = (scores.estimates[0].per_topic[scores.run_ids.index(run), both].mean() for run in pair)
+def _draw_lead(
+    e: Estimates, scope: Scope, random_seed: int, pair: Sequence[int], topics: BoolArray | None = None
+) -> FloatArray:
+    """Return draws of the second run's score minus the first's, on some of the topics."""
+    values, unit = draws_in_scope(e, scope, random_seed, topics)
+    return np.asarray(np.round((values[:, pair[1]] - values[:, pair[0]]) / unit, _DECIMALS))
+
+
+def _chance_of(lead: FloatArray, margin: float) -> float:
+    """Return the share of draws in which a run is not lower by more than the margin."""
+    return float((lead >= -margin - 10.0**-_DECIMALS).mean())
+
+
+def _lead_on(both: BoolArray, scores: Scores, pair: Sequence[int], chance: float) -> str:
+    """Return a clause on the new run's lead on the topics that both have, with its chance if there is one."""
+    if not both.any():
+        return "no topic is common to both"
+    old, new = scores.estimates[0].per_topic[pair][:, both].mean(axis=1)
+    of_chance = "" if np.isnan(chance) else f" (chance {chance_text(chance)})"
     n = int(both.sum())
-    return f"; {missing}: on the {counted(n, 'topic')} that both have it is {difference(new - old, 3)}"
+    return f"on the {counted(n, 'topic')} that both have it is {difference(new - old, 3)}{of_chance}"

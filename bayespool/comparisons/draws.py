@@ -13,7 +13,7 @@ from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
 from bayespool.comparisons.significance import Pairs, announced_order, dunnett_critical, tukey_critical
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
-from bayespool.measures import Estimates, Measure, equal_tailed_interval
+from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
 from bayespool.measures.populations import population_draws
 from bayespool.names import Control, Scope, SignificanceTest
 from bayespool.randomness import key_of
@@ -349,14 +349,20 @@ def estimates_in_scope(e: Estimates, scope: Scope) -> Estimates:
     return e.as_by_another() if scope == "another-assessor" else e
 
 
-def draws_in_scope(e: Estimates, scope: Scope, random_seed: int) -> tuple[npt.NDArray[Any], float]:
-    """Return draws of runs' scores in a scope, shape (draw, run), and the divisor that makes them scores."""
-    e = estimates_in_scope(e, scope)
-    assert e.draws is not None
+def draws_in_scope(
+    e: Estimates, scope: Scope, random_seed: int, topics: BoolArray | None = None
+) -> tuple[npt.NDArray[Any], float]:
+    """Return draws of runs' scores in a scope, shape (draw, run), and the divisor that makes them scores.
+
+    They are of all topics, or of some, of shape (topic,).
+    """
+    draws = estimates_in_scope(e, scope).draws
+    assert draws is not None
+    if topics is not None:
+        draws = Values(draws.amount[..., topics], draws.unit)
     if scope == "population":
-        key = key_of(random_seed, e.measure)
-        return population_draws(e.draws.amount, random_seed=key), e.draws.unit
-    return e.draws.totals(), e.draws.per_mean()
+        return population_draws(draws.amount, random_seed=key_of(random_seed, e.measure)), draws.unit
+    return draws.totals(), draws.per_mean()
 
 
 def groups_with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:

@@ -31,6 +31,7 @@ from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
 from bayespool.scoring.estimators import parse_estimator
+from bayespool.scoring.score_tables import missing_topics
 from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
@@ -216,8 +217,8 @@ class Plan(Result):
         return one_line("Plan", f"{self.measure}, {unjudged}")
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool and on the runs taken."""
-        return tuple(self.metadata.get("pool_notes", ()))
+        """Return notes on the pool, on the runs taken and on topics that runs lack."""
+        return (*self.metadata.get("pool_notes", ()), *filter(None, [missing_topics(self.metadata)]))
 
     def scenarios(self) -> pd.DataFrame:
         """Return the smallest detectable difference for each scenario.

@@ -33,6 +33,7 @@ from bayespool.scoring.judging_influence import (
     find_target,
 )
 from bayespool.scoring.pools import ListForAssessors
+from bayespool.scoring.score_tables import missing_topics
 from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
@@ -205,8 +206,9 @@ class NextJudgments(ListForAssessors):
         return Qrels(topics, doc_ids, np.full(len(self), -1, dtype=np.int16))
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the pool and the posterior draws."""
-        return (*self.metadata["pool_notes"], *self.completion.notes)
+        """Return notes on the pool, topics that runs lack and the posterior draws."""
+        lacking = filter(None, [missing_topics(self.metadata)])
+        return (*self.metadata["pool_notes"], *lacking, *self.completion.notes)
 
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the effect of judgments so far, when to stop and the documents to judge."""

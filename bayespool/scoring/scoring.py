@@ -22,7 +22,7 @@ from bayespool.collection.sources import Organizations, Runs, gather_runs
 from bayespool.corrections import TopicsAdjustment
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds, Estimand, score_bounds
+from bayespool.evidence import Estimand, score_bounds
 from bayespool.measures import Estimates, Estimator, Measure, Normalized
 from bayespool.measures.base import with_ideal
 from bayespool.measures.estimates import estimate_checked
@@ -163,7 +163,16 @@ def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
         "passed_over": list(collection.ignored_judgments),
         "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
         "pool_notes": notes,
+        "query_ids": list(collection.query_ids),
+        "missing_topics": _missing_topics(collection, targets.run_ids),
     }
+
+
+def _missing_topics(collection: Collection, run_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Return the topics for which runs retrieve nothing, by run; those that have all are left out."""
+    is_missing = collection.document[collection.run_index(run_ids), :, 0] < 0
+    topics = np.array(collection.query_ids, dtype=object)
+    return {run: topics[row].tolist() for run, row in zip(run_ids, is_missing, strict=True) if row.any()}
 
 
 def score(
@@ -371,21 +380,10 @@ def score_targets(
             **targets.metadata,
             "pool_notes": [*targets.metadata["pool_notes"], *judged_run_notes(collection, bounds)],
             "order": collection.order,
-            "query_ids": list(collection.query_ids),
-            "missing_topics": _missing_topics(bounds[0]),
             **({} if collection.second is None else {"assessors": describe_assessors(collection)}),
             "diagnostics": list(_diagnostics(e for group in results for e in group)),
         },
     )
-
-
-def _missing_topics(bounds: Bounds) -> dict[str, list[str]]:
-    """Return the topics for which runs retrieve nothing, by run; those that have all are left out."""
-    is_missing = bounds.n_missing == bounds.measure.cutoff
-    topics = np.array(bounds.query_ids, dtype=object)
-    return {
-        run: topics[row].tolist() for run, row in zip(bounds.run_ids, is_missing, strict=True) if row.any()
-    }
 
 
 def _with_assessors(

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from audits import FAST, answers, planned, true_values
 from hypothesis import given, settings, strategies as st
+from small import small_with_failed_queries
 
 from bayespool import audit, load_example, qrels_from_frame, read_audit, read_result
 from bayespool.arrays import FloatArray
@@ -551,3 +552,8 @@ def test_the_guarantee_holds_whatever_is_not_judged() -> None:
         low, high = confidence_sequence(walked, 0.0, 1.0, 0.0, 0.0, 0.95)
         n_missed += bool((low > worth.mean() + 1e-9).any() or (high < worth.mean() - 1e-9).any())
     assert n_missed <= 200 * 0.05 + 3 * np.sqrt(200 * 0.05 * 0.95)
+
+
+def test_topics_that_a_run_lacks_are_noted() -> None:
+    found = audit(small_with_failed_queries(), ["new-a", "new-b"], "P@10", budget=1, **FAST)
+    assert "2 of 8 topics missing from new-b, counted as 0" in found.notes()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from small import small_with_failed_queries
 from statsmodels.stats.power import TTestPower
 
 from bayespool import load_example, plan_comparison
@@ -136,3 +137,8 @@ def test_what_cannot_be_planned_is_refused() -> None:
     for name, value in IDLE.items():
         with pytest.raises(InputError, match=f"{name} beside topics_at_hand: without"):
             plan_comparison(**STATED, **{name: value})
+
+
+def test_topics_that_a_run_lacks_are_noted() -> None:
+    plan = plan_comparison(small_with_failed_queries(), ["new-a", "new-b"], "P@10", **FEW)
+    assert "2 of 8 topics missing from new-b, counted as 0" in plan.notes()

@@ -14,7 +14,7 @@ from fits import TARGETS
 from graded_example import graded_example
 from hypothesis import given, strategies as st
 from scipy.stats import norm, t as student
-from small import small
+from small import small, small_with_failed_queries
 
 from bayespool import compare, judge_next, read_collection, score
 from bayespool.collection import read_qrels
@@ -566,3 +566,14 @@ def test_widths_before_judging_are_those_that_score_and_compare_print(measure: s
         widths = (frame["upper"] - frame["lower"]).to_numpy()
         assert (widths > 0.01).all()
         np.testing.assert_allclose(found.target.now, widths, rtol=0, atol=1e-12)
+
+
+def test_topics_that_a_run_lacks_are_noted() -> None:
+    found = judge_next(
+        small_with_failed_queries(),
+        ["new-a", "new-b"],
+        "P@10",
+        posterior="ratio(draws=50)",
+        goal="comparison",
+    )
+    assert "2 of 8 topics missing from new-b, counted as 0" in found.notes()
