@@ -125,7 +125,8 @@ def list_conditions(
         basis = pool.get("evidence") or "priors alone"
         asked = [str(each["name"]) for each in metadata.get("estimators", ({"name": "posterior"},))]
         has_value = any(name.startswith("posterior") for name in asked)
-        has_value &= not pool.get("is_sparse") or basis != "priors alone"
+        if basis == "priors alone" and (sparse := metadata.get("sparse_measures")):
+            has_value &= not all(str(measure) in sparse for measure in measures)
         texts.append(f"{which}, {f'posteriors on {basis}' if has_value else 'no posterior'}")
     elif doubts := pool.get("doubts"):
         texts.append(f"the pool is in doubt: {', and '.join(doubts)}")
@@ -423,8 +424,9 @@ def notes_of(
     measures: Sequence[object],
 ) -> list[str]:
     """Return notes on a collection, then those on runs that these do not say already."""
-    of_pool = conditions(metadata, ())
-    others = {key: [text for text in texts if text != of_pool] for key, texts in statements.items()}
+    but_depth = {**metadata, "estimand": "pooled"}  # what is below the pool depth is no note on it
+    of_pool = {text for measure in measures for text in list_conditions(but_depth, [measure])}
+    others = {key: [text for text in texts if text not in of_pool] for key, texts in statements.items()}
     return [*collection_notes(metadata), *note_lines(others, run_ids, measures)]
 
 

@@ -165,6 +165,7 @@ def _describe_targets(targets: Targets, lack: str) -> dict[str, Any]:
         "pool_notes": notes,
         "query_ids": list(collection.query_ids),
         "missing_topics": _missing_topics(collection, targets.run_ids),
+        **({"sparse_measures": sparse} if sparse else {}),
     }
 
 

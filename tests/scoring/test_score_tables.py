@@ -405,10 +405,11 @@ def test_conditions_say_what_posteriors_rest_on(tmp_path: Path) -> None:
     with warnings.catch_warnings(action="ignore"):
         of_judged = score(alone, alone.run_ids[0], "P@1", estimators="as-judged").metadata
     assert conditions(of_judged, ["P@1"]) == "no pool, no posterior"
-    about = dataclasses.asdict(describe_pool(alone)) | {"is_sparse": True}
-    assert conditions({"pool": about}, ["P@1"]) == "no pool, no posterior"
-    about["evidence"] = "priors and labels of a judge"
-    assert conditions({"pool": about}, ["P@1"]) == "no pool, posteriors on priors and labels of a judge"
+    sparse = {"pool": dataclasses.asdict(describe_pool(alone)), "sparse_measures": ["P@1"]}
+    assert conditions(sparse, ["P@1"]) == "no pool, no posterior"
+    assert conditions(sparse, ["P@1", "P(rel=2)@1"]) == "no pool, posteriors on priors alone"
+    sparse["pool"]["evidence"] = "priors and labels of a judge"
+    assert conditions(sparse, ["P@1"]) == "no pool, posteriors on priors and labels of a judge"
     judged = with_judge(alone, np.where(alone.judged, 1.0, np.nan))
     assert condition(judged) == "no pool, posteriors on priors and labels of a judge"
     own = alone.add_judgments(qrels_from_frame({"1": {"l": 1, "d": 0}}))
