@@ -80,6 +80,7 @@ class PoolsOfBudgets(Design):
 
     name: ClassVar[str] = "budgets"
     parts_name: ClassVar[str] = "pools"
+    has_like_parts: ClassVar[bool] = False
 
     def parts(self, collection: Collection, settings: BudgetSettings) -> tuple[BudgetPart, ...]:
         """Return a part for each strategy with all runs and without each contributor.

@@ -416,11 +416,14 @@ class Task:
         What its parts are called, in the plural.
     folder : str
         Subfolder of finished parts; default: the name.
+    has_like_parts : bool
+        Whether all parts have the same columns.
     """
 
     name: ClassVar[str]
     parts_name: ClassVar[str] = "parts"
     folder: ClassVar[str] = ""
+    has_like_parts: ClassVar[bool] = True
 
     def compute(self, collection: Collection, part: Any, settings: Any) -> Stored:
         """Return a part's rows and other data to store, using only the collection and the settings."""
@@ -495,9 +498,10 @@ class Task:
                 results[result.part] = result
                 show(len(results), len(parts))
         in_order = [results[part] for part in parts]
-        if folder is not None and any(not _is_like(result, in_order[0]) for result in in_order):
+        is_stored = folder is not None and self.has_like_parts
+        if is_stored and any(not _is_like(result, in_order[0]) for result in in_order):
             hint = "remove it, and the same command works everything out again"
-            place = Path(folder) / self.subfolder(settings)
+            place = Path(str(folder)) / self.subfolder(settings)
             raise InputError("finished work is not as bayespool writes it", path=place, hint=hint)
         self.warn(in_order)
         return in_order
@@ -517,7 +521,7 @@ def _is_same(value: Any, other: Any) -> bool:
     if isinstance(value, list | tuple) and isinstance(other, list | tuple):
         return not other or all(_is_same(each, other[0]) for each in value)
     kinds = [float if isinstance(each, int | float) else type(each) for each in (value, other)]
-    return kinds[0] is kinds[1]
+    return kinds[0] is kinds[1] or None in (value, other)
 
 
 def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:

@@ -137,6 +137,12 @@ def test_a_run_that_shares_nothing_changes_nothing(example: Path) -> None:
         for q in load_example().query_ids
         for rank in range(1, 301)
     ]
+    known = load_example()
+    judged = int(np.flatnonzero(known.judged & ~known.in_pool(known.run_index(["new-b"])))[0])
+    topic = known.query_ids[known.pair_topic[judged]]
+    lines.append(
+        f"{topic} Q0 {known.doc_id(judged)} 301 1 longer"
+    )  # a run of which nothing is judged is refused
     longer.write_text("\n".join(lines) + "\n")
     b = example / "new" / "new-b.run"
     for model in ("posterior-combined", "posterior-background"):
