@@ -9,7 +9,6 @@ should be after the next: the column ``expected`` of the row after it.
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +16,6 @@ import pandas as pd
 
 from bayespool import Collection, judge_next, parse_measure
 from bayespool.collection import Qrels
-from bayespool.errors import InputWarning
 from bayespool.experiments import simulate_example
 from bayespool.posterior import PosteriorEstimator
 
@@ -40,9 +38,8 @@ def judge_in_rounds(
 
     Rounds end early where nothing is unjudged; ``answers`` are of every document that may be chosen.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputWarning)  # for answers on documents that no run has
-        relevance = collection.add_judgments(answers).relevance
+    columns = answers.query_id.to_pylist(), answers.doc_id.to_pylist(), answers.relevance.tolist()
+    known = {(query_id, doc_id): level for query_id, doc_id, level in zip(*columns, strict=True)}
     rows = []
     for order in orders:
         judged, expected = collection, np.full(len(run_ids), np.nan)
@@ -65,8 +62,9 @@ def judge_in_rounds(
                     judged, run_ids, measure, posterior=posterior, budget=budget, ci_prob=ci_prob
                 )
                 pair, expected = step.pair, step.remaining
-            assert (relevance[pair] >= 0).all(), "the answers lack a document that was chosen"
-            judged = judged.with_own_judgments(pair, relevance[pair])
+            topics = (collection.query_ids[t] for t in collection.pair_topic[pair])
+            levels = [known[topic, collection.doc_id(p)] for topic, p in zip(topics, pair, strict=True)]
+            judged = judged.with_own_judgments(pair, np.array(levels, dtype=np.int16))
     return pd.DataFrame(rows)
 
 
