@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
 Documents = Literal["as-named", "best-passage"]
-"""What ids of runs stand for: documents, or passages, of which the best counts for its document."""
+"""Meanings of ids in runs: documents, or passages, of which the best counts for its document."""
 
 _BETWEEN, _WORD = r"[_\-.:/@|~%]", r"(?:[A-Za-z]{1,8}[_\-.:]?)?"
 _SUFFIXES = (

@@ -64,7 +64,7 @@ _SOURCES = {
     "population": "topics\nlike these",
     "another-assessor": "another\nassessor",
 }
-"""What intervals and chances are due to, by scope."""
+"""Sources of the uncertainty in intervals and chances, by scope."""
 _COEFFICIENTS = {"generalizability": "Eρ², order\nof runs", "dependability": "Φ, scores\nthemselves"}
 _MAX_PAIRS_LISTED = 45  # ten runs; of more only some
 _MAX_PAIRS_IN_SHORT = 20

@@ -26,7 +26,7 @@ _MARKS = {
     ".nc": re.compile(rb"\x89HDF.*bayespool", re.DOTALL),
     ".bayespool": re.compile(rb"PK\x03\x04.{,60}prepared\.json", re.DOTALL),
 }
-"""How files begin that this package writes, by ending."""
+"""First bytes of the files that this package writes, by ending."""
 _COLUMN = re.compile(r"[a-z][a-z0-9_]*")
 _LEAST_COLUMNS = 3  # of a table; lists of organizations and of types have two
 _MOST_BYTES = 1 << 28  # of a compressed list
