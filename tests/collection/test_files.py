@@ -278,7 +278,10 @@ def test_bomb_under_three_gib_ends_in_a_message(kind: str, tmp_path: Path) -> No
 def test_bomb_that_is_allowed_ends_in_a_message_too(tmp_path: Path) -> None:
     bomb(tmp_path, "zstd")
     done = limited(tmp_path, "--reading", "max_file_size=4000")
-    told = f"error: {tmp_path}/runs/a: there is not enough memory to read it"
+    # with few threads there is room for the text, which is one line
+    told = tuple(
+        f"error: {tmp_path}/runs/a{why}" for why in (": there is not enough memory", ", line 1: is longer")
+    )
     assert done.stderr.splitlines()[-1].startswith(told), done.stderr
     assert (done.returncode, done.stdout) == (1, "")
 
