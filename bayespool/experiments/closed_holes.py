@@ -20,6 +20,7 @@ from bayespool.evidence import score_bounds
 from bayespool.experiments.design import Design, Part, contributors
 from bayespool.experiments.graded_runs import DesignResult, result_fields, run_table, total_seconds
 from bayespool.experiments.settings import DesignSettings
+from bayespool.measures import Precision
 from bayespool.names import Estimand
 from bayespool.tables.formatting import counted, percent
 
@@ -34,6 +35,7 @@ HOLES_AT_FIRST, HOLES_LATER = 0.05, 0.02
 class ClosedHoles(Design):
     """Experiment that scores runs by the first judgments, with later ones as the truth."""
 
+    run_ids: tuple[str, ...]  # runs whose holes were closed
     first: BoolArray  # documents judged at first, shape (pair,)
 
     name: ClassVar[str] = "closed-holes"
@@ -41,34 +43,27 @@ class ClosedHoles(Design):
 
     def parts(self, collection: Collection, settings: DesignSettings) -> Iterator[Part]:
         """Yield a part for each organization of runs whose holes were closed."""
-        runs = closed_runs(self._at_first(collection), collection, max(m.cutoff for m in settings.measures))
-        for name, run_ids in contributors(collection, "organization", runs).items():
-            columns = (("fold", name),)
+        for name, run_ids in contributors(collection, "organization", self.run_ids).items():
             yield Part(
                 name=name,
                 run_ids=run_ids,
                 pool_run_ids=collection.pooled_run_ids,
                 measures=settings.measures,
-                columns=columns,
+                columns=(("fold", name),),
             )
 
     def conceal(self, collection: Collection, part: Part, settings: DesignSettings) -> Collection:
         """Return the collection as it was judged at first."""
-        return self._at_first(collection)
+        return collection.without_judgments(~self.first)
 
     def describe(self, settings: DesignSettings) -> dict[str, Any]:
         """Return the settings with a digest of what was judged at first."""
         first = hashlib.blake2b(np.packbits(self.first).tobytes(), digest_size=8).hexdigest()
         return super().describe(settings) | {"judged at first": first}
 
-    def _at_first(self, collection: Collection) -> Collection:
-        return collection.without_judgments(~self.first)
-
 
 def closed_runs(first: Collection, later: Collection, cutoff: int) -> tuple[str, ...]:
     """Return the runs with holes in their top ``cutoff`` at first that later judgments closed."""
-    from bayespool.measures import Precision
-
     runs, measure = first.run_ids, Precision(cutoff)
     share, left = (score_bounds(of, runs, measure).unjudged_share for of in (first, later))
     closed = (share > HOLES_AT_FIRST) & (left <= HOLES_LATER)
@@ -139,7 +134,7 @@ def grade_later(
     if not pooled.any():
         raise InputError("no pooled run is left to learn from", hint="give the campaign's runs as the pool")
     truth = truth.with_pool(pooled, truth.pool)
-    design = ClosedHoles(collection.judged)
+    design = ClosedHoles(runs, collection.judged)
     parts = tuple(design.parts(truth, settings))
     results = design.run(truth, parts, settings, folder=folder, n_jobs=n_jobs, progress=progress)
     return ClosedHolesResult(
