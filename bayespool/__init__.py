@@ -8,18 +8,10 @@ from typing import Any
 
 import lazy_loader
 
-from bayespool.errors import renamed_names
-
 __version__ = "0.1.0"
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-_RENAMED = {
-    "budgets": "compare_budgets",
-    "fit_container": "fit",
-    "plan": "plan_comparison",
-    "reversals": "count_reversals",
-}
 _READ_BACK = (
     "scoring.scores",
     "comparisons.comparison",
@@ -29,11 +21,8 @@ _READ_BACK = (
 )
 
 
-def _load_name(name: str) -> Any:
+def __getattr__(name: str) -> Any:
     """Load a public name; before `read_result`, the modules whose classes read stored results."""
     for module in _READ_BACK if name == "read_result" else ():
         import_module(f"bayespool.{module}")
     return _load(name)
-
-
-__getattr__ = renamed_names(__name__, _RENAMED, _load_name)

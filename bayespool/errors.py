@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 __all__ = [
     "PREPARE_ANEW",
@@ -33,8 +33,6 @@ __all__ = [
     "WorkerError",
     "did_you_mean",
     "known_names",
-    "renamed_attributes",
-    "renamed_names",
     "some",
     "warn_caller",
 ]
@@ -257,57 +255,3 @@ def known_names(name: object, known: Iterable[object], *, before: str = "known: 
     names = [str(known_name) for known_name in known]
     question = did_you_mean(name, names)
     return f"{question} {before}{', '.join(names)}".lstrip()
-
-
-def renamed_names(
-    module: str, names: Mapping[str, str], others: Callable[[str], object] | None = None
-) -> Callable[[str], object]:
-    """Return a module-level ``__getattr__`` that supports renamed names with a warning.
-
-    Old names last for one version. A room writes below its imports
-    ``__getattr__ = renamed_names(__name__, {"old": "new"})``; one that loads lazily hands over the
-    ``__getattr__`` of lazy_loader as `others`.
-
-    Parameters
-    ----------
-    module : str
-        ``__name__`` of the module.
-    names : Mapping of str to str
-        Old name → new name.
-    others : callable, optional
-        The module's own ``__getattr__``, for names that were not renamed.
-    """
-
-    def __getattr__(name: str) -> object:
-        if name in names:
-            warn_caller(f"{module}.{name} is now {module}.{names[name]}", FutureWarning)
-            return getattr(sys.modules[module], names[name])
-        if others is not None:
-            return others(name)
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
-
-    return __getattr__
-
-
-def renamed_attributes(**names: str) -> Callable[[type[_Class]], type[_Class]]:
-    """Keep old names for a class's attributes and methods, with a warning (class decorator).
-
-    The old names last for one version.
-
-    Parameters
-    ----------
-    **names : str
-        ``old="new"``.
-    """
-
-    def decorate(cls: type[_Class]) -> type[_Class]:
-        for old, new in names.items():
-
-            def renamed(self: Any, old: str = old, new: str = new) -> Any:
-                warn_caller(f"{cls.__name__}.{old} is now {cls.__name__}.{new}", FutureWarning)
-                return getattr(self, new)
-
-            setattr(cls, old, property(renamed, doc=f"`{new}`, under its old name."))
-        return cls
-
-    return decorate

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
-import types
 import warnings
 from collections.abc import Callable
 from functools import cached_property
@@ -14,7 +12,6 @@ import pandas as pd
 import pytest
 from trec_files import refused
 
-import bayespool
 from bayespool import (
     build_collection,
     check_judges,
@@ -39,8 +36,6 @@ from bayespool.errors import (
     InputWarning,
     did_you_mean,
     known_names,
-    renamed_attributes,
-    renamed_names,
     warn_caller,
 )
 from bayespool.pooling import parse_strategy
@@ -184,31 +179,3 @@ def test_an_input_error_is_a_value_error_and_says_its_reason_once(tmp_path: Path
         error = refused(call)
         assert isinstance(error, ValueError)
         assert str(error).startswith(said)
-
-
-def test_a_renamed_name_keeps_its_old_one_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = types.ModuleType("own_module")
-    monkeypatch.setitem(sys.modules, "own_module", module)
-    vars(module).update(new=3, __getattr__=renamed_names("own_module", {"old": "new"}))
-    with pytest.warns(FutureWarning, match=r"own_module.old is now own_module.new") as caught:
-        assert module.old == 3
-    assert caught[0].filename == __file__
-    with pytest.raises(AttributeError, match="has no attribute 'other'"):
-        _ = module.other
-    for old, new in (
-        ("budgets", "compare_budgets"),
-        ("plan", "plan_comparison"),
-        ("reversals", "count_reversals"),
-    ):
-        with pytest.warns(FutureWarning, match=f"{old} is now bayespool.{new}"):
-            assert getattr(bayespool, old) is getattr(bayespool, new)
-
-
-def test_a_renamed_attribute_keeps_its_old_name_with_a_warning() -> None:
-    @renamed_attributes(size="n_items")
-    class Own:
-        n_items = 3
-
-    with pytest.warns(FutureWarning, match=r"Own.size is now Own.n_items") as caught:
-        assert Own().size == 3  # type: ignore[attr-defined]
-    assert caught[0].filename == __file__

@@ -27,7 +27,7 @@ from bayespool.collection import Collection, Qrels
 from bayespool.collection.own import add_note
 from bayespool.collection.readers import qrels_content
 from bayespool.collection.records import relevance_codes
-from bayespool.errors import InputError, InputWarning, renamed_attributes, warn_caller
+from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.report.provenance import MADE_BY, without_folders
 from bayespool.report.result import Figure, cited_by
 from bayespool.report.saving import file_metadata
@@ -50,7 +50,6 @@ _VERDICTS = {
 """Statements on the leader, keyed by its verdicts against other runs."""
 
 
-@renamed_attributes(go_on="continue_with", inform="apply_to", looseness="expected_gap", audits="differences")
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(Guarantees, ListForAssessors):
     """Audit from `bayespool.audit`: documents sampled for judgment and the guarantees from their judgments.

@@ -12,7 +12,6 @@ import pandas as pd
 from bayespool.arrays import BoolArray, FloatArray, IndexArray
 from bayespool.auditing.urns import Urn
 from bayespool.compiled import compiled
-from bayespool.errors import renamed_attributes
 from bayespool.randomness import key_of
 from bayespool.tables.formatting import interval
 from bayespool.tables.table import Column
@@ -154,7 +153,6 @@ _TINY = 1e-12
 _MOST = 1e300  # capital
 
 
-@renamed_attributes(chosen="documents")
 class Walk(NamedTuple):
     """Documents sampled without replacement, and payoffs from their judgments.
 

@@ -11,7 +11,6 @@ import click
 
 from bayespool import names
 from bayespool.cli.files import FILE_OPTIONS, Files, is_run_name
-from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS, OPTIONS_OF_OTHERS
 from bayespool.cli.functions import Parameter, parameters_of
 from bayespool.cli.parameters import Argument, Option, descriptions, flag_of, function_option, function_value
 from bayespool.cli.paths import check_paths
@@ -27,8 +26,17 @@ _SECTIONS = (
 """Titles of lists below the whole help, the options whose names they have, and kinds of descriptions."""
 
 
+_OPTIONS_OF_OTHERS = {
+    **dict.fromkeys(("--metric", "--metrics", "--measures"), "--measure"),
+    "--judged": "--own-judgments",
+    "--own-judgments": "--judged",
+    "--run": "the files of runs without an option",
+}
+"""Replacements of options that other programs or commands have, by option."""
+
+
 class WordingError(InputError):
-    """Error for an option or a command that is not there, with status 2."""
+    """Error for an option that is not there, with status 2."""
 
     exit_code = 2
 
@@ -46,8 +54,8 @@ _HELP_ALL = functools.partial(
 
 
 @contextlib.contextmanager
-def _name_former_options(context: click.Context, args: Sequence[str]) -> Iterator[None]:
-    """Raise `InputError` with what to write for an option that went; beside ``--help``, show help."""
+def _name_options_of_others(context: click.Context, args: Sequence[str]) -> Iterator[None]:
+    """Raise `InputError` with what to write for another program's option; beside ``--help``, show help."""
     asks_help = bool({*context.help_option_names} & {*args})
     try:
         yield
@@ -56,16 +64,10 @@ def _name_former_options(context: click.Context, args: Sequence[str]) -> Iterato
             click.echo(context.get_help(), color=context.color)
             context.exit()
         known = {flag for p in context.command.get_params(context) for flag in p.opts}
-        instead = OPTIONS_OF_OTHERS.get(error.option_name, "")
+        instead = _OPTIONS_OF_OTHERS.get(error.option_name, "")
         if instead and (instead if instead.startswith("-") else "--measure") in known:
             raise WordingError(f"there is no {error.option_name}", hint=f"write {instead}") from None
-        if error.option_name not in FORMER_OPTIONS:
-            raise
-        now = FORMER_OPTIONS[error.option_name]
-        if error.option_name == "--estimator" and "--estimators" in known:
-            now = "--estimators"
-        hint = None if now.startswith("-") and now.split()[0] not in known else f"write {now}"
-        raise WordingError(f"there is no {error.option_name} any more", hint=hint) from None
+        raise
 
 
 @contextlib.contextmanager
@@ -99,11 +101,9 @@ class Command(click.Command):
         return super().get_params(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse arguments; an option that is given twice and has one value is an `InputError`, and so is one
-        that an earlier version had.
-        """
+        """Parse arguments; an option that is given twice and has one value is an `InputError`."""
         given = list(args)
-        with _name_former_options(ctx, args):
+        with _name_options_of_others(ctx, args):
             rest = super().parse_args(ctx, args)
         _, _, order = self.make_parser(ctx).parse_args(args=given)
         for place, parameter in enumerate(order):
@@ -167,18 +167,9 @@ class Commands(click.Group):
         group.add(heading, last, command)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse arguments; an option that an earlier version had is an `InputError`."""
-        with _name_former_options(ctx, args):
+        """Parse arguments, with a hint for an option of another program."""
+        with _name_options_of_others(ctx, args):
             return super().parse_args(ctx, args)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is named; one that an earlier version had is an `InputError`."""
-        if args[0] in FORMER_COMMANDS:
-            hint = f"write {FORMER_COMMANDS[args[0]]}"
-            raise WordingError(f"there is no command {args[0]} any more", hint=hint)
-        return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by heading, then the options."""

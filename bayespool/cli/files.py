@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bayespool.collection import Collection
 
 Computed = TypeVar("Computed")
-_WITH_PREPARED = {"organizations", "each_its_own", "exclude", "documents", "judges", "second_assessors"}
+_WITH_PREPARED = {"organizations", "each_its_own", "exclude", "documents", "judges"}
 _paths = partial(own_option, type=Path, multiple=True)
 
 
@@ -82,7 +82,7 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
         metavar="<name=value,…>",
         help="How files are read: 'order=rank, strict=false, topics=run'. Keys, as in the TOML file: order, "
         "negative, exclude, documents, topics, run_id, strict, max_file_size, max_holes, pooled_run_ids, "
-        "each_its_own, second_assessors and the options of files.",
+        "each_its_own and the options of files.",
     ),
 }
 """Options of files, by field of `Files`."""
@@ -119,12 +119,6 @@ class Files:
         if not (self.runs or keywords.get("unpool") or campaign):
             hint = "--pool" if or_campaign else "runs of the pool with --unpool"
             raise InputError(f"no run to {to_do}", hint=f"name run files, or {hint}")
-
-    def check_assessors(self, scope: object) -> None:
-        """Raise `InputError` for judgments of second assessors that no scope uses."""
-        if "second_assessors" in self.ways() and "another-assessor" not in str(scope):
-            hint = "add --scope another-assessor"
-            raise InputError("second_assessors, and no scope that speaks of them", hint=hint)
 
     @property
     def are_named(self) -> bool:

@@ -41,7 +41,6 @@ def score(files: Files, keywords: dict[str, Any], outputs: Outputs, per_topic: b
     """
     _check(outputs, keywords)
     files.check_runs(keywords, "score")
-    files.check_assessors(keywords.get("scope", ""))
     _write(files.compute(scoring.score, keywords), outputs, per_topic=per_topic)
 
 
@@ -166,20 +165,11 @@ def report(files: Files, keywords: dict[str, Any], outputs: Outputs, result: Pat
         echo(f"Wrote {path}.", err=False)
 
 
-def _table(listed: str, **former: str) -> dict[str, Any]:
-    """Return the option for the table that a file of one table has, of those listed; the first by default. A
-    former name is refused with the table that has its columns.
-    """
-    names = listed.split()
-
-    def current_name(context: Any, parameter: Any, name: str | None) -> str | None:
-        if name in former:
-            raise InputError(f"no table {name!r} any more", hint=f"--table {former[name]} has its columns")
-        return name
-
+def _table(listed: str) -> dict[str, Any]:
+    """Return the option for the table that a file of one table has, of those listed; the first by default."""
+    names = tuple(listed.split())
     help = f"Table for a .csv or .parquet file: {', '.join(names)}; .json has all of them."
-    choices = (*names, *former)
-    made = own_option("--table", type=choices, callback=current_name, metavar="<table>", help=help)
+    made = own_option("--table", type=names, metavar="<table>", help=help)
     return {"table": lambda **first: made(shown_default=names[0], **first)}
 
 
@@ -195,12 +185,7 @@ def _table(listed: str, **former: str) -> dict[str, Any]:
     more="estimators scope tests level control rope systems repool_to judges known_depth "
     "pool_strategy reading table columns sort",
     own={
-        **_table(
-            "differences runs across_measures variance significance reliability",
-            pairs="differences",
-            leaderboard="runs",
-            ranks="runs",
-        ),
+        **_table("differences runs across_measures variance significance reliability"),
         "columns": own_option(
             "--columns",
             help="Comma-separated columns of the pairs in .tex, .md and .html files: as-judged, p, "
@@ -221,7 +206,6 @@ def compare(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     from bayespool.comparisons.tables import PAIR_COLUMNS, PAIR_KEYS
 
     outputs.arrangement.check(PAIR_COLUMNS, PAIR_KEYS)
-    files.check_assessors(keywords.get("scope", ""))
     if "baseline" in keywords:
         keywords["baseline"] = [_run_name(text) for text in keywords["baseline"]]
     comparison = files.compute(comparisons.compare, keywords)
@@ -264,14 +248,13 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
         "--unpool count. Default: the best pooled run of each organization.",
     ),
     first="qrels pool organizations measures difference topics_at_hand sd unpool collections output report",
-    more="judgments more_topics power level price_topic price_judgment price_label posterior random_seed "
-    "repool_to judges known_depth pool_strategy reading table",
-    own=_table("scenarios mixes"),
+    more="judgments more_topics power level posterior random_seed "
+    "repool_to judges known_depth pool_strategy reading",
     short="Plan: which differences can be detected, and what helps",
 )
 def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """Plan before judging: the smallest difference of two runs that these topics and judgments detect,
-    what more of them would change, and the cheapest mix for a difference.
+    what more of them would change, and the topics that a difference takes.
 
     Without a collection, --topics-at-hand and --sd say what is expected.
     """

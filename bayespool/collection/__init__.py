@@ -54,17 +54,4 @@ error            error                                 damaged, binary or missin
 
 import lazy_loader
 
-from bayespool.errors import renamed_names
-
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__getattr__ = renamed_names(
-    __name__,
-    {
-        "collection_of": "finish_collection",
-        "encoding_of": "make_encoding",
-        "judged_where_labeled": "judge_where_labeled",
-        "qrels_of": "gather_qrels",
-        "with_confusion": "set_confusion",
-    },
-    __getattr__,
-)

@@ -10,11 +10,6 @@ from .frames import (
     run_from_frame as run_from_frame,
 )
 from .judges import Judge as Judge, add_judges as add_judges, judge_where_labeled as judge_where_labeled
-from .own import (
-    SecondAssessors as SecondAssessors,
-    add_second_assessors as add_second_assessors,
-    set_confusion as set_confusion,
-)
 from .pools import Pool as Pool
 from .rankings import rows as rows
 from .readers import (

@@ -18,7 +18,6 @@ from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray, OrderArr
 from bayespool.collection.judges import Judge
 from bayespool.collection.own import (
     OwnJudgments,
-    SecondAssessors,
     attach_own_judgments,
     leave_pool,
     refuse_contradictions,
@@ -43,7 +42,6 @@ from bayespool.errors import (
     InputError,
     NoCollectionError,
     did_you_mean,
-    renamed_attributes,
     some,
 )
 from bayespool.tables.formatting import counted
@@ -52,13 +50,6 @@ if TYPE_CHECKING:
     from typing import Self
 
 
-@renamed_attributes(
-    added_for="attributed_run",
-    depth_of="run_depths",
-    passed_over="ignored_judgments",
-    remember_judgments="attach_judgments",
-    with_added="with_own_judgments",
-)
 @dataclass(frozen=True, eq=False, repr=False)
 class Collection(ReadOnlyArrays):
     """Test collection with its topics, runs and relevance judgments.
@@ -114,8 +105,6 @@ class Collection(ReadOnlyArrays):
     rank_conflicts : tuple of RankConflict
         Runs that are ordered by score and whose ranks say otherwise, the one that differs most at the top
         first.
-    second : SecondAssessors or None
-        Judgments of second assessors (`bayespool.collection.add_second_assessors`).
     order : {"score", "single-precision", "rank"}
         What orders the rankings (`build_collection`).
     ties : tuple of Ties
@@ -150,7 +139,6 @@ class Collection(ReadOnlyArrays):
     scope_notes: tuple[str, ...] = ()
     sample: Sample | None = None
     rank_conflicts: tuple[RankConflict, ...] = ()
-    second: SecondAssessors | None = None
     order: Order = "score"
     ties: tuple[Ties, ...] = ()
     strange_topics: tuple[StrangeTopics, ...] = ()
@@ -249,7 +237,6 @@ class Collection(ReadOnlyArrays):
             ),
             attributed_run=np.where(documents, np.int32(-1), self.attributed_run),
             own=None if self.own is None else self.own.without(documents),
-            second=None if self.second is None else self.second.without(documents),
             sample=None if self.sample is None else self.sample.without(documents, self.pair_topic),
         )
 
@@ -311,9 +298,6 @@ class Collection(ReadOnlyArrays):
                 digest.update(np.ascontiguousarray(part).data)
         if self.own is not None and (inactive := self.own.is_inactive).any():
             digest.update(np.where(inactive, self.own.relevance, np.int16(UNJUDGED)).data)
-        if self.second is not None:
-            digest.update(repr(self.second.confusion).encode())
-            digest.update(np.ascontiguousarray(self.second.relevance).data)
         if self.sample is not None:
             digest.update(self.sample.fingerprint.encode())
         for buffer in self.doc_ids.buffers():

@@ -14,13 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray, OrderArray
-from bayespool.collection.judges import are_judgments, find_pairs, topic_codes
+from bayespool.collection.judges import find_pairs, topic_codes
 from bayespool.collection.pools import place_values
 from bayespool.collection.rankings import Rankings, ranked
 from bayespool.collection.records import UNJUDGED, Qrels, ReadOnlyArrays, relevance_codes
 from bayespool.errors import InputError, InputWarning, did_you_mean, some, warn_caller
 from bayespool.names import By
-from bayespool.tables.formatting import counted
 from bayespool.validation import check_choice, listed
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def _with_documents(
     else:
         document = np.append(place, np.int32(-1))[collection.document]
     ids = pa.concat_arrays([collection.doc_ids, pa.array(new_ids, collection.doc_ids.type)])
-    own, second, sample = collection.own, collection.second, collection.sample
+    own, sample = collection.own, collection.sample
     larger = dataclasses.replace(
         collection,
         document=document,
@@ -160,7 +159,6 @@ def _with_documents(
         and dataclasses.replace(
             own, relevance=moved(own.relevance, UNJUDGED), is_active=moved(own.is_active, False)
         ),
-        second=second and dataclasses.replace(second, relevance=moved(second.relevance, UNJUDGED)),
         sample=sample
         and dataclasses.replace(
             sample,
@@ -437,99 +435,3 @@ def _warn_of_ignored(own: OwnJudgments, reasons: tuple[str, ...]) -> None:
     """Warn (`InputWarning`) about user judgments that are never used."""
     if reasons:
         warn_caller(f"{own.path or 'judgments of your own'}: ignored {' and '.join(reasons)}", InputWarning)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SecondAssessors(ReadOnlyArrays):
-    """Judgments by second assessors, and a given confusion matrix between assessors.
-
-    Attributes
-    ----------
-    relevance : ndarray of int16, shape (pair,)
-        Relevance by the second assessor of a document; negative where there is none.
-    confusion : tuple of tuple of float
-        Stated counts of documents by level of the first assessor (rows) and of the second; empty if nothing
-        is stated.
-    path : Path or None
-        The file.
-    """
-
-    relevance: LevelArray
-    confusion: tuple[tuple[float, ...], ...] = ()
-    path: Path | None = None
-
-    @property
-    def judged(self) -> BoolArray:
-        """Mask of documents judged by a second assessor, shape (pair,)."""
-        return self.relevance >= 0
-
-    def without(self, documents: BoolArray) -> SecondAssessors:
-        """Return the second judgments without those on the given documents, a mask of shape (pair,)."""
-        return dataclasses.replace(self, relevance=np.where(documents, np.int16(UNJUDGED), self.relevance))
-
-
-def add_second_assessors(collection: Collection, qrels: Qrels) -> Collection:
-    """Add judgments by second assessors to a collection.
-
-    No measure counts them, and no estimate on these judgments changes. They tell what another assessor would
-    have judged (:doc:`Another assessor </assessors>`). A judgment goes with the qrels' judgment of its
-    document, where runs leave the pool.
-
-    Parameters
-    ----------
-    collection : Collection
-    qrels : Qrels
-        A negative relevance has the meaning that it has in the collection's qrels.
-
-    Raises
-    ------
-    InputError
-        No document is judged by both, or the judgments are those of the qrels, on all documents.
-
-    Warns
-    -----
-    InputWarning
-        Judgments of topics that the collection lacks, with their number.
-
-    Examples
-    --------
-    >>> from bayespool import load_example
-    >>> from bayespool.collection import qrels_from_frame
-    >>> example = load_example()
-    >>> again = qrels_from_frame({example.query_ids[0]: {example.doc_id(0): 1}})
-    >>> int(add_second_assessors(example, again).second.judged.sum())
-    1
-    """
-    codes, _ = relevance_codes(qrels.relevance, collection.negatives.meaning)
-    is_judgment = codes >= 0
-    collection, pair = _with_documents(collection, qrels, is_judgment)
-    is_known = pair >= 0
-    relevance = np.full(len(collection.relevance), UNJUDGED, dtype=np.int16)
-    relevance[pair[is_known & is_judgment]] = codes[is_known & is_judgment]
-    if not ((relevance >= 0) & collection.judged).any():
-        raise InputError(
-            "no document is judged by the second assessors and in the qrels",
-            path=qrels.path,
-            hint="are these judgments of the same topics and documents?",
-        )
-    is_of_all = bool((relevance >= 0)[collection.judged & ~collection.is_own].all())
-    if is_of_all and are_judgments(collection, np.where(relevance >= 0, relevance, np.nan)):
-        raise InputError(
-            "the second assessors' judgments are those of the qrels: the same on all documents",
-            path=qrels.path,
-            hint="give judgments that other assessors made of some of these documents",
-        )
-    if n_lost := int((is_judgment & ~is_known).sum()):
-        warn_caller(
-            f"{qrels.path or 'second assessors'}: {counted(n_lost, 'judgment')} of topics that the qrels "
-            "lack are left out",
-            InputWarning,
-        )
-    return dataclasses.replace(collection, second=SecondAssessors(relevance, path=qrels.path))
-
-
-def set_confusion(collection: Collection, confusion: tuple[tuple[float, ...], ...]) -> Collection:
-    """Return the collection with the given confusion matrix between first and second assessors."""
-    none = np.full(len(collection.relevance), UNJUDGED, dtype=np.int16)
-    second = collection.second or SecondAssessors(none)
-    return dataclasses.replace(collection, second=dataclasses.replace(second, confusion=confusion))

@@ -130,7 +130,6 @@ def pool_alone(collection: Collection, ranks: int | None = None) -> Collection:
         score=None,
         judges=tuple(Judge(judge.name, judge.label[kept]) for judge in collection.judges),
         rank_conflicts=(),
-        second=None,
         ties=(),
         strange_topics=(),
         unranked=(),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray
 from bayespool.collection.rankings import ranked, within
 from bayespool.collection.records import UNJUDGED
-from bayespool.errors import InputError, renamed_attributes
+from bayespool.errors import InputError
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
@@ -63,9 +63,6 @@ class Pool(Protocol):
         """
 
 
-@renamed_attributes(
-    depth_of="run_depths", known="known_relevance", of_runs="select_runs", truncated="truncate"
-)
 @dataclass(frozen=True, slots=True)
 class DepthPool:
     """Pool made from the top-ranked documents of each run."""

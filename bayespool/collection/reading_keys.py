@@ -14,7 +14,6 @@ from bayespool.names import split_list
 from bayespool.validation import check_choice, check_number
 
 _WANTED = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
-_FORMER = {"lenient": "strict=false", "pooled_runs": "pooled_run_ids=(a, b)"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +53,6 @@ CONTRIBUTOR_KEYS: Mapping[str, ReadingKey] = {
 READING_KEYS: Mapping[str, ReadingKey] = {
     **CONTRIBUTOR_KEYS,
     "judges": FILES,
-    "second_assessors": FILES,
     "documents": ReadingKey(words=("as-named", "best-passage")),
     "each_its_own": ReadingKey(type=bool),
     "known_depth": ReadingKey(type=int, least=1),
@@ -73,7 +71,7 @@ def parse_reading(text: str, keys: Mapping[str, ReadingKey] = READING_KEYS) -> d
     ----------
     text : str
         Keys with values, and commas between: ``organizations``, ``order``, ``negative``, ``exclude``,
-        ``topics``, ``run_id``, ``strict``, ``max_file_size``, ``judges``, ``second_assessors``,
+        ``topics``, ``run_id``, ``strict``, ``max_file_size``, ``judges``,
         ``documents``, ``each_its_own``, ``known_depth``, ``max_holes``, ``pooled_run_ids``, ``pool_rule``,
         ``pool_strategy``. Several values stand in parentheses: ``pooled_run_ids=(a, b)``; ``each_its_own``
         needs none.
@@ -110,8 +108,7 @@ def parse_reading(text: str, keys: Mapping[str, ReadingKey] = READING_KEYS) -> d
 def check_key(key: str, value: Any, keys: Mapping[str, ReadingKey]) -> None:
     """Raise `InputError` for an unknown key, or a value that it cannot have."""
     if key not in keys:
-        hint = f"write {_FORMER[key]}" if key in _FORMER else known_names(key, keys)
-        raise InputError(f"unknown key {key!r}", hint=hint)
+        raise InputError(f"unknown key {key!r}", hint=known_names(key, keys))
     known, items = keys[key], [value]
     if known.multiple and isinstance(value, list):
         items = value

@@ -56,7 +56,6 @@ _DECIMALS = 12
 _SCOPES: dict[Scope, str] = {
     "these-topics": "these topics",
     "population": "topics like these",
-    "another-assessor": "these topics, by another assessor of the same kind,",
 }
 _STATUS: dict[Verdict, int] = {"better or equal": 0, "worse": 1, "cannot be told": 2}
 
@@ -75,7 +74,6 @@ def compare(
     estimand: Estimand = "complete",
     ideal: Ideal = "own",
     scope: Scope | Iterable[Scope] = ("these-topics", "population"),
-    confusion: str | None = None,
     tests: SignificanceTest | Iterable[SignificanceTest] = ("paired-t",),
     level: float = 0.05,
     control: Control = "holm",
@@ -123,14 +121,9 @@ def compare(
     ideal : {"own", "shared", "judged"}, default "own"
         Ideal ranking of nDCG, AP and R: of what the run reaches (own), any run (shared), or only the judged.
         It holds for measures whose text names no other, such as ``nDCG@10``.
-    scope : {"these-topics", "population", "another-assessor"} or sequence of them
-        What differences speak of: these-topics, population, another-assessor. On these topics only unjudged
-        documents are uncertain; a population of topics is what these are a sample of; another assessor would
-        have given other levels of relevance.
-    confusion : str, optional
-        How often another assessor changes a level, where few documents are judged twice: '95 5; 30 70'.
-        These are documents by level of the first assessor (rows) and of the other, ascending. They count as
-        much as documents judged twice. For the scope ``another-assessor``.
+    scope : {"these-topics", "population"} or sequence of them
+        What differences speak of: these-topics, population. On these topics only unjudged documents are
+        uncertain; a population of topics is what these are a sample of.
     tests : sequence of {"paired-t", "wilcoxon", "randomization", "tukey-hsd"}
         Tests of a pair. ``paired-t`` is the usual one, ``wilcoxon`` where differences are far from normal;
         ``randomization`` assumes no distribution; ``tukey-hsd`` is for all pairs at once.
@@ -215,13 +208,11 @@ def compare(
         run_ids,
         with_ideal(parsed, ideal),
         methods,
-        by_another="another-assessor" in scopes,
-        confusion=confusion,
         **asked,
     )
     _refuse_one_run(targets.run_ids)
     targets.metadata["pool_notes"] += _kinship(targets)
-    asked |= {"ideal": ideal, "confusion": confusion, **comparing, **settings, "posterior": posterior}
+    asked |= {"ideal": ideal, **comparing, **settings, "posterior": posterior}
     scores = score_targets(
         targets,
         settings=described(measures=parsed, estimators=methods, **asked),
@@ -327,8 +318,6 @@ def compare_scores(
                 )
         if e.draws is not None:
             for each in scope:
-                if each == "another-assessor" and e.by_another is None:
-                    continue  # of a correction
                 values, unit = draws_in_scope(e, each, random_seed)
                 draws[e.measure, e.method, each] = compare_runs_by_draws(
                     values, ci_prob=scores.ci_prob, rope=rope, unit=unit
@@ -416,10 +405,10 @@ def gate(
         The new run may be lower by this and is still as good.
     probability : float, default 0.95
         Chance that a verdict needs: that the new run is not lower by more than the margin, or that it is.
-    scope : {"these-topics", "population", "another-assessor"}, default "population"
-        What the verdict speaks of: a population of topics, these topics, or another assessor. For a
-        population these topics are a sample of its topics, which is what a change of a system is judged by;
-        on these topics only unjudged documents are uncertain.
+    scope : {"these-topics", "population"}, default "population"
+        What the verdict speaks of: a population of topics, or these topics. For a population these topics
+        are a sample of its topics, which is what a change of a system is judged by; on these topics only
+        unjudged documents are uncertain.
     posterior : str or PosteriorEstimator, optional
         The posterior, as a model or its settings: 'ratio(draws=4000)', 'draws=4000, engine=nuts'. Without a
         pool, while documents are unjudged, only one that names its model decides, such as 'combined'.
@@ -479,7 +468,6 @@ def gate(
         pair,
         with_ideal([measure], ideal),
         (estimator,),
-        by_another=scope == "another-assessor",
         **asked,
     )
     targets.metadata["pool_notes"] += _kinship(targets)

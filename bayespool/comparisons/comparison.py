@@ -17,7 +17,6 @@ from bayespool.comparisons.draws import (
     DrawComparison,
     SignificantDraws,
     compare_across,
-    estimates_in_scope,
     groups_with_shared_draws,
     is_compared_across,
 )
@@ -31,7 +30,7 @@ from bayespool.comparisons.reliability import (
 from bayespool.comparisons.sentences import comparison_sentence, comparison_sentences
 from bayespool.comparisons.significance import Pairs, effect_sizes
 from bayespool.comparisons.tables import citations_with_tests, comparison_tables
-from bayespool.errors import InputError, renamed_attributes
+from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.measures.populations import estimate_population
 from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
@@ -49,7 +48,6 @@ _COEFFICIENTS = {"generalizability": generalizability, "dependability": dependab
 TestKey = tuple[Measure, str, SignificanceTest]
 
 
-@renamed_attributes(system_scores="variance", system_variance="variance")
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """Comparison of pairs of runs, created by `bayespool.compare`.
@@ -288,7 +286,7 @@ class Comparison(Result):
     def _leaderboard_columns(self, measure: Measure, method: str, scope: Scope) -> dict[str, Any]:
         """Return leaderboard columns for one method with draws."""
         d = self.draws[measure, method, scope]
-        e = estimates_in_scope(self.scores[method, measure], scope)
+        e = self.scores[method, measure]
         (lower, upper), expected = e.interval(self.ci_prob), e.value
         if scope == "population":
             population = estimate_population(e, self.ci_prob, random_seed=self.metadata["random_seed"])
@@ -361,10 +359,9 @@ class Comparison(Result):
         pandas.DataFrame
             One row per measure, method with draws, scope and system of the runs compared, the highest first:
             ``measure``, ``method``, ``scope``, ``system``, ``n_runs``, ``value``, ``lower``, ``upper``,
-            ``ci_prob``, and for topics and runs like these, and by another assessor, ``variance`` (of the
-            score) and its shares: ``topics_variance``, ``replicates_variance`` (0 where no system has two
-            runs) and ``unjudged_variance``; by another assessor ``unjudged_variance`` and
-            ``assessor_variance``. On these topics the interval is over unjudged documents alone, and shares
+            ``ci_prob``, and for topics and runs like these ``variance`` (of the score) and its shares:
+            ``topics_variance``, ``replicates_variance`` (0 where no system has two runs) and
+            ``unjudged_variance``. On these topics the interval is over unjudged documents alone, and shares
             are NaN. A last row, ``any system``, has the variance of a run of any system, with
             ``systems_variance``, and topics and later ones as means over systems. Empty without systems.
         """

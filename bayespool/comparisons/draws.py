@@ -338,15 +338,10 @@ def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed:
 
     For a population, measures share the sample of topics.
     """
-    values = [e.draws for e in (estimates_in_scope(e, scope) for e in estimates) if e.draws is not None]
+    values = [e.draws for e in estimates if e.draws is not None]
     if scope != "population":
         return agree_on_draws([draws.totals() for draws in values])
     return agree_on_draws([population_draws(draws.amount, random_seed=random_seed) for draws in values])
-
-
-def estimates_in_scope(e: Estimates, scope: Scope) -> Estimates:
-    """Return the estimates, replaced by another assessor's in the scope ``another-assessor``."""
-    return e.as_by_another() if scope == "another-assessor" else e
 
 
 def draws_in_scope(
@@ -356,7 +351,7 @@ def draws_in_scope(
 
     They are of all topics, or of some, of shape (topic,).
     """
-    draws = estimates_in_scope(e, scope).draws
+    draws = e.draws
     assert draws is not None
     if topics is not None:
         draws = Values(draws.amount[..., topics], draws.unit)

@@ -19,7 +19,7 @@ from bayespool import __version__
 from bayespool.arrays import FloatArray
 from bayespool.collection import Collection
 from bayespool.collection.contents import expect_collection
-from bayespool.errors import InputError, NoCollectionError, PooledRunWarning, renamed_attributes
+from bayespool.errors import InputError, NoCollectionError, PooledRunWarning
 from bayespool.evidence import score_bounds
 from bayespool.measures import Measure, Values
 from bayespool.measures.estimates import note_line
@@ -41,7 +41,6 @@ from bayespool.validation import check_choice, check_count, check_number, check_
 _MOST_RUNS = 20  # where none is named
 _MAX_PAIRS = 100  # of all, evenly over their standard errors
 _MOST_TOPICS = 100  # times those at hand
-_SHARES = np.linspace(0, 1, 21)  # of the unjudged documents
 _COLUMNS = {
     "scenario": Column("scenario", "text", "What is added to the collection."),
     "labels": Column("labels", "flag", "Whether the labels of second judges inform the posterior."),
@@ -50,18 +49,12 @@ _COLUMNS = {
     "smallest": Column("smallest\ndifference", "score", "Smallest difference detected with this power."),
     "unjudged_variance": Column("due to\nunjudged", "share", "Share of the variance of a difference."),
     "power": Column("power", "chance", "Share of the cases in which a difference is detected."),
-    "difference": Column("difference", "score", "The difference to detect."),
-    "n_labels": Column("labels to\npay", "count", "Documents that a second judge labels."),
-    "price": Column("price", "size", "What is added, at the prices asked for."),
+    "topics_needed": Column(
+        "topics\nneeded", "count", "Least number of topics that detects the difference asked for."
+    ),
 }
 
 
-@renamed_attributes(
-    apart="topic_specific_error",
-    of_topics="topic_variance",
-    of_unjudged="unjudged_variance",
-    shared="common_error",
-)
 @dataclass(frozen=True, eq=False)
 class PairVariances:
     """Variance components for differences between pairs of runs, in units of the measure.
@@ -192,7 +185,7 @@ class Plan(Result):
     metadata : dict
         Version, fingerprint, pool and settings, to quote with a result.
     measure : Measure
-    judgments, more_topics, difference, power, level, price_topic, price_judgment, price_label
+    judgments, more_topics, difference, power, level
         As given to `plan_comparison`.
     """
 
@@ -208,9 +201,6 @@ class Plan(Result):
     difference: float | None
     power: float
     level: float
-    price_topic: float
-    price_judgment: float
-    price_label: float
 
     def __repr__(self) -> str:
         unjudged = counted(self.n_unjudged, "unjudged document")
@@ -227,7 +217,9 @@ class Plan(Result):
         -------
         pandas.DataFrame
             One row per scenario: ``scenario``, ``labels``, ``n_topics``, ``n_judgments``, ``smallest`` (the
-            smallest difference detected with the power asked for), ``unjudged_variance`` and ``power``.
+            smallest difference detected with the power asked for), ``unjudged_variance`` and ``power``. With
+            a difference to detect also ``topics_needed``, judged like the scenario's; missing where even a
+            hundred times the topics at hand are too few.
         """
         rows, scenarios = [], [("as it is", 0, 0)]
         scenarios += [(f"{n:,} more judgments", 0, n) for n in self.judgments if n < self.n_unjudged]
@@ -237,57 +229,28 @@ class Plan(Result):
             n_topics, judged = v.n_topics + more, n / self.n_unjudged if n else 0.0
             smallest = v.smallest(self.power, n_topics, judged, level=self.level)
             share = v.unjudged_share(n_topics, judged)
-            rows.append((scenario, labels, n_topics, n, smallest, share, self.power))
+            row = [scenario, labels, n_topics, n, smallest, share, self.power]
+            if self.difference is not None:
+                row.append(v.topics_for(self.difference, self.power, judged, level=self.level))
+            rows.append(row)
         names = ["scenario", "labels", "n_topics", "n_judgments", "smallest", "unjudged_variance", "power"]
-        return pd.DataFrame(rows, columns=names)
-
-    def mixes(self) -> pd.DataFrame:
-        """Return combinations of topics and judgments that detect the requested difference, cheapest first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per share of the unjudged documents that is judged, in steps of a twentieth, with the
-            least number of topics that it takes: ``difference``, ``labels``, ``n_topics``, ``n_judgments``,
-            ``n_labels`` and ``price``. Judgments and labels are of the new topics, too.
-        """
-        rows, names = [], ["difference", "labels", "n_topics", "n_judgments", "n_labels", "price"]
         if self.difference is None:
-            return pd.DataFrame(columns=names)
-        for labels, v in self.variances.items():
-            for judged in _SHARES if self.n_unjudged else _SHARES[:1]:
-                n_topics = v.topics_for(self.difference, self.power, float(judged), level=self.level)
-                if n_topics is None:
-                    continue
-                in_reach = self.n_unjudged * n_topics / v.n_topics
-                n, n_labels = round(judged * in_reach), round(in_reach) if labels else 0
-                price = self.price_topic * (n_topics - v.n_topics) + self.price_judgment * n
-                price += self.price_label * n_labels
-                rows.append((self.difference, labels, n_topics, n, n_labels, price))
-        frame = pd.DataFrame(rows, columns=names)
-        return frame.sort_values(["price", "n_topics"], kind="stable", ignore_index=True)
+            return pd.DataFrame(rows, columns=names)
+        return pd.DataFrame(rows, columns=[*names, "topics_needed"]).astype({"topics_needed": "Int64"})
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the table ``scenarios``, and ``mixes`` if a difference was requested."""
-        power, test = level(self.power), f"at {self.level:g}"
-        measure = self.measure
-        view = View(
-            title=f"{measure}: smallest difference detected in {power} of cases, {test}",
-            names=("scenario",),
-            columns=("labels", "n_topics", "smallest", "unjudged_variance"),
+        """Return the table ``scenarios``."""
+        title = (
+            f"{self.measure}: smallest difference detected in {level(self.power)} of cases, at {self.level:g}"
         )
-        scenarios = Table(
-            "scenarios", "Smallest differences that are detected", self.scenarios(), _COLUMNS, (view,)
+        columns = ["labels", "n_topics", "smallest", "unjudged_variance"]
+        if self.difference is not None:
+            title += f", and topics needed for a difference of {self.difference:g}"
+            columns.append("topics_needed")
+        view = View(title=title, names=("scenario",), columns=tuple(columns))
+        return (
+            Table("scenarios", "Smallest differences that are detected", self.scenarios(), _COLUMNS, (view,)),
         )
-        if not len(mixes := self.mixes()):
-            return (scenarios,)
-        cheapest = View(
-            title=f"{measure}: cheapest ways to detect a difference of {self.difference:g}",
-            names=("n_topics",),
-            columns=("n_judgments", "labels", "n_labels", "price"),
-            top=5,
-        )
-        return scenarios, Table("mixes", "Ways to detect a difference", mixes, _COLUMNS, (cheapest,))
 
     def sentences(self) -> tuple[str, ...]:
         """Return sentences on the smallest detectable difference and how to reduce it."""
@@ -300,21 +263,16 @@ class Plan(Result):
         if others:
             changes = (f"{number(row['smallest'], 3)} with {row['scenario']}" for row in others)
             text += f" It would be {', '.join(changes)}."
-        sentences = [text]
-        mixes = self.mixes().to_dict("records")
-        if mixes:
-            best = mixes[0]
-            labels = f" and {counted(best['n_labels'], 'label')}" if best["n_labels"] else ""
-            sentences.append(
-                f"The cheapest way to detect a difference of {self.difference:g} is "
-                f"{counted(best['n_topics'], 'topic')} with {counted(best['n_judgments'], 'more judgment')}"
-                f"{labels} (price {best['price']:,.0f})."
-            )
-        elif self.difference is not None:
-            sentences.append(
-                f"No number of topics up to {_MOST_TOPICS * base['n_topics']:,} detects {self.difference:g}."
-            )
-        return tuple(sentences)
+        if self.difference is None:
+            return (text,)
+        judged = [row for row in (base, *others) if row["n_topics"] == base["n_topics"]]
+        most = f"more than {_MOST_TOPICS * base['n_topics']:,} topics"
+        needed = [
+            (most if pd.isna(row["topics_needed"]) else counted(row["topics_needed"], "topic"))
+            + f" with {row['scenario']}" * (row is not base)
+            for row in judged
+        ]
+        return text, f"Detecting a difference of {self.difference:g} takes {', or '.join(needed)}."
 
 
 def plan_comparison(
@@ -334,9 +292,6 @@ def plan_comparison(
     difference: float | None = None,
     power: float = 0.8,
     level: float = 0.05,
-    price_topic: float = 0.0,
-    price_judgment: float = 1.0,
-    price_label: float = 0.0,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Plan:
@@ -374,17 +329,11 @@ def plan_comparison(
     more_topics : int or sequence of int, default (25, 50)
         Numbers of topics that are added.
     difference : float, optional
-        A difference to detect; the cheapest mix of topics, judgments and labels is found.
+        A difference to detect; the least number of topics that does is found.
     power : float, default 0.8
         Share of the cases in which a difference is detected.
     level : float, default 0.05
         A difference is detected if its interval at this leaves out 0.
-    price_topic : float, default 0
-        Price of a topic, without its judgments.
-    price_judgment : float, default 1
-        Price of a judgment.
-    price_label : float, default 0
-        Price of a label of a second judge.
     random_seed : int, default 1
         Random seed; the same inputs and seed give the same bytes.
     report : callable, optional
@@ -428,9 +377,6 @@ def plan_comparison(
     check_number("difference", difference, above=0)
     check_share("power", power)
     check_share("level", level)
-    prices = {"price_topic": price_topic, "price_judgment": price_judgment, "price_label": price_label}
-    for name, price in prices.items():
-        check_number(name, price, least=0)
     check_choice("estimand", estimand, Estimand)
     check_count("random_seed", random_seed, least=0)
     estimator = parse_posterior(posterior, estimand=estimand, random_seed=random_seed)
@@ -439,7 +385,7 @@ def plan_comparison(
     leaving: dict[str, Any] = {"unpool": listed("unpool", unpool, may_be_empty=True)}
     leaving |= {"unpool_by": unpool_by, "repool_to": repool_to}
     assumed: dict[str, Any] = {"judgments": counts, "more_topics": topics, "difference": difference}
-    assumed |= {"power": power, "level": level, **prices}
+    assumed |= {"power": power, "level": level}
     given = {"estimand": estimand, "topics_at_hand": topics_at_hand, "sd": sd}
     settings = described(
         measures=measure, posterior=estimator, **leaving, **given, **assumed, random_seed=random_seed
@@ -475,7 +421,6 @@ def plan_comparison(
             run_ids,
             (measure,),
             estimators,
-            by_another=False,
             estimand=estimand,
             **leaving,
         )
@@ -512,10 +457,7 @@ def best_pooled_runs(collection: Collection, measure: Measure) -> tuple[str, ...
     return runs if len(runs) > 1 else pooled[:_MOST_RUNS]
 
 
-_IDLE = (
-    *("posterior", "unpool", "unpool_by", "repool_to", "estimand"),
-    *("judgments", "price_judgment", "price_label"),
-)
+_IDLE = ("posterior", "unpool", "unpool_by", "repool_to", "estimand", "judgments")
 """Settings that a plan without a collection does not use."""
 
 

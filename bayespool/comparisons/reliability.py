@@ -33,7 +33,7 @@ from bayespool.arrays import FloatArray
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
-from bayespool.measures.populations import population_draws, topic_variance, unjudged_share
+from bayespool.measures.populations import population_draws, topic_variance
 from bayespool.randomness import key_of
 
 
@@ -280,7 +280,6 @@ class _MeanSquares:
 _VARIANCES: dict[str, tuple[str, ...]] = {
     "these-topics": (),
     "population": ("topics_variance", "replicates_variance", "unjudged_variance"),
-    "another-assessor": ("unjudged_variance", "assessor_variance"),
 }
 
 
@@ -303,8 +302,6 @@ class SystemScores:
     topics_variance, replicates_variance, unjudged_variance : ndarray of float, shape (system,)
         Variance of a system's mean due to the choice of topics, of runs and to unjudged documents;
         ``replicates_variance`` is NaN where no system has two runs.
-    assessor_variance : ndarray of float, shape (system,), or None
-        That due to another assessor, of scores by one.
     replicate, system : float
         Variance between runs of a system, and between systems, of means over these topics; ``system`` is at
         least 0.
@@ -320,14 +317,11 @@ class SystemScores:
     unjudged_variance: FloatArray
     replicate: float
     system: float
-    assessor_variance: FloatArray | None = None
 
     @property
     def any_system(self) -> dict[str, Any]:
         """Variances for a run of any system; those but of systems and runs are means over systems."""
         means = {name: np.mean(getattr(self, name)) for name in ("topics_variance", "unjudged_variance")}
-        if self.assessor_variance is not None:
-            means["assessor_variance"] = np.mean(self.assessor_variance)
         between = {"systems_variance": self.system, "replicates_variance": self.replicate}
         return {"system": "any system", "n_runs": sum(self.n_runs), **between, **means}
 
@@ -337,11 +331,7 @@ class SystemScores:
 
 
 def system_scores(
-    values: Values,
-    systems: Mapping[str, Sequence[int]],
-    *,
-    random_seed: int = 1,
-    exchanged: Values | None = None,
+    values: Values, systems: Mapping[str, Sequence[int]], *, random_seed: int = 1
 ) -> SystemScores:
     r"""Score systems by averaging over their runs.
 
@@ -352,8 +342,6 @@ def system_scores(
     systems : mapping of str to sequence of int
         Positions of the runs of each system.
     random_seed : int, default 1
-    exchanged : Values, shape (pair, 2, run, topic), optional
-        Of scores by another assessor, as `bayespool.measures.Estimates` has them.
 
     Returns
     -------
@@ -380,12 +368,6 @@ def system_scores(
     squares = sum(((means[:, list(runs)] - draws[:, [s]]) ** 2).sum(axis=1) for s, runs in enumerate(groups))
     freedom = int((n_runs - 1).sum())
     replicate = float(np.mean(squares) / freedom) if freedom else float("nan")
-    unjudged_variance, assessor_variance = draws.var(axis=0), None
-    if exchanged is not None:
-        share = unjudged_share(draws, _means_over_runs(exchanged.scores(), groups).mean(axis=-1))
-        unjudged_variance, assessor_variance = (
-            np.nan_to_num(part * unjudged_variance) for part in (share, 1 - share)
-        )
     like_these = population_draws(system_values, random_seed=random_seed)
     if freedom:
         rng = np.random.default_rng([random_seed, 1])
@@ -399,8 +381,7 @@ def system_scores(
         like_these=like_these,
         topics_variance=topic_variance(system_values),
         replicates_variance=replicate / n_runs,
-        unjudged_variance=unjudged_variance,
-        assessor_variance=assessor_variance,
+        unjudged_variance=draws.var(axis=0),
         replicate=replicate,
         system=_between(draws, replicate, n_runs),
     )
@@ -419,26 +400,23 @@ def _between(draws: FloatArray, replicate: float, n_runs: npt.NDArray[Any]) -> f
     return max(0.0, float(draws.var(axis=1, ddof=1).mean()) - added)
 
 
-SystemScoresByKey = Mapping[tuple[Measure, str, bool], SystemScores]
-"""Mapping from (measure, method, whether by another assessor) to system scores."""
+SystemScoresByKey = Mapping[tuple[Measure, str], SystemScores]
+"""Mapping from (measure, method) to system scores."""
 
 
 def all_system_scores(
     systems: Iterable[tuple[str, str]], estimates: Sequence[Estimates], *, random_seed: int
 ) -> SystemScoresByKey:
     """Return system scores for all estimates, given (run, system) pairs."""
-    pairs, scores = tuple(systems), dict[tuple[Measure, str, bool], SystemScores]()
+    pairs, scores = tuple(systems), dict[tuple[Measure, str], SystemScores]()
     for e in estimates:
         runs = dict[str, list[int]]()
         for run_id, system in pairs:
             if run_id in e.run_ids:
                 runs.setdefault(system, []).append(e.run_ids.index(run_id))
         seed = key_of(random_seed, e.measure)
-        for by_another, drawn, exchanged in ((False, e.draws, None), (True, e.by_another, e.exchanged)):
-            if runs and drawn is not None:
-                scores[e.measure, e.method, by_another] = system_scores(
-                    drawn, runs, random_seed=seed, exchanged=exchanged
-                )
+        if runs and e.draws is not None:
+            scores[e.measure, e.method] = system_scores(e.draws, runs, random_seed=seed)
     return scores
 
 
@@ -448,7 +426,7 @@ def variance_frame(
     """Return the data frame for `Comparison.variance`."""
     frames = []
     for measure, method, scope in scopes if system_values else ():
-        one = system_values[measure, method, scope == "another-assessor"]
+        one = system_values[measure, method]
         ends = one.interval(ci_prob, like_these=scope == "population")
         lower, upper = (np.clip(end, *measure.range) for end in ends)
         columns: dict[str, Any] = {"system": one.names, "n_runs": one.n_runs, "value": one.value}
@@ -462,6 +440,6 @@ def variance_frame(
             rows[parts.columns] = parts.div(rows["variance"], axis=0)
         frames.append(rows.assign(measure=str(measure), method=method, scope=scope))
     names = ["measure", "method", "scope", "system", "n_runs", "value", "lower", "upper", "ci_prob"]
-    names += ["variance", "systems_variance", *_VARIANCES["population"], "assessor_variance"]
+    names += ["variance", "systems_variance", *_VARIANCES["population"]]
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
     return frame.reindex(columns=names)

@@ -33,7 +33,6 @@ _CAUSES = {
     "topics": "topics",
     "replicates": "runs",
     "unjudged": "unjudged documents",
-    "assessor": "the assessor",
 }
 """Names of what the variance of a system's score is due to, keyed by the beginnings of columns."""
 _MAX_PAIRS = 3  # of three runs; a leaderboard says more of several
@@ -135,8 +134,6 @@ def comparison_sentence(
 _OTHER_SCOPES: dict[Scope, str] = {
     "population": " For the population of topics that these are sampled from, the interval is {ends} (chance "
     "that it is {way} {chance}).",
-    "another-assessor": " By another assessor of the same kind the difference would be {amount} (interval "
-    "{ends}; chance that it is {way} {chance}).",
 }
 
 
@@ -323,8 +320,6 @@ def leaderboard_sentence(rows: Sequence[Mapping[Any, Any]], n_topics: int) -> st
     others = [str(row["run_id"]) for row in rows[1:] if row["among_best"]]
     like_these = best["scope"] == "population"
     where = "On topics like these" if like_these else _on_topics(n_topics)
-    if best["scope"] == "another-assessor":
-        where += ", by another assessor of the same kind,"
     at_once = f"({level(best['ci_prob'])}, all ranks at once; {best['method']})"
     first, measure = best["run_id"], best["measure"]
     text = f"{where} {first} is the best of {len(rows)} runs by {measure} {at_once}."
@@ -353,8 +348,6 @@ def system_sentence(row: Mapping[Any, Any]) -> str:
     80.0 % of the variance is due to topics, 15.0 % to runs, 5.0 % to unjudged documents.
     """
     where = "On topics and runs like these"
-    if row.get("scope") == "another-assessor":
-        where = "By another assessor of the same kind, on these topics and of these runs,"
     value, ends = number(row["value"], 3), interval(row["lower"], row["upper"], 3)
     text = (
         f"{where} the {row['measure']} of {row['system']} is {value} ({level(row['ci_prob'])} interval "

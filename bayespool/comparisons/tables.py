@@ -57,12 +57,10 @@ _CONTROLS = {
 _SCOPES = {
     "these-topics": "these {n} topics: only unjudged documents are uncertain",
     "population": "a population of topics: the {n} topics are a sample, too",
-    "another-assessor": "these {n} topics by another assessor of the same kind",
 }
 _SOURCES = {
     "these-topics": "unjudged\ndocuments",
     "population": "topics\nlike these",
-    "another-assessor": "another\nassessor",
 }
 """Sources of the uncertainty in intervals and chances, by scope."""
 _COEFFICIENTS = {"generalizability": "Eρ², order\nof runs", "dependability": "Φ, scores\nthemselves"}
@@ -78,8 +76,7 @@ COMPARISON_COLUMNS = PAIR | {
     "scope": Column(
         "scope",
         "text",
-        "these-topics: only unjudged documents are uncertain; population: the topics, too; another-assessor: "
-        "levels are those of another assessor.",
+        "these-topics: only unjudged documents are uncertain; population: the topics, too.",
     ),
     "test": Column("test", "text", "The significance test."),
     "difference": Column("a − b", "difference", "Score of run a minus that of run b, by the method."),
@@ -111,7 +108,6 @@ COMPARISON_COLUMNS = PAIR | {
     "topics_variance": Column("due to\ntopics", "share", "Share of the variance due to the topics."),
     "replicates_variance": Column("due to\nruns", "share", "Share of the variance due to the runs."),
     "unjudged_variance": Column("due to\nunjudged", "share", "Share due to unjudged documents."),
-    "assessor_variance": Column("due to\nassessor", "share", "Share due to another assessor."),
     "effect_size": Column(
         "effect\nsize",
         "coefficient",
@@ -252,7 +248,7 @@ _VARIANCE_VIEW = View(
     names=("system", "method"),
     columns=(
         *("n_runs", "value", IntervalColumn(), "variance", "systems_variance"),
-        *("topics_variance", "replicates_variance", "unjudged_variance", "assessor_variance"),
+        *("topics_variance", "replicates_variance", "unjudged_variance"),
     ),
     note="A system scores the mean of its runs; for a population its runs are a sample, too.",
     spare=("variance", "systems_variance"),
@@ -432,7 +428,6 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
 _UNCERTAIN = {
     "these-topics": "only unjudged documents are uncertain",
     "population": "topics like these, of which these are a sample, as for p",
-    "another-assessor": "what another assessor of the same kind would give",
 }
 _PAIR_SENTENCES = {
     ("as-judged",): "As judged: unjudged documents are nonrelevant.",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from bayespool.arrays import AnyArray, FloatArray, IntArray, LevelArray, Levels
-from bayespool.errors import InputError, renamed_attributes, warn_caller
+from bayespool.errors import InputError
 from bayespool.measures.values import Values
 from bayespool.names import Ideal as Ideal
 from bayespool.tables.citations import cite
@@ -60,10 +60,6 @@ class DrawnRankings(NamedTuple):
     levels: tuple[int, ...]  # ascending from 0; draws are positions in them
 
 
-_RENAMED = {"of_draws": "draw_evaluator", "of_judgments": "describes_judgments"}
-
-
-@renamed_attributes(**_RENAMED)
 @dataclass(frozen=True, order=True)
 class Measure(ABC):
     """Base class for measures, computed on each topic from the relevance levels in a ranking.
@@ -108,13 +104,6 @@ class Measure(ABC):
     """
     falls: ClassVar[bool] = False
     """Whether the measure never increases when a relevance level rises, so that lower is better."""
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
-        for old, new in _RENAMED.items():
-            if old in vars(cls):
-                warn_caller(f"{cls.__name__}.{old}: write {new}", FutureWarning)
-                setattr(cls, new, vars(cls)[old])
 
     def __post_init__(self) -> None:
         text = f"{self.name}(rel={self.rel})@{self.cutoff}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from bayespool import __version__
 from bayespool.arrays import AnyArray, FloatArray
 from bayespool.collection import Collection
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import InputError, renamed_attributes
+from bayespool.errors import InputError
 from bayespool.measures.base import Measure
 from bayespool.measures.values import Values
 from bayespool.tables import build_container, container_bytes
@@ -81,7 +80,6 @@ class Diagnostics:
 _OPTIONAL_ARRAYS = ("std", "distance", "new_kind")
 
 
-@renamed_attributes(model_of="model_name", of_runs="run_values")
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(ReprHTMLMixin):
     """Estimated scores for runs, from one method under one measure.
@@ -116,12 +114,6 @@ class Estimates(ReprHTMLMixin):
         Distance of each run from the pool, in standard deviations between the pool's organizations, and the
         chance that it is of a kind that the pool does not have (`bayespool.posterior.distance_from_pool`),
         where the method computes them.
-    by_another : Values, shape (draw, run, topic), or None
-        Draws of what another assessor of the same kind would have given, where documents are judged twice or
-        a confusion is stated (`Collection.second`).
-    exchanged : Values, shape (pair, 2, run, topic), or None
-        The same with the completed judgments of pairs of draws exchanged, for the parts of the variance
-        (`bayespool.measures.populations.unjudged_share`).
     indicators : mapping of str to ndarray of float, shape (run,)
         What the method knows of a run besides its value, by column
         (`bayespool.corrections.anti_precision_indicators`).
@@ -148,8 +140,6 @@ class Estimates(ReprHTMLMixin):
     random_seed: int | None = None
     distance: FloatArray | None = None
     new_kind: FloatArray | None = None
-    by_another: Values | None = None
-    exchanged: Values | None = None
     indicators: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -200,20 +190,6 @@ class Estimates(ReprHTMLMixin):
         If there are several models this is an `InputError`: `model_name` takes a name.
         """
         return self.fits[self.model_name()].posterior if self.fits else None
-
-    def as_by_another(self) -> Estimates:
-        """Return a copy with the scores that another assessor's judgments would have given."""
-        if self.by_another is None:
-            raise InputError(f"{self.method}: no draws of another assessor's scores")
-        return dataclasses.replace(
-            self,
-            draws=self.by_another,
-            per_topic=self.by_another.on_topics(),
-            value=self.by_another.expected(),
-            std=self.by_another.std(),
-            by_another=None,
-            exchanged=None,
-        )
 
     def model_name(self, model: str | None = None) -> str:
         """Return the given name if it is in ``fits``, or the only name there, else raise `InputError`."""

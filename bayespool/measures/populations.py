@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray
+from bayespool.arrays import AnyArray, FloatArray
 from bayespool.errors import InputError
 from bayespool.measures.estimates import Estimates
 from bayespool.measures.values import Values, equal_tailed_interval
@@ -196,74 +195,3 @@ def population_draws(draws: AnyArray, *, random_seed: int = 1) -> FloatArray:
         z = rng.normal(size=(len(scores), n_topics, 1)) * scale[part, None, None]
         means[part] = mean + ((scores - mean[:, :, None]) @ z)[:, :, 0]
     return means
-
-
-_MOST_PAIRS = 400
-
-
-def exchanged_pairs(n_draws: int) -> IndexArray:
-    """Return randomly chosen pairs of draws that swap their completed judgments, shape (pair, 2).
-
-    No draw is in two pairs, and the same number of draws gives the same pairs, at most 400.
-    """
-    n_pairs = min(_MOST_PAIRS, n_draws // 2)
-    return np.random.default_rng(1).permutation(n_draws)[: 2 * n_pairs].reshape(n_pairs, 2)
-
-
-def unjudged_share(drawn: npt.NDArray[np.number], exchanged: npt.NDArray[np.number]) -> FloatArray:
-    r"""Return the share of variance due to unjudged documents, for scores by another assessor.
-
-    Parameters
-    ----------
-    drawn : ndarray, shape (draw, run)
-        Scores by the assessor of each draw, of the completed judgments of the same draw.
-    exchanged : ndarray, shape (pair, 2, run)
-        Scores by the assessors of the draws of `exchanged_pairs`, each of the completed judgments of the
-        other draw of its pair.
-
-    Returns
-    -------
-    ndarray of float, shape (run,)
-        From 0 to 1: exactly 0 where no exchange changes anything. NaN where nothing varies. The rest is due
-        to the assessor.
-
-    Notes
-    -----
-    The score :math:`f(C, A)` depends on a completion :math:`C` and on an assessor :math:`A`, who are
-    independent. Its variance has two parts,
-
-    .. math::
-
-        \operatorname{Var}_C(\operatorname{E}[f \mid C]) + \operatorname{E}_C(\operatorname{Var}[f \mid C]).
-
-    With :math:`f_{ij} = f(C_i, A_j)`, a pair of draws estimates them without bias by
-
-    .. math::
-
-        \tfrac12 (f_{11} - f_{21})(f_{12} - f_{22}) \quad \text{and} \quad
-        \tfrac14 \left[(f_{11} - f_{12})^2 + (f_{22} - f_{21})^2\right].
-
-    The share is the sum over pairs of the first, at least 0, over that of both. With normal scores, additive
-    parts and :math:`n` pairs, its standard error is about :math:`2 s (1 - s) / \sqrt n`: 0.025 for a share
-    of a half and 400 pairs, and up to two thirds more where completions have heavy tails.
-
-    Examples
-    --------
-    A completion that adds 0 or 2, and assessors who add 0 or 1: variances 1 and 1/4.
-
-    >>> rng = np.random.default_rng(1)
-    >>> completion, assessor = rng.integers(0, 2, size=(2, 4000, 1)) * np.array([2, 1])[:, None, None]
-    >>> pairs = exchanged_pairs(4000)
-    >>> share = unjudged_share(completion + assessor, completion[pairs[:, ::-1]] + assessor[pairs])
-    >>> round(float(share[0]), 1)
-    0.8
-    """
-    pairs = exchanged_pairs(len(drawn))
-    own, other = np.moveaxis(drawn[pairs], 1, 0), np.moveaxis(exchanged, 1, 0)  # each by first and second
-    unjudged_part = ((own[0] - other[0]) * (other[1] - own[1])).sum(axis=0) / 2
-    assessor_part = ((own[0] - other[1]) ** 2 + (own[1] - other[0]) ** 2).sum(axis=0) / 4
-    unjudged_part = np.maximum(unjudged_part, 0.0)
-    total = unjudged_part + assessor_part
-    share = np.divide(unjudged_part, total, out=np.zeros(total.shape), where=total > 0)
-    varies: BoolArray = drawn.max(axis=0) > drawn.min(axis=0)
-    return np.where(varies, share, np.nan)

@@ -11,7 +11,6 @@ import numpy as np
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray
 from bayespool.collection import Collection
-from bayespool.errors import renamed_attributes
 from bayespool.evidence import PREDICTORS, DocumentTable, HeldOutCounts, JudgmentCounts
 from bayespool.evidence.predictors_of_labels import label_predictors
 
@@ -109,7 +108,6 @@ def gather_evidence(
     )
 
 
-@renamed_attributes(of_organizations="select_organizations")
 @dataclass(frozen=True, eq=False)
 class LinearEvidence:
     """Hidden documents with their predictors, grouped into rows with equal predictors.

@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 
 _SCOPES = {
     "population": "a population of topics",
-    "another-assessor": "another assessor",
     "these-topics": "these topics",
 }
 _LOOKS = {
     "population": ("0.75", 0.5),
-    "another-assessor": ("0.55", 0.8),
     "these-topics": (style.POSTERIOR, 1.2),
 }
 _AS_JUDGED = "as-judged"
@@ -84,10 +82,8 @@ def plot_differences(
             y = [place[pair] for pair in zip(scope_rows["run_a"], scope_rows["run_b"], strict=True)]
             if y:
                 label = f"{_SCOPES[scope]}, {level(scope_rows['ci_prob'].iloc[0])}"
-                at = np.array(y) + (0.24 if scope == "another-assessor" else 0)  # about another center
-                axes.hlines(
-                    at, scope_rows["lower"], scope_rows["upper"], color=color, lw=width * size, label=label
-                )
+                ends = scope_rows["lower"], scope_rows["upper"]
+                axes.hlines(y, *ends, color=color, lw=width * size, label=label)
             if scope == "these-topics" and y:
                 axes.plot(scope_rows["difference"], y, "|", color="black", ms=2 * size, label="mean")
     y = list(place.values())
@@ -108,7 +104,7 @@ def plot_rank_probabilities(
     measure: object = None,
     *,
     method: str | None = None,
-    scope: Literal["these-topics", "population", "another-assessor"] = "these-topics",
+    scope: Literal["these-topics", "population"] = "these-topics",
     ax: Axes | None = None,
 ) -> Axes:
     """Plot rank probabilities with one row per run, best expected rank first, and one column per rank.
@@ -123,7 +119,7 @@ def plot_rank_probabilities(
         Default: the first.
     method : str, optional
         One with draws; default: the first.
-    scope : {"these-topics", "population", "another-assessor"}
+    scope : {"these-topics", "population"}
         Whether only the unjudged documents are uncertain, or the topics are a sample, too.
     ax : matplotlib.axes.Axes, optional
 
@@ -167,7 +163,7 @@ def plot_leaderboard(
     measure: object = None,
     *,
     method: str | None = None,
-    scope: Literal["these-topics", "population", "another-assessor"] | None = None,
+    scope: Literal["these-topics", "population"] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Plot simultaneous intervals for ranks, one row per run, highest mean score first.
@@ -182,7 +178,7 @@ def plot_leaderboard(
         Default: the first.
     method : str, optional
         One with draws; default: the first.
-    scope : {"these-topics", "population", "another-assessor"}, optional
+    scope : {"these-topics", "population"}, optional
         Whether only the unjudged documents are uncertain, or the topics are a sample, too; default: a
         population of topics, if the comparison has it.
     ax : matplotlib.axes.Axes, optional

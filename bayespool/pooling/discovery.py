@@ -21,7 +21,6 @@ from bayespool.errors import (
     NoPoolWarning,
     PoolWarning,
     StatedPoolWarning,
-    renamed_attributes,
     warn_caller,
 )
 from bayespool.pooling.candidates import (
@@ -44,7 +43,6 @@ _MIN_OWN_DOCUMENTS = 10
 _MIN_RUNS_PER_TIER = 2
 
 
-@renamed_attributes(doubt="warning_text")
 @dataclass(frozen=True, slots=True)
 class PoolReport:
     """Summary of a collection's pool.

@@ -21,7 +21,6 @@ from bayespool.collection import (
     Reading,
     Runs,
     add_judges,
-    add_second_assessors,
     build_collection,
     finish_collection,
     gather_qrels,
@@ -77,7 +76,6 @@ def read_collection(
     pool: Runs | None = None,
     organizations: Organizations | None = None,
     own_judgments: Judgments | None = None,
-    second_assessors: Judgments | None = None,
     judges: Judges | None = None,
     order: Order = "score",
     run_id: Literal["file", "tag"] = "file",
@@ -122,9 +120,6 @@ def read_collection(
         (`Collection.add_judgments`). They are compared with the qrels once runs have left the pool:
         `bayespool.score` and all estimators refuse those that contradict the qrels, and warn of those that
         agree.
-    second_assessors : Judgments, optional
-        Judgments that other assessors made of some of the judged documents
-        (`bayespool.collection.add_second_assessors`), for the scope ``another-assessor``.
     judges : path, sequence of paths, or mapping of str to labels, optional
         Labels of second judges, such as language models, in the form of qrels with any numbers as labels
         (`bayespool.collection.add_judges`). A judge is named by its file, or by the mapping, whose values may
@@ -241,9 +236,6 @@ def read_collection(
     )
     labels = gather_judges(judges, reading=reading)
     collection = add_judges(collection, labels)
-    if second_assessors is not None:
-        second = gather_kept_qrels(second_assessors, encoding.exclusion, reading)
-        collection = add_second_assessors(collection, second)
     own_qrels = None
     if own_judgments is not None:
         own_qrels = gather_kept_qrels(own_judgments, encoding.exclusion, reading)

@@ -15,7 +15,7 @@ from bayespool.arrays import BoolArray, FloatArray, IntArray, LevelArray
 from bayespool.collection import Collection
 from bayespool.collection.pools import DepthPool, place_values
 from bayespool.collection.samples import Sample
-from bayespool.errors import InputError, renamed_attributes
+from bayespool.errors import InputError
 from bayespool.pooling.choosing import PoolPlan, PoolSelection, choose
 from bayespool.pooling.registry import strategy_text
 from bayespool.pooling.sampling import Sampling
@@ -24,9 +24,6 @@ from bayespool.pooling.strategy import Strategy, retrieved_by
 Runs = npt.NDArray[np.integer] | Sequence[int]
 
 
-@renamed_attributes(
-    depth_of="run_depths", known="known_relevance", of_runs="select_runs", truncated="truncate"
-)
 @dataclass(frozen=True, eq=False, repr=False)
 class StrategyPool:
     """Pool made from the documents that a strategy judges within a budget.

@@ -2,8 +2,4 @@
 
 import lazy_loader
 
-from bayespool.errors import renamed_names
-
-_getattr, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-_RENAMED = {"Rung": "Threshold", "RungPosterior": "ThresholdPosterior", "fit_container": "fit"}
-__getattr__ = renamed_names(__name__, _RENAMED, _getattr)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, LevelArray, Levels, OrderArray
 from bayespool.collection import Collection, Negative, Qrels, qrels_from_frame
 from bayespool.collection.records import relevance_codes
-from bayespool.errors import DiagnosticsWarning, InputError, renamed_attributes, warn_caller
+from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
 from bayespool.posterior.distance import PoolDistance
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 _MIN_EFFECTIVE_DRAWS = 400  # for an interval
 
 
-@renamed_attributes(rungs="thresholds")
 @dataclass(frozen=True, eq=False, repr=False)
 class Completion(ReprHTMLMixin):
     """Posterior draws of the relevance of every unjudged document within reach of the runs.

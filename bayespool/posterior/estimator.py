@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -30,7 +29,6 @@ from bayespool.measures.estimates import worst_diagnostics
 from bayespool.models import MODEL_NAMES as MODEL_NAMES, MODELS
 from bayespool.models.registry import check_priors
 from bayespool.names import COMBINED_MODELS, leading_name, settings_in
-from bayespool.posterior.another_assessor import AnotherAssessor, paired_values
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import distance_from_pool, with_kinds
 from bayespool.posterior.fitting import fit_threshold, learn_threshold
@@ -165,9 +163,7 @@ class PosteriorEstimator:
             itself, and nothing is sampled. Where the judgments are sparse at the measure's ``rel``
             (`Collection.is_sparse_at`), and there are neither labels nor judgments of one's own, runs with
             unjudged documents have no value; nor have they under a measure that tells more than ten levels
-            apart. Where
-            the collection has second assessors (`Collection.second`) there are also draws of what another
-            assessor would have given.
+            apart.
 
         Warns
         -----
@@ -184,20 +180,12 @@ class PosteriorEstimator:
                 lacking[measure] = "needs documents judged nonrelevant"
         parsed = tuple(measure for measure in asked if not lacking[measure])
         alone = self._with_other_evidence(collection, parsed, shared) if self.joint and parsed else ()
-        another = cache(partial(AnotherAssessor, collection, self.draws * self.chains, self.random_seed))
         estimates: dict[Measure, Estimates] = {}
         for group in self._groups(collection, parsed, shared) if parsed else ():
             completion = self._complete(collection, targets, group, engine, shared)
-            others: Sequence[tuple[Values | None, Values | None]] = [(None, None)] * len(group)
-            if collection.second is not None:
-                assessor = another(completion.thresholds[0].rel)
-                others = paired_values(completion, assessor, group, joint=self.joint)
-            drawn = zip(group, completion.evaluate(*group), others, strict=True)
-            for measure, values, (other, exchanged) in drawn:
+            for measure, values in zip(group, completion.evaluate(*group), strict=True):
                 more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
-                estimates[measure] = dataclasses.replace(
-                    self._estimates(completion, measure, values, more), by_another=other, exchanged=exchanged
-                )
+                estimates[measure] = self._estimates(completion, measure, values, more)
         return tuple(
             estimates[m] if m in estimates else self._without_value(collection, targets, m, lacking[m])
             for m in asked

@@ -18,7 +18,6 @@ from scipy.special import expit, logsumexp, ndtr
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, OrderArray
 from bayespool.compiled import one_thread
-from bayespool.errors import renamed_attributes
 from bayespool.inference import Density, Fit, Rows
 from bayespool.inference.cells import normal_nodes
 from bayespool.inference.laplace import approximate
@@ -57,7 +56,6 @@ _NO_SLOPES: FloatArray = np.zeros((0, 0, 0))
 _NOTHING: FloatArray = np.zeros(0)
 
 
-@renamed_attributes(whose="organization_index")
 @dataclass(frozen=True, eq=False)
 class FittedModel:
     """Prepared model after fitting, with draws of the organization effects for the runs to score.

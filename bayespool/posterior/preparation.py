@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bayespool.arrays import FloatArray, IntArray, OrderArray
 from bayespool.collection import Collection
 from bayespool.collection.packing import places_of_pool, pool_part, set_pool_part
-from bayespool.errors import PREPARE_ANEW, InputError, renamed_attributes
+from bayespool.errors import PREPARE_ANEW, InputError
 from bayespool.evidence import (
     DocumentTable,
     Estimand,
@@ -156,7 +156,6 @@ def recorded_work(part: Collection) -> dict[str, Recorded]:
     return _recorded.setdefault(part, {})
 
 
-@renamed_attributes(asked="threshold", rung="asked_threshold")
 @dataclass(frozen=True, eq=False)
 class ScoringProblem:
     """Inputs that all models share at one threshold, such as runs, evidence and unjudged documents.

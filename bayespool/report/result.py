@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from bayespool import plots
-from bayespool.errors import InputError, known_names, renamed_attributes
+from bayespool.errors import InputError, known_names
 from bayespool.report.notes import severity
 from bayespool.tables.citations import Citation, cite
 from bayespool.tables.files import PathLike
@@ -89,7 +89,6 @@ class Summary:
         return html_repr("", self.tables, (*(f"note: {note}" for note in self.notes), *self.sentences))
 
 
-@renamed_attributes(in_format="to_format")
 class Result(ABC):
     """Base class for results: tables, notes, sentences, figures, citations and metadata.
 

@@ -312,13 +312,11 @@ def with_as_judged(
     return entries if AS_JUDGED in names else (AS_JUDGED, *entries)
 
 
-def refuse_too_many_draws(
-    estimators: Sequence[Estimator], bounds: Sequence[Bounds], *, by_another: bool
-) -> None:
+def refuse_too_many_draws(estimators: Sequence[Estimator], bounds: Sequence[Bounds]) -> None:
     """Raise an error if draws of what has these bounds need more memory than is available
-    (`bayespool.collection.files.check_memory`); another assessor has draws of as many.
+    (`bayespool.collection.files.check_memory`).
     """
-    n_measures, (n_runs, n_topics) = len(bounds) * (1 + by_another), bounds[0].low.amount.shape
+    n_measures, (n_runs, n_topics) = len(bounds), bounds[0].low.amount.shape
     n_draws = sum(
         e.draws * e.chains for e in estimators if isinstance(e, PosteriorEstimator | PosteriorDifference)
     )

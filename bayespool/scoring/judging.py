@@ -16,7 +16,6 @@ from bayespool import __version__
 from bayespool.arrays import BoolArray, FloatArray, IntArray
 from bayespool.collection import Collection, Qrels
 from bayespool.defaults import fill_ci_prob
-from bayespool.errors import renamed_attributes
 from bayespool.measures import Measure
 from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
@@ -81,7 +80,6 @@ class Plan(NamedTuple):
     n_needed: int | None
 
 
-@renamed_attributes(left="remaining", runs_of="gather_runs")
 @dataclass(frozen=True, eq=False, repr=False)
 class NextJudgments(ListForAssessors):
     """Documents to judge next, most informative first, from `bayespool.judge_next`.

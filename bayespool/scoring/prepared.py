@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool import __version__
-from bayespool.collection import Collection, Judgments, add_judges, add_second_assessors
+from bayespool.collection import Collection, Judgments, add_judges
 from bayespool.collection.archives import member_errors, read_archive, read_member, write_archive
 from bayespool.collection.packing import join_runs, pack, pool_alone, read_count, unpack
 from bayespool.collection.passages import Documents
@@ -83,7 +83,6 @@ class PreparedCollection:
         documents: Documents = "as-named",
         judges: Judges | None = None,
         own_judgments: Judgments | None = None,
-        second_assessors: Judgments | None = None,
         reading: Reading = Reading(),
     ) -> Collection:
         """Return the collection with runs to score, for `bayespool.score`, `bayespool.compare` and others.
@@ -93,7 +92,7 @@ class PreparedCollection:
         runs : Runs
             Runs to score: paths, data frames, ``{query_id: {doc_id: score}}`` and the other forms of
             `bayespool.read_collection`.
-        organizations, each_its_own, exclude, documents, judges, own_judgments, second_assessors
+        organizations, each_its_own, exclude, documents, judges, own_judgments
             As for `bayespool.read_collection`. With labels and judgments of one's own all models are fitted
             anew: these are evidence, too.
         reading : Reading, optional
@@ -115,8 +114,6 @@ class PreparedCollection:
         if judges is not None:
             joined = add_judges(joined, gather_judges(judges, reading=reading))
         exclusion = read_exclusion(exclude, reading=reading)
-        if second_assessors is not None:
-            joined = add_second_assessors(joined, gather_kept_qrels(second_assessors, exclusion, reading))
         if own_judgments is not None:
             joined = joined.attach_judgments(gather_kept_qrels(own_judgments, exclusion, reading))
         return joined

@@ -137,9 +137,7 @@ def _sentence(row: Row, measure: Measure, over: str, others_clause: str, conditi
 
 
 def _in_wider_scope(row: Row, owner: str = "") -> str:
-    """Return sentences on another assessor or the topic population, with advice for narrower intervals."""
-    if row.get("another_value", np.nan) == row.get("another_value"):
-        return _by_another(row, owner.removeprefix(" of ") or "it")
+    """Return sentences on the topic population, with advice for narrower intervals."""
     if row.get("population_by") != "draws":
         return ""
     ends = interval(row["population_lower"], row["population_upper"], 3)
@@ -151,24 +149,6 @@ def _in_wider_scope(row: Row, owner: str = "") -> str:
     return (
         f" On topics like these the interval{owner} is {ends}. Judging everything would make it "
         f"{percent(judged)} narrower, as many topics again {percent(doubled)}: {advice}."
-    )
-
-
-def _by_another(row: Row, owner: str) -> str:
-    """Return sentences on the score expected from another assessor."""
-    ends = interval(row["another_lower"], row["another_upper"], 3)
-    text = (
-        f" Another assessor of the same kind would have given {owner} "
-        f"{number(row['another_value'], 3)} (interval {ends})."
-    )
-    share = float(row["unjudged_variance"])
-    if share != share:
-        return text
-    if share < _LITTLE:
-        return f"{text} Nearly all of the variance is due to the assessor, not to unjudged documents."
-    return (
-        f"{text} Judging the rest would narrow this interval by {percent(1 - np.sqrt(1 - share))} only: "
-        f"{percent(1 - share)} of the variance is due to the assessor."
     )
 
 

@@ -14,9 +14,9 @@ from bayespool.errors import InputError
 from bayespool.measures.parsing import is_trec_eval_measure
 from bayespool.names import HIERARCHICAL_FORMS
 from bayespool.report.notes import ranged, severity, without_numbers
-from bayespool.tables.formatting import counted, level, percent, some_of
+from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import Arrangement
-from bayespool.tables.table import COLUMNS, Column, IntervalColumn, Part, Pivot, Table, View
+from bayespool.tables.table import COLUMNS, IntervalColumn, Part, Pivot, Table, View
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,6 @@ _IDEALS = {
     "shared": "all judged documents, and unjudged ones of any of these runs where a draw makes them relevant",
     "judged": "only the judged documents, as trec_eval does",
 }
-_BY_ANOTHER = IntervalColumn("another_lower", "another_upper", "by another\nassessor")
 _THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")
 FAR_NOTE = (
     "† unlike the pool: little can be learned from it about this run, and its interval allows for that."
@@ -223,36 +222,11 @@ def distance_views(frame: pd.DataFrame) -> tuple[View, ...]:
     )
 
 
-def judged_twice_table(metadata: Mapping[str, Any]) -> Table:
-    """Return the numbers of documents judged twice, by both assessors' levels. Empty unless another assessor
-    is asked for.
-    """
-    import pandas as pd
-
-    columns = {
-        "first": Column("first\nassessor", "count", "Relevance by the assessors of the qrels."),
-        "second": Column("second\nassessor", "count", "Relevance by the second assessors."),
-        "n": Column("documents", "count", "Documents judged twice."),
-    }
-    frame = pd.DataFrame(metadata.get("assessors", {}).get("changes", ()))
-    levels = tuple(frame["second"].unique()) if len(frame) else ()
-    view = View(
-        title="Documents judged twice, by relevance of the first assessor (rows) and of the second",
-        names=("first",),
-        columns=(Pivot(("n",), "second", label="{}", values=levels),),
-        medium="terminal",
-    )
-    return Table("judged_twice", "Documents judged twice", frame, columns, (view,) if len(frame) else ())
-
-
 def _intervals(frame: pd.DataFrame) -> tuple[str | IntervalColumn, ...]:
     """Return the columns beside a mean: its interval, those of a wider scope, and the mean without labels."""
     without = UNLABELED[:1] if UNLABELED[0] in frame else ()
     if "population_by" in frame:
         return (IntervalColumn(), _THERE, "unjudged_variance", *without)
-    if "another_value" in frame:
-        by_another = ("another_value", _BY_ANOTHER, "unjudged_variance", "assessor_variance")
-        return (IntervalColumn(), *by_another, *without)
     return (IntervalColumn(), *without)
 
 
@@ -394,10 +368,6 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, as_judged: bool, by_r
         ),
         "Topics like these: the topics are a sample, too; due to unjudged: the share of that variance "
         "which judging all documents would take away.": posteriors and "population_by" in frame,
-        "Another's: what another assessor of the same kind would have given, mean and interval, judged "
-        "documents included; due to unjudged and assessor: shares of that variance.": (
-            posteriors and "another_value" in frame
-        ),
     }
     return " ".join(sentence for sentence, is_needed in sentences.items() if is_needed)
 
@@ -433,12 +403,6 @@ def notes_of(
 def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
     """Return notes on the pool and on the documents used for ideal rankings."""
     lines = list(metadata.get("pool_notes", ()))
-    if assessors := metadata.get("assessors"):
-        n, n_same = assessors["n_twice"], assessors["n_same"]
-        if n:
-            changed = f"{percent(1 - n_same / n)} of them with another level"
-            lines.append(f"judged twice: {counted(n, 'document')}, {changed}")
-        lines += assessors["notes"]
     for ideal, what in _IDEALS.items():
         if measures := [name for name, group in metadata.get("ideals", {}).items() if group == ideal]:
             names = ", ".join(measures)

@@ -16,7 +16,7 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, parse_measure
 from bayespool.measures.estimates import NOTE_BREAK, draws_container
-from bayespool.measures.populations import estimate_population, unjudged_share
+from bayespool.measures.populations import estimate_population
 from bayespool.report.saving import StoredResult, content, read_result, result_of_json
 from bayespool.scoring.readable import (
     ReadableScores,
@@ -30,7 +30,6 @@ from bayespool.scoring.score_tables import (
     BOUNDS,
     UNLABELED,
     distance_views,
-    judged_twice_table,
     list_conditions,
     notes_of,
     readable,
@@ -180,7 +179,6 @@ def _are_scores(stored: StoredScores) -> bool:
 
 _MAX_ROWS_ON_A_PAGE = 600  # by run and topic
 _MAX_RUNS_IN_TITLE = 4
-_BY_ANOTHER = ("another_value", "another_lower", "another_upper", "unjudged_variance", "assessor_variance")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,8 +199,8 @@ class Scores(ReadableScores):
         Version, fingerprint, pool and settings, to quote with a result.
     by_topic : bool, default False
         Whether people read a row per run and topic instead of one per run.
-    scope : {"these-topics", "population", "another-assessor"}
-        Whether rows by run also have the interval of the population of topics, or of another assessor.
+    scope : {"these-topics", "population"}
+        Whether rows by run also have the interval of the population of topics.
     without_labels : tuple of Estimates
         Estimates of posteriors without the labels of second judges, if there are any.
     """
@@ -334,8 +332,8 @@ class Scores(ReadableScores):
 
         ``scores`` by run, a row per estimator; ``topics`` by run and topic where these are at most 600 or
         people read them; ``unjudged`` shares by run and topic, ``checks`` of the draws, ``indicators`` of
-        the anti-precision correction, ``constants`` that corrections are fitted to, ``judged_twice`` by both
-        assessors' levels and ``statements`` of the notes.
+        the anti-precision correction, ``constants`` that corrections are fitted to and ``statements`` of the
+        notes.
         """
         first = [self._scores]
         if self.by_topic:
@@ -347,7 +345,6 @@ class Scores(ReadableScores):
             checks_table(self.metadata),
             indicators_table(self.estimates),
             constants_table(self.estimates),
-            judged_twice_table(self.metadata),
             self._statements(),
         )
         return (*first, *(table for table in others if len(table.frame)))
@@ -382,12 +379,9 @@ class Scores(ReadableScores):
             ``population_upper`` (the interval on topics like these), ``unjudged_variance`` (share of its
             variance that is due to unjudged documents; NaN for a point correction) and ``population_by``:
             ``draws``, or ``bootstrap`` over topics alone
-            (`bayespool.measures.populations.estimate_population`). With the scope ``another-assessor``
-            ``another_value``, ``another_lower`` and ``another_upper``: mean and interval of what another
-            assessor would have given; and shares of its variance that sum to 1, ``unjudged_variance``, which
-            is due to unjudged documents, and ``assessor_variance`` (NaN for a point correction; shares also
-            where nothing varies). Per run with second judges ``value_without``, ``lower_without`` and
-            ``upper_without``: a posterior's mean and interval without their labels.
+            (`bayespool.measures.populations.estimate_population`). Per run with second judges
+            ``value_without``, ``lower_without`` and ``upper_without``: a posterior's mean and interval
+            without their labels.
 
         Raises
         ------
@@ -451,14 +445,7 @@ class Scores(ReadableScores):
         return dict.fromkeys(UNLABELED, np.nan)
 
     def _in_scope(self, e: Estimates) -> dict[str, Any]:
-        """Return the columns for a wider scope: another assessor or the population of topics."""
-        if self.scope == "another-assessor":
-            if e.by_another is None or e.exchanged is None:
-                return dict.fromkeys(_BY_ANOTHER, np.nan)
-            ends = e.by_another.interval(self.ci_prob)
-            share = unjudged_share(e.by_another.means(), e.exchanged.means())
-            columns = (e.by_another.expected(), *ends, share, 1 - share)
-            return dict(zip(_BY_ANOTHER, columns, strict=True))
+        """Return the columns for the population of topics, where it is asked for."""
         if self.scope == "these-topics":
             return {}
         seed = self.metadata["settings"]["random_seed"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool import __version__
-from bayespool.collection import Collection, Reading, set_confusion
+from bayespool.collection import Collection, Reading
 from bayespool.collection.contents import SPARSE_NOTE, expect_collection
 from bayespool.collection.own import find_targets as find_targets
 from bayespool.collection.passages import refuse_unjudged_runs
@@ -28,11 +28,9 @@ from bayespool.measures.base import with_ideal
 from bayespool.measures.estimates import estimate_checked
 from bayespool.measures.parsing import parse_measures, parse_sole_measure
 from bayespool.measures.populations import refuse_one_topic
-from bayespool.models.confusion import parse_confusion
 from bayespool.names import By, Ideal, Scope, describe_estimator
 from bayespool.pooling import describe_pool, read_collection
 from bayespool.posterior import PosteriorEstimator
-from bayespool.posterior.another_assessor import describe_assessors
 from bayespool.posterior.estimator import shared_settings
 from bayespool.posterior.notes import warn_of_judges
 from bayespool.scoring.cautions import (
@@ -98,15 +96,12 @@ def resolve_targets(
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
     repool_to: int | None = None,
-    by_another: bool | None = None,
-    confusion: str | None = None,
     whole_campaign: bool = False,
 ) -> Targets:
     """Resolve runs, pool, judgments, measures and estimators, and warn of what does not suit the collection.
 
-    Parameters are as in `score`. ``by_another`` says whether scores by another assessor are wanted, too; None
-    leaves judgments of second assessors as they are. ``whole_campaign`` takes all runs of the collection
-    where none is named, and lets runs pass of which no document is judged.
+    Parameters are as in `score`. ``whole_campaign`` takes all runs of the collection where none is named, and
+    lets runs pass of which no document is judged.
     """
     check_count("repool_to", repool_to)
     expect_collection(collection)
@@ -116,8 +111,6 @@ def resolve_targets(
         taken = [f"no runs named: {counted(len(run_ids), 'run')} of the collection, as they are judged"]
     adjustments = [e for e in estimators if isinstance(e, TopicsAdjustment)]
     given = collection
-    if by_another is not None:
-        given = _with_assessors(collection, estimators, confusion, by_another=by_another)
     scored, targets, unpooled = find_targets(
         given,
         run_ids,
@@ -189,7 +182,6 @@ def score(
     estimand: Estimand = "complete",
     ideal: Ideal = "own",
     scope: Scope = "these-topics",
-    confusion: str | None = None,
     common_topics: str | Iterable[str] = (),
     ci_prob: float | None = None,
     random_seed: int = 1,
@@ -228,14 +220,8 @@ def score(
         Documents in the ideal ranking of nDCG, AP and R: the run's, all runs', or only the judged ones.
         Besides the judged documents, completed ones are in it that are in reach of the run itself (own) or
         of any run scored (shared). It holds for measures whose text names no other, such as ``nDCG@10``.
-    scope : {"these-topics", "population", "another-assessor"}, default "these-topics"
-        What is uncertain: unjudged documents, topics too (population), or the assessor's judgments.
-        With ``population`` these topics are a sample; ``another-assessor`` is the score that another
-        assessor of the same kind would have given.
-    confusion : str, optional
-        How often another assessor changes a level, where few documents are judged twice: "95 5; 30 70".
-        They are documents by level of the first assessor (rows) and of the other, ascending, and count as
-        much as documents judged twice. For the scope ``another-assessor``.
+    scope : {"these-topics", "population"}, default "these-topics"
+        What is uncertain: unjudged documents, or topics too (population), of which these are a sample.
     common_topics : str or iterable of str, optional
         Topics on which the runs are fully judged. They add the topics adjustment, and posteriors learn from
         the judgments there as from the runs' own.
@@ -303,11 +289,9 @@ def score(
         run_ids,
         with_ideal(parsed, ideal),
         methods,
-        by_another=scope == "another-assessor",
-        confusion=confusion,
         **asked,
     )
-    asked |= {"ideal": ideal, "confusion": confusion, "scope": scope}
+    asked |= {"ideal": ideal, "scope": scope}
     others = {"common_topics": topics, "ci_prob": level, "random_seed": random_seed, "posterior": posterior}
     scores = score_targets(
         targets,
@@ -350,7 +334,7 @@ def score_targets(
     bounds = tuple(
         score_bounds(collection, targets.run_ids, measure, estimand=targets.estimand) for measure in measures
     )
-    refuse_too_many_draws(targets.estimators, bounds, by_another=collection.second is not None)
+    refuse_too_many_draws(targets.estimators, bounds)
     warn_of_judged_runs(collection, bounds)
     if scope == "population":
         refuse_one_topic(bounds[0].low.n_topics)
@@ -381,36 +365,9 @@ def score_targets(
             **targets.metadata,
             "pool_notes": [*targets.metadata["pool_notes"], *judged_run_notes(collection, bounds)],
             "order": collection.order,
-            **({} if collection.second is None else {"assessors": describe_assessors(collection)}),
             "diagnostics": list(_diagnostics(e for group in results for e in group)),
         },
     )
-
-
-def _with_assessors(
-    collection: Collection, estimators: Sequence[Estimator], confusion: str | None, *, by_another: bool
-) -> Collection:
-    """Return the collection with second assessors if another assessor is asked for, else without them."""
-    if not by_another:
-        if confusion is not None and parse_confusion(confusion):
-            raise InputError(
-                "a confusion is only for the scope another-assessor", hint="add --scope another-assessor"
-            )
-        return collection if collection.second is None else dataclasses.replace(collection, second=None)
-    if not any(isinstance(e, PosteriorEstimator) for e in estimators):
-        raise InputError(
-            "no posterior among the estimators, and corrections have no scores by another assessor",
-            hint="add one, such as posterior-combined",
-        )
-    if confusion is not None:
-        collection = set_confusion(collection, parse_confusion(confusion))
-    if collection.second is None:
-        raise InputError(
-            "nothing says what another assessor would judge",
-            hint="give judgments of second assessors (second_assessors= of read_collection, or --reading "
-            "second_assessors=FILE), or state how often levels change (confusion='95 5; 30 70')",
-        )
-    return collection
 
 
 def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:

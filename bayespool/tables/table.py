@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayespool.defaults import rcParams
-from bayespool.errors import InputError, known_names, renamed_attributes
+from bayespool.errors import InputError, known_names
 from bayespool.tables.files import read_back
 from bayespool.tables.formatting import difference, interval, level, number, p_value, percent
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextColumn, TextTable, text_table
@@ -103,7 +103,7 @@ COLUMNS: dict[str, Column] = _common_columns()
 """Columns common to several results, keyed by name, to which tables add their own."""
 
 
-EXTRA_INTERVAL_SCOPES = {"population": "topics like these", "another": "another assessor"}
+EXTRA_INTERVAL_SCOPES = {"population": "topics like these"}
 """Targets of additional score intervals, such as a population of topics, keyed by column prefix."""
 
 
@@ -213,7 +213,6 @@ class View:
     medium: str = ""
 
 
-@renamed_attributes(described="description", whole="truncated")
 @dataclass(frozen=True, eq=False)
 class Table:
     """Result table in long form, with described columns and views for readers.

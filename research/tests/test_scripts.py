@@ -56,7 +56,6 @@ def test_a_script_is_importable_and_takes_arguments(
     [
         ("ranks", ["--collections", few(20)], 10),
         ("population", ["--simulated", "--collections", few(20)], 22),
-        ("assessors", ["simulated", "--collections", few(8), "--draws", "25"], 6),
         ("nuts_check", ["--models", "background", "--seeds", "2", "--draws", few(500)], 6),
         ("compare", ["--speed"], 4),
     ],

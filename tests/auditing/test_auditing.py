@@ -482,14 +482,6 @@ def test_its_figure_has_the_closest_run_first() -> None:
     assert panels == [f"P@10 of {each.name}" for each in closest_first]
 
 
-def test_old_names_warn() -> None:
-    found = four_planned()
-    with pytest.warns(FutureWarning, match="Audit.audits is now Audit.differences"):
-        assert found.audits == found.differences
-    with pytest.raises(AttributeError, match="no attribute 'auditors'"):
-        found.auditors  # noqa: B018
-
-
 # --- documents that nobody can judge ------------------------------------------------------------------------
 
 

@@ -84,10 +84,6 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], small_files: P
 def test_wrong_use_is_told(run: Callable[..., Outcome], small_files: Path) -> None:
     new, files = small_files / "new" / "new-a.run", campaign(small_files)
     for asked, message in [
-        (
-            ("compare", new, *files, "--table", "ranks"),
-            "no table 'ranks' any more; --table runs has its columns",
-        ),
         (("compare", new, *files), "error: one run cannot be compared; name two or more\n"),
         (("reversals", *files, "--exclude-runs", "nobody"), "no run 'nobody' in the collection"),
         (("reversals", *files, "--judgments", 5000), "no judgment set is smaller than all 203 judgments"),
@@ -107,17 +103,16 @@ def test_compare_draws_differences(run: Callable[..., Outcome], written: Path, t
     assert (tmp_path / "a.svg").read_bytes() == render(draw_comparison(compared()), "svg")
 
 
-def test_plan_prints_what_it_costs_and_does_without_files(
+def test_plan_prints_the_topics_needed_and_does_without_files(
     run: Callable[..., Outcome], small_files: Path
 ) -> None:
     fast = ("--posterior", "posterior-ratio(draws=50)", "--judgments", "20", "--more-topics", "30")
-    prices = ("--difference", "0.1", "--price-topic", "40")
-    done = run("plan", small_files / "new", *campaign(small_files), *fast, *prices, "--json")
+    done = run("plan", small_files / "new", *campaign(small_files), *fast, "--difference", "0.1", "--json")
     assert done.status == 0, done.err
     document = json.loads(done.out)
     assert [row["n_topics"] for row in document["tables"]["scenarios"]] == [8, 8, 8, 38]
-    cheapest = document["tables"]["mixes"][0]
-    assert cheapest["price"] == 40 * (cheapest["n_topics"] - 8) + cheapest["n_judgments"]
+    as_it_is, *_, judged, more_topics = (row["topics_needed"] for row in document["tables"]["scenarios"])
+    assert 8 <= judged < as_it_is == more_topics
     done = run("plan", "--topics-at-hand", "50", "--sd", "0.2")
     assert (done.status, "On 50 topics a difference of 0.081 is detected" in done.out) == (0, True)
 

@@ -21,7 +21,6 @@ from commands import Outcome
 from bayespool.cli import commands
 from bayespool.cli.commands import Command
 from bayespool.cli.files import _judges as named_files
-from bayespool.cli.former import FORMER_COMMANDS, FORMER_OPTIONS, OPTIONS_OF_OTHERS
 from bayespool.cli.functions import Parameter, numpydoc_parameters, parameters_of
 from bayespool.cli.parameters import first_sentence, function_option, function_value, offered
 from bayespool.errors import InputError
@@ -59,7 +58,7 @@ def test_type_of_an_option_is_that_of_one_value() -> None:
         ("str | Estimator | Iterable[str | Estimator]", str, True),
         ("By", ("organization", "run"), False),
         ("Literal['a', 'b'] | None", ("a", "b"), False),
-        ("Scope | Iterable[Scope]", ("these-topics", "population", "another-assessor"), True),
+        ("Scope | Iterable[Scope]", ("these-topics", "population"), True),
     ):
         parameter = Parameter("name", annotation, None, "", "")
         assert (parameter.type, parameter.is_listed) == (kind, is_listed), annotation
@@ -174,39 +173,15 @@ def test_short_help_has_a_dozen_options_and_the_whole_help_all(run: Callable[...
     assert "--help-all shows" in run("score", "-h").out
 
 
-WENT = {
-    "score": "--audit --second-assessors --order --negative --exclude --topics --run-id --lenient "
-    "--max-holes --max-file-size --pooled-runs --pool-budget --pool-run-depth --pool-shares --pool-rel "
-    "--pool-seed --each-its-own --relevance-threshold --unpool-by --estimand --ideal --confusion --prior "
-    "--engine --draws --tune --chains --top --width --format --sort",
-    "compare": "--joint --no-joint --ci-prob",
-    "plan": "--estimator",
-    "reversals": "--fitted --no-fitted --announce --unseen",
-    "leave-out": "--unseen --runs --figures --ci-prob",
-    "random-pools": "--targets --plan --ci-prob",
-    "pool": "--depth --shares --rel",
-    "budgets": "--shares --rel",
-}  # fmt: skip
-"""Options that version 0.9 had, by command; many had those of ``score``."""
-
-
-def test_an_option_or_a_command_that_went_says_what_to_write(run: Callable[..., Outcome]) -> None:
-    for command, flags in WENT.items():
-        assert set(flags.split()).isdisjoint(f for p in options_of(command) for f in p.opts), command
-        for flag in flags.split():
-            done = run(command, flag, "x")
-            said = f"error: there is no {flag} any more; write {FORMER_OPTIONS[flag]}\n"
-            assert (done.status, done.out, done.err) == (2, "", said), command
-    for flag, now in OPTIONS_OF_OTHERS.items():
-        done = run("judge-next" if now == "--judged" else "score", flag, "x")
+def test_an_option_of_another_program_says_what_to_write(run: Callable[..., Outcome]) -> None:
+    for command, flag, now in (
+        ("score", "--metrics", "--measure"),
+        ("score", "--judged", "--own-judgments"),
+        ("judge-next", "--own-judgments", "--judged"),
+        ("score", "--run", "the files of runs without an option"),
+    ):
+        done = run(command, flag, "x")
         assert (done.status, done.err) == (2, f"error: there is no {flag}; write {now}\n")
-    for former, now in FORMER_COMMANDS.items():
-        done = run(former, "--qrels", "x")
-        assert (done.status, done.err) == (2, f"error: there is no command {former} any more; write {now}\n")
-        assert now.split()[0] in COMMANDS
-    known = {flag for command in COMMANDS for p in options_of(command) for flag in p.opts}
-    for text in FORMER_OPTIONS.values():  # what it names is there
-        assert set(re.findall(r"^--[\w-]+|^-\w\b", text)) <= known, text
 
 
 def test_completion_is_not_installed(
@@ -216,7 +191,6 @@ def test_completion_is_not_installed(
     for asked in (["--install-completion", "--help"], ["--help", "--install-completion"]):
         assert (done := run(*asked)).status == 0
         assert done.out.startswith("Usage: bayespool [OPTIONS] COMMAND")
-    assert "_BAYESPOOL_COMPLETE=bash_source" in run("--install-completion").err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -36,7 +36,7 @@ TYPED: dict[str, str] = {
     "compare": f"{FILES} --estimators posterior-ratio {FAST} --tests paired-t,tukey-hsd",
     "reversals": f"{CAMPAIGN} --judgments 60 --estimators smoothed",
     "pool": "--pool pool --organizations organizations.csv --strategy take --budget 80 --qrels qrels.txt",
-    "plan": f"{FILES} {RATIO} --judgments 20 --more-topics 30 --difference 0.1 --price-topic 40",
+    "plan": f"{FILES} {RATIO} --judgments 20 --more-topics 30 --difference 0.1",
     "judge-next": f"{FILES} {RATIO} --budget 5",
     "audit": f"new/new-b.run {CAMPAIGN} {RATIO} --budget 5",
     "budgets": f"{CAMPAIGN} -m P@10 --strategies take --budgets 60,200 --jobs 1",

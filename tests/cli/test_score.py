@@ -194,19 +194,3 @@ def test_demo_draws_the_truth(run: Callable[..., Outcome], tmp_path: Path) -> No
     scores = score(load_example(), None, "P@10", estimators="background")
     truth = {"P@10": simulate_example().true_values("P@10", scores.run_ids)}
     assert (tmp_path / "forest.svg").read_bytes() == render(draw_forest(scores, truth=truth), "svg")
-
-
-def test_judgments_of_second_assessors_want_their_scope_and_say_their_line(
-    run: Callable[..., Outcome], written: Path, tmp_path: Path
-) -> None:
-    second = tmp_path / "second.txt"
-    judged = (written / "qrels.txt").read_text(encoding="utf-8").splitlines()[0]
-    second.write_text(f"{judged}\n", encoding="utf-8")
-    call = [*arguments(written)[:-1], f"second_assessors={second}, each_its_own"]
-    done = run(*call, *FAST)
-    assert (done.status, "add --scope another-assessor" in done.err) == (1, True)
-    asked = (*call, "--scope", "another-assessor")
-    assert "add one, such as posterior-combined" in run(*asked, *FAST).err
-    second.write_text(f"{judged}\n701 0 D00002\n", encoding="utf-8")
-    done = run(*asked, "--estimators", "posterior-ratio")
-    assert (done.status, f"{second}, line 2" in done.err.replace("\n", "")) == (1, True)

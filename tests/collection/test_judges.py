@@ -1,4 +1,4 @@
-"""Labels of judges: grades, no judgments among them, what stays; judgments of second assessors."""
+"""Labels of judges: grades, no judgments among them, what stays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from bayespool.collection import (
     Collection,
     Judge,
     add_judges,
-    add_second_assessors,
     labels_from_frame,
     qrels_from_frame,
 )
@@ -200,39 +199,6 @@ def test_qrels_whose_holes_a_judge_filled_are_refused() -> None:
     with pytest.raises(InputError, match="contain judgments: they say the same on 1,181 of 1,181") as caught:
         add_judges(example, {"llm": labels_from_frame(frame)})
     assert "the judge's own labels" in caught.value.hint
-
-
-def levels_of(collection, query_id: str) -> dict[str, int]:
-    assert collection.second is not None
-    topic = collection.query_ids.index(query_id)
-    pairs = np.flatnonzero(collection.second.judged & (collection.pair_topic == topic))
-    return {collection.doc_id(pair): int(collection.second.relevance[pair]) for pair in pairs}
-
-
-def test_second_judgments_leave_the_pool_with_the_first_and_those_of_nobody_are_told() -> None:
-    both = add_second_assessors(toy_collection(), qrels_from_frame({"1": {"a": 0, "c": 1, "l": 2}}))
-    assert both.fingerprint != toy_collection().fingerprint
-    assert levels_of(both.unpool("n1"), "1") == {"a": 0, "l": 2}  # only n1 brought c
-    again = qrels_from_frame({"1": {"a": 1, "zz": 1}, "9": {"a": 1}})
-    with pytest.warns(InputWarning, match="1 judgment of topics that the qrels lack"):
-        assert levels_of(add_second_assessors(toy_collection(), again), "1") == {"a": 1, "zz": 1}
-
-
-def test_the_wrong_file_is_refused(tmp_path: Path) -> None:
-    other = dataclasses.replace(qrels_from_frame({"1": {"l": 1}}), path=tmp_path / "second.txt")
-    with pytest.raises(
-        InputError, match=r"second\.txt.*no document is judged by the second assessors and in"
-    ):
-        add_second_assessors(toy_collection(), other)
-    example = load_example()
-    copy: dict[str, dict[str, int]] = {}
-    for pair in np.flatnonzero(example.judged).tolist():
-        of_topic = copy.setdefault(example.query_ids[example.pair_topic[pair]], {})
-        of_topic[example.doc_id(pair)] = int(example.relevance[pair])
-    with pytest.raises(InputError, match="are those of the qrels"):
-        add_second_assessors(example, qrels_from_frame(copy))
-    del copy[example.query_ids[0]]  # those of a part may agree throughout
-    assert add_second_assessors(example, qrels_from_frame(copy)).second is not None
 
 
 def test_what_has_arrays_equals_itself_alone_and_is_read_only_even_unpickled() -> None:

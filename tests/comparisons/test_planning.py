@@ -1,4 +1,4 @@
-"""Plans: power of known pairs, what topics, judgments and labels change, and the cheapest mix."""
+"""Plans: power of known pairs, what topics, judgments and labels change."""
 
 from __future__ import annotations
 
@@ -73,22 +73,32 @@ def made(**settings: object) -> Plan:
     return plan_comparison(load_example(), ["new-a", "new-b"], "P@10", **named | settings)
 
 
-def test_the_cheapest_mix_follows_the_prices() -> None:
-    dear = made(difference=0.08, price_topic=1000).mixes().iloc[0]
-    cheap = made(difference=0.08, price_topic=0, price_judgment=5).mixes().iloc[0]
-    assert dear["n_topics"] < cheap["n_topics"]
-    assert cheap["n_judgments"] == cheap["price"] == 0
-    assert dear["price"] == 1000 * (dear["n_topics"] - 20) + dear["n_judgments"]
-    assert made(difference=1e-6).sentences()[1] == "No number of topics up to 2,000 detects 1e-06."
+def test_topics_that_a_difference_takes() -> None:
+    found = made(difference=0.08)
+    (pair,) = found.variances.values()
+    needed = found.scenarios().set_index("scenario")["topics_needed"]
+    share = 20 / found.n_unjudged
+    assert needed["as it is"] == needed["20 more topics"] == pair.topics_for(0.08, 0.8)
+    assert needed["20 more judgments"] == pair.topics_for(0.08, 0.8, share) <= needed["as it is"]
+    assert needed["everything judged"] == pair.topics_for(0.08, 0.8, 1.0) < needed["as it is"]
+    assert found.sentences()[1] == (
+        f"Detecting a difference of 0.08 takes {needed['as it is']} topics, "
+        f"or {needed['20 more judgments']} topics with 20 more judgments, or "
+        f"{needed['everything judged']} topics with everything judged."
+    )
+    assert (
+        made(difference=1e-6)
+        .sentences()[1]
+        .startswith("Detecting a difference of 1e-06 takes more than 2,000 topics, ")
+    )
+    assert "topics_needed" not in made().scenarios()
 
 
 def test_a_plan_without_a_collection_is_of_what_is_stated() -> None:
-    made = plan_comparison(topics_at_hand=50, sd=0.2, more_topics=(30,), difference=0.05, price_topic=3)
+    made = plan_comparison(topics_at_hand=50, sd=0.2, more_topics=(30,), difference=0.05)
     expected = [ONE.smallest(0.8, n_topics) for n_topics in (50, 80)]
     assert made.scenarios()["smallest"].tolist() == pytest.approx(expected)
-    n_topics = ONE.topics_for(0.05, 0.8)
-    assert made.mixes()["n_topics"].tolist() == [n_topics]
-    assert made.mixes()["price"].tolist() == [3 * (n_topics - 50)]  # type: ignore[operator]
+    assert made.scenarios()["topics_needed"].tolist() == [ONE.topics_for(0.05, 0.8)] * 2
     assert made.sentences()[0].startswith("On 50 topics a difference of 0.081 is detected")
 
 
@@ -122,7 +132,6 @@ IDLE = {
     "judgments": (50,),
     "posterior": "ratio(draws=9)",
     "unpool": "new-a",
-    "price_judgment": 2.0,
 }
 
 

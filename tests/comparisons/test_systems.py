@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bayespool import compare, load_example
-from bayespool.collection import add_second_assessors, qrels_from_frame
 from bayespool.comparisons import system_scores
 from bayespool.measures import Values
 from bayespool.report.saving import read_result
@@ -59,39 +57,22 @@ def test_intervals_hold_the_mean_over_topics_and_runs() -> None:
     assert 0.93 <= np.mean(held) <= 0.985
 
 
-def test_a_comparison_has_systems_by_another_assessor(tmp_path: Path) -> None:
-    example, again = load_example(), dict[str, dict[str, int]]()
-    for pair in np.flatnonzero(example.judged)[::3].tolist():
-        of_topic = again.setdefault(example.query_ids[example.pair_topic[pair]], {})
-        of_topic[example.doc_id(pair)] = int(example.relevance[pair]) * (pair % 5 > 0)
-    both = add_second_assessors(example, qrels_from_frame(again))
+def test_a_comparison_has_systems(tmp_path: Path) -> None:
     asked = {"estimators": "posterior-ratio", "posterior": "draws=20", "systems": SYSTEMS}
-    scopes = ("these-topics", "population", "another-assessor")
-    found = compare(both, list(SYSTEMS), "P@10", scope=scopes, **asked)
-    plain = compare(example, list(SYSTEMS), "P@10", **asked)
+    found = compare(load_example(), list(SYSTEMS), "P@10", **asked)
     frame, shares = found.variance(), ["topics_variance", "replicates_variance", "unjudged_variance"]
-    by_another = frame[(frame["scope"] == "another-assessor") & frame["value"].notna()]
-    others = frame[frame["scope"] != "another-assessor"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(others, plain.variance())
-    values = found.scores["posterior-ratio", "P@10"].by_another
+    values = found.scores["posterior-ratio", "P@10"].draws
     assert values is not None
-    new = by_another[by_another["system"] == "new"].iloc[0]
-    assert new["value"] == pytest.approx(values.means()[:, :2].mean())
-    assert by_another[["unjudged_variance", "assessor_variance"]].sum(axis=1).tolist() == pytest.approx(
-        [1] * 3
-    )
-    assert by_another[shares[:2]].isna().all(axis=None)
+    here = frame[frame["scope"] == "these-topics"].set_index("system")
+    assert here.loc["new", "value"] == pytest.approx(values.means()[:, :2].mean())
+    assert here[shares].isna().all(axis=None)
     any_system = frame[frame["value"].isna()].set_index("scope")
-    assert any_system.index.tolist() == ["population", "another-assessor"]
-    parts = any_system[["systems_variance", *shares, "assessor_variance"]]
-    assert parts.sum(axis=1).tolist() == pytest.approx([1, 1])
-    assert parts.isna().sum().tolist() == [0, 0, 0, 0, 1]
-    assert any_system["n_runs"].tolist() == [len(SYSTEMS)] * 2
-    with pytest.warns(FutureWarning, match="Comparison.system_scores is now Comparison.variance"):
-        assert found.system_scores().equals(frame)
-    captions = [text.caption for text in found.read()]
-    assert "P@10, systems, these 20 topics by another assessor of the same kind" in captions
-    sentence = next(text for text in found.sentences() if "of these runs, the P@10 of new" in text)
-    assert sentence.endswith(f"{100 * new['assessor_variance']:.1f} % to the assessor.")
+    assert any_system.index.tolist() == ["population"]
+    parts = any_system[["systems_variance", *shares]]
+    assert parts.sum(axis=1).tolist() == pytest.approx([1])
+    assert any_system["n_runs"].tolist() == [len(SYSTEMS)]
+    there = frame[frame["system"] == "new"].set_index("scope").loc["population"]
+    sentence = next(text for text in found.sentences() if "runs like these the P@10 of new" in text)
+    assert sentence.endswith(f"{100 * there['unjudged_variance']:.1f} % to unjudged documents.")
     found.save(tmp_path / "found.json")
     assert read_result(tmp_path / "found.json").to_frame("variance").equals(frame)

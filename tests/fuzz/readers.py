@@ -285,7 +285,7 @@ def _check_lists(rng: random.Random, folder: Path) -> bool:
 
 WORDS = (
     "qrels", "pool", "name", "judges", "order", "known_depth", "max_holes", "strict", "x", "organizations",
-    "topics", "exclude", "pooled_run_ids", "second_assessors", "budget", "documents",
+    "topics", "exclude", "pooled_run_ids", "budget", "documents",
 )  # fmt: skip
 VALUES = (
     '"qrels.txt"', '"pool"', '""', '"~nobody/x"', '"a\\u0000b"', '"["', '"irds:x"', "1", "-1", "1e308", "nan",

@@ -367,28 +367,4 @@ FAULTS = (
         "posterior/test_partial_pool.py",
         "the user's own judgments count as those of missing runs",
     ),
-    Fault(
-        "documents of one organization like all others",
-        "posterior/another_assessor.py",
-        "        alone = organization >= 0\n",
-        "        alone = np.zeros(len(organization), dtype=bool)\n",
-        "posterior/test_second_judges.py",
-        "a new run with bad documents is scored too high by another assessor",
-    ),
-    Fault(
-        "the mode for the mean",
-        "inference/confusion.py",
-        "            x, last = x + rate * step, size\n",
-        "            x, last = x + 0 * step, size\n",
-        "inference/test_confusion.py",
-        "scores by another assessor are too low where few documents are judged twice",
-    ),
-    Fault(
-        "the other assessor overruled",
-        "posterior/another_assessor.py",
-        "                block[:, np.flatnonzero(decided >= 0)] = decided[decided >= 0]\n",
-        "                _ = decided\n",
-        "posterior/test_second_judges.py",
-        "documents that both assessors judged get a level by chance",
-    ),
 )

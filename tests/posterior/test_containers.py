@@ -186,10 +186,8 @@ def test_what_cannot_be_fitted() -> None:
     with pytest.raises(InputError, match="nobody"):
         fit(load_example(), "P@10", run_ids="nobody")
     (estimates,) = score(load_example(), TARGETS, "P@10", estimators="background").estimates
-    with pytest.warns(FutureWarning, match=r"bayespool\.fit_container is now bayespool\.fit"):
-        former = bayespool.fit_container
     with pytest.raises(InputError, match="a Estimates where a Collection is expected"):
-        former(estimates)
+        fit(estimates)
 
 
 @pytest.mark.slow

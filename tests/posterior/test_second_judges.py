@@ -1,11 +1,10 @@
-"""Judges beside the pool: labels of second judges, and another assessor."""
+"""Judges beside the pool: labels of second judges."""
 
 from __future__ import annotations
 
 import dataclasses
 import warnings
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,28 +13,16 @@ import pytest
 from fits import TARGETS
 from labeled import favoring_labels, right_labels, true_levels, with_judge
 from own_models import BARE
-from scipy.special import logit
 from toys import no_pool
 
-from bayespool import impute, judge_next, read_collection, score
-from bayespool.collection import Collection, SecondAssessors
-from bayespool.collection.pools import sole_contributor
+from bayespool import impute, judge_next, score
+from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning, JudgeWarning
 from bayespool.evidence import favored_organizations, judgment_counts
-from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import load_example
-from bayespool.experiments.simulation import SimulationSettings, simulate
-from bayespool.inference.confusion import ConfusionDraws
-from bayespool.measures import Estimates, Values, parse_measures
-from bayespool.measures.populations import unjudged_share
+from bayespool.measures import parse_measures
 from bayespool.models import MODELS
-from bayespool.posterior import PosteriorEstimator, drawing
-from bayespool.posterior.another_assessor import (
-    AnotherAssessor,
-    describe_assessors,
-    paired_values,
-)
-from bayespool.posterior.completion import Completion
+from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.notes import judge_problems
 
 QUICK: dict[str, Any] = {"posterior": "draws=201, chains=2"}
@@ -188,201 +175,3 @@ def test_a_model_without_predictors_says_that_it_uses_no_labels(monkeypatch: pyt
 
 MEASURES = ("P@10", "nDCG@10", "AP@20", "R@20", "RR@10", "P(rel=2)@10", "Judged@10")
 ESTIMATOR = PosteriorEstimator(model="ratio", draws=25)
-
-
-def twice_judged(collection: Collection, level: np.ndarray, twice: np.ndarray | bool = True) -> Collection:
-    """The collection whose second assessor gave these levels to some of its judged documents."""
-    known = np.where(collection.judged & twice, level, -1).astype(np.int16)
-    return dataclasses.replace(collection, second=SecondAssessors(known))
-
-
-@cache
-def third() -> Collection:
-    """The example, three of ten judged documents twice."""
-    return again(load_example(), 0.3)
-
-
-@cache
-def estimated(*measures: str) -> tuple[Estimates, ...]:
-    return ESTIMATOR.estimate(third(), "new-b", measures)
-
-
-def again(collection: Collection, share: float, *, changed: float = 0.2, seed: int = 1) -> Collection:
-    """The collection with a share of its judged documents judged twice, some levels one up or down."""
-    rng = np.random.default_rng(seed)
-    level = np.maximum(collection.relevance, 0)
-    other = np.where(rng.random(len(level)) < changed, np.abs(level - 1), level)
-    return twice_judged(collection, other, rng.random(len(level)) < share)
-
-
-def test_where_all_is_judged_twice_the_second_assessor_decides() -> None:
-    """Pooled runs have nothing unjudged: their scores are those of the second assessor, in every draw."""
-    both = again(load_example(), 1.0)
-    runs, measures = both.pooled_run_ids[:3], parse_measures(("P@10", "nDCG(ideal='judged')@10", "RR@10"))
-    completion = ESTIMATOR.complete(both, runs, measures)
-    by_second = dataclasses.replace(both, relevance=both.second.relevance)
-    found = paired_values(completion, AnotherAssessor(both, completion.n_draws, 1), measures)
-    for measure, (values, _) in zip(measures, found, strict=True):
-        known = values_on_fuller(by_second, by_second, runs, measure).scores()
-        assert values.scores() == pytest.approx(np.broadcast_to(known, values.amount.shape))
-
-
-def test_measures_orders_of_runs_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither values by another assessor nor the parts of their variance."""
-    both = ESTIMATOR.estimate(third(), ["new-a", "new-b"], ("P@10", "nDCG@10"))
-    monkeypatch.setattr(drawing, "MAX_THREADS", 1)
-    for measure, found in zip(("P@10", "nDCG@10"), both, strict=True):
-        (one,) = ESTIMATOR.estimate(third(), ["new-b", "new-a"], measure)
-        assert np.array_equal(one.by_another.amount[:, ::-1], found.by_another.amount)
-        assert np.array_equal(one.exchanged.amount[:, :, ::-1], found.exchanged.amount)
-
-
-def test_levels_that_only_the_second_assessor_uses_count() -> None:
-    both = again(load_example(), 1.0, changed=0.0)
-    higher = np.where(both.second.relevance > 0, both.second.relevance + 2, both.second.relevance)
-    both = dataclasses.replace(both, second=SecondAssessors(higher.astype(np.int16)))
-    assert AnotherAssessor(both, 10, 1).levels == (0, 1, 2, 3, 4)
-    (graded,) = ESTIMATOR.estimate(both, both.pooled_run_ids[:1], "DCG@10")
-    assert (graded.by_another.amount > graded.draws.amount).any()
-
-
-def test_levels_of_few_documents_judged_twice_are_told() -> None:
-    example = load_example()
-    assert describe_assessors(again(example, 1.0))["notes"] == []
-    few = again(example, 0.02)
-    told = describe_assessors(few)
-    assert told["n_twice"] == few.second.judged.sum()
-    assert sum(row["n"] for row in told["changes"]) == told["n_twice"]
-    assert "of relevance 2" in told["notes"][0]
-    stated = twice_judged(example, example.relevance, False)
-    assert "no document is judged twice" in describe_assessors(stated)["notes"][0]
-    (note,) = describe_assessors(twice_judged(example, np.minimum(example.relevance, 1)))["notes"]
-    assert "no document relevance 2" in note
-
-
-def test_documents_of_one_organization_are_of_a_kind_of_their_own() -> None:
-    """The second assessor changes what several organizations contributed, and nothing else."""
-    example = load_example()
-    sole, level = sole_contributor(example), np.maximum(example.relevance, 0)
-    rng = np.random.default_rng(3)
-    level = np.where((sole < 0) & (level == 0) & (rng.random(len(level)) < 0.6), 1, level)
-    twice = example.judged & (rng.random(len(level)) < 0.5)
-    both = twice_judged(example, level, twice)
-    (found,) = PosteriorEstimator(model="ratio", draws=100).estimate(both, "new-b", "P@10")
-    confirmed = dataclasses.replace(example, relevance=np.where(example.judged, level, -1).astype(np.int16))
-    judged = values_on_fuller(confirmed, confirmed, ["new-b"], found.measure).totals()
-    of_judged = values_on_fuller(example, example, ["new-b"], found.measure).totals()
-    # the unjudged documents keep what the first assessor would have given them
-    unjudged_by_first = found.draws.totals().mean() - of_judged
-    assert found.by_another.totals().mean() - judged == pytest.approx(unjudged_by_first, abs=4)
-
-
-def test_features_of_documents() -> None:
-    both = third()
-    another, pairs = AnotherAssessor(both, 10, 1), np.flatnonzero(both.judged)
-    sole = sole_contributor(both)[pairs]
-    found = another.features(pairs, another.contributor[pairs])
-    log_odds, alone, of_sum = found.free.T
-    assert np.array_equal(alone == 1, sole >= 0)
-    assert np.array_equal(found.of_organization.argmax(axis=1)[sole >= 0], sole[sole >= 0])
-    assert not log_odds[sole < 0].any()
-    assert log_odds[sole >= 0].mean() == pytest.approx(0)
-    assert log_odds[sole >= 0].std() == of_sum.std() == pytest.approx(1)
-    by_rank = another.features(both.document[0, 0, [0, 9]].astype(np.int64), np.array([-1, -1])).of_run[:, 0]
-    of_topic = np.flatnonzero(both.judged & (both.pair_topic == 0))
-    lacking = of_topic[~np.isin(of_topic, both.document[0, 0])][:1]
-    none = another.features(lacking, np.array([-1])).of_run[0, 0]
-    assert (by_rank[0] - none) / (by_rank[1] - none) == pytest.approx((1 / 1.1) / (1 / 2))
-
-
-def test_a_stated_confusion_is_what_it_says() -> None:
-    """Of firmly stated chances the score is known: each document changes with the chance of its level."""
-    example = load_example()
-    nobody = np.full(len(example.relevance), -1, dtype=np.int16)
-    stated = ((95e4, 5e4, 1.0), (30e4, 70e4, 1.0), (30e4, 1.0, 70e4))
-    both = dataclasses.replace(example, second=SecondAssessors(nobody, confusion=stated))
-    run = both.pooled_run_ids[0]
-    (found,) = dataclasses.replace(ESTIMATOR, estimand="pooled").estimate(both, run, "P@10")
-    top = example.document[example.run_index([run])[0], :, :10]
-    chance = np.array([0.05, 0.7, 0.7])[np.maximum(example.relevance, 0)][top]
-    assert found.by_another.totals().mean() == pytest.approx(chance.sum(), rel=0.02)
-    assert found.by_another.totals().std() == pytest.approx(np.sqrt((chance * (1 - chance)).sum()), rel=0.25)
-
-
-def test_without_documents_of_one_organization_their_log_odds_show_nothing() -> None:
-    alone = dataclasses.replace(third(), pooled=np.zeros(len(third().run_ids), bool))
-    assert not AnotherAssessor(alone, 10, 1).standardize(np.array([[-3.0, 2.0]])).any()
-
-
-class KnownChance(Completion):
-    """A completion in which every unjudged document is relevant with a chance of 0.3."""
-
-    def draw_block(
-        self, topic: int, chosen: np.ndarray, cells: object, log_odds: object = None
-    ) -> np.ndarray:
-        here = self.unknowns.on_topic(topic)
-        drawn = np.random.default_rng([7, topic]).random((self.n_draws, here.stop - here.start)) < 0.3
-        return drawn.astype(np.uint8)[chosen]
-
-
-def by_known_assessors(confirmed: np.ndarray, twice: bool) -> tuple[Values, Values]:
-    """P@5 of a run with two relevant, one nonrelevant and two unjudged documents on each of two topics.
-
-    ``confirmed`` has the chance of each draw that another assessor confirms a relevant document; a
-    nonrelevant one is relevant to that assessor with a chance of 0.1. Values, and those of exchanged pairs.
-    """
-    judged = {"a": 1, "b": 1, "c": 0}
-    ranking = {doc_id: 5.0 - i for i, doc_id in enumerate("abcde")}
-    both = read_collection(
-        dict.fromkeys("qr", judged | {"z": 0}), {"mine": dict.fromkeys("qr", ranking)},
-        second_assessors=dict.fromkeys("qr", judged if twice else {"z": 0}),
-    )  # fmt: skip
-    made = PosteriorEstimator(model="ratio", draws=len(confirmed), chains=1).complete(both, "mine", "P@5")
-    completion = KnownChance(**{f.name: getattr(made, f.name) for f in dataclasses.fields(made)})
-    another = AnotherAssessor(both, len(confirmed), 1)
-    intercept = logit(np.stack([np.full(len(confirmed), 0.1), confirmed], axis=1))[None]
-    n_features = sum(another.features(np.arange(1), np.array([-1])).numbers)
-    another.__dict__["confusion"] = ConfusionDraws(
-        intercept, np.zeros((1, len(confirmed), n_features)), np.zeros((1, len(confirmed), 2, 3))
-    )
-    measures = parse_measures("P@5")
-    return paired_values(completion, another, measures)[0]
-
-
-@pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
-@pytest.mark.parametrize(("spread", "twice"), [(0.0, True), (0.2, False)])
-def test_parts_of_the_variance_by_hand(spread: float, twice: bool) -> None:
-    """Where all is judged twice the assessor's part is that of the unjudged documents' levels."""
-    n, p, chance, false = 8000, 0.3, 0.7, 0.1
-    values, exchanged = by_known_assessors(np.tile([chance - spread, chance + spread], n // 2), twice)
-    n_judged, n_unjudged = (0, 0) if twice else (4, 2), 4
-    of_unjudged = n_unjudged * p * (1 - p) * (chance - false) ** 2
-    relevant, spread_of_relevant = n_judged[0] + n_unjudged * p, n_unjudged * p * (1 - p)
-    of_confirmed = chance * (1 - chance) - spread**2  # mean over assessors
-    nonrelevant = n_judged[1] + n_unjudged * (1 - p)
-    of_assessor = relevant * of_confirmed + nonrelevant * false * (1 - false)
-    of_assessor += (relevant**2 + spread_of_relevant) * spread**2  # one assessor for all documents
-    assert values.totals().var() == pytest.approx(of_unjudged + of_assessor, rel=0.06)
-    share = unjudged_share(values.means(), exchanged.means())
-    assert share == pytest.approx([of_unjudged / (of_unjudged + of_assessor)], abs=0.06)
-
-
-@pytest.mark.slow
-def test_intervals_hold_what_the_other_assessor_gives() -> None:
-    """As in research/decisions/assessors.py, with fewer collections."""
-    small = SimulationSettings(n_topics=20, n_organizations=5, max_runs=2, n_new=2, n_candidates=150)
-    chances = np.array([[0.93, 0.05, 0.02], [0.3, 0.55, 0.15], [0.1, 0.3, 0.6]])
-    held = []
-    for seed in range(40):
-        made, rng = simulate(small, random_seed=seed), np.random.default_rng([seed, 1])
-        first = made.true_relevance()
-        at_most = np.cumsum(chances, axis=1)[first, :-1]
-        second = (rng.random(len(first))[:, None] >= at_most).sum(axis=1).astype(np.int16)
-        twice = made.collection.judged & (rng.random(len(first)) < 0.1)
-        both = twice_judged(made.collection, second, twice)
-        (found,) = PosteriorEstimator(model="ratio", draws=75).estimate(both, made.new_run_ids, "P@10")
-        lower, upper = found.by_another.interval()
-        full = dataclasses.replace(both, relevance=second)
-        known = values_on_fuller(both, full, made.new_run_ids, found.measure).means()
-        held += ((lower <= known) & (known <= upper)).tolist()
-    assert np.mean(held) >= 0.88

@@ -24,7 +24,7 @@ from bayespool import (
     read_collection,
     score,
 )
-from bayespool.collection import add_judges, add_second_assessors, labels_from_frame, qrels_from_frame
+from bayespool.collection import add_judges, labels_from_frame, qrels_from_frame
 from bayespool.collection.packing import join_runs, pool_alone
 from bayespool.collection.rankings import Rankings
 from bayespool.errors import InputError, InputWarning
@@ -269,7 +269,7 @@ def test_they_are_judged_pairs_like_those_of_the_qrels(rankings, of_qrels, own, 
 
 
 def test_nothing_else_of_the_collection_changes():
-    """Rankings, labels, second and sampled judgments and a strategy's pool are of the same documents."""
+    """Rankings, labels, sampled judgments and a strategy's pool are of the same documents."""
     example = pool_of_strategy(small(), "take(budget=200)", pooled_run_ids=small().pooled_run_ids)
     topic = example.query_ids[3]
     labels = {
@@ -277,9 +277,6 @@ def test_nothing_else_of_the_collection_changes():
         for t, q in enumerate(example.query_ids)
     }
     example = add_judges(example, {"llm": [labels_from_frame(labels), labels_from_frame(labels)]})
-    first = int(np.flatnonzero(example.judged)[5])
-    again = {example.query_ids[example.pair_topic[first]]: {example.doc_id(first): 1, "nobody's": 1}}
-    example = add_second_assessors(example, qrels_from_frame(again))
     ragged = dataclasses.replace(
         example, document=Rankings(example.document[example.document >= 0], example.length, -1)
     )
@@ -302,15 +299,8 @@ def test_nothing_else_of_the_collection_changes():
         np.testing.assert_array_equal(np.asarray(after.document), place[np.asarray(before.document)])
         np.testing.assert_array_equal(after.judges[0].label[~is_new], before.judges[0].label)
         assert after.judges[0].replicates.shape == (2, len(after.relevance))
-        np.testing.assert_array_equal(after.second.relevance[~is_new], before.second.relevance)
         np.testing.assert_array_equal(after.in_pool()[~is_new], before.in_pool())
         assert not after.in_pool()[is_new].any()
-    assert (
-        example.second.relevance[
-            [p for p in range(len(example.relevance)) if example.doc_id(p) == "nobody's"]
-        ]
-        == 1
-    ).all()
 
 
 def test_of_a_prepared_collection():

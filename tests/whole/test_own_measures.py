@@ -253,12 +253,3 @@ def test_reversals_and_checks_take_it() -> None:
     hit, precision = checks["ratio", "Hit@1"], checks["ratio", "P@1"]
     np.testing.assert_array_equal(hit.draws, precision.draws)
     np.testing.assert_array_equal(hit.observed, precision.observed)
-
-
-def test_a_measure_with_a_method_under_its_old_name_has_it_under_the_new_one() -> None:
-    with pytest.warns(FutureWarning, match="Old.of_judgments: write describes_judgments"):
-
-        class Old(Precision):
-            of_judgments = True
-
-    assert Old.describes_judgments is True
