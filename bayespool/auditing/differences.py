@@ -525,12 +525,19 @@ class Guarantees:
         return least, np.append(u.most, np.minimum(u.base_high + w.ceiling, u.most))
 
     def posterior_ends(self) -> tuple[FloatArray, FloatArray]:
-        """Return ends of the posterior interval after 0, 1, … judged steps, shape (judged step + 1,)."""
+        """Return ends of the posterior interval after 0, 1, … judged steps, shape (judged step + 1,).
+
+        At first they are those of the draws, as in `score` and `compare`. Judgments move them with the mean,
+        and bring them nearer to it as they do the standard deviation.
+        """
         from scipy.special import ndtri
 
-        half = ndtri((1 + self.interval_ci_prob) / 2) * np.append(self.urn.std, self.forecast.std)
-        mean = np.append(self.urn.mean, self.forecast.mean)
-        return np.clip(mean - half, *self._bounds), np.clip(mean + half, *self._bounds)
+        mean, std = self.urn.mean, self.urn.std
+        half = float(ndtri((1 + self.interval_ci_prob) / 2)) * std  # where no ends of draws are stored
+        ends = self.details.get("posterior_intervals") or [(mean - half, mean + half)] * len(self.urns)
+        means, left = np.append(mean, self.forecast.mean), np.append(std, self.forecast.std) / (std or 1.0)
+        lower, upper = (np.clip(means + (e - mean) * left, *self._bounds) for e in ends[self.index])
+        return lower, upper
 
     @property
     def p_values(self) -> tuple[float, float]:

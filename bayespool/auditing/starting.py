@@ -19,6 +19,7 @@ from bayespool.auditing.urns import Urn, check_auditable, find_urns
 from bayespool.collection import Collection
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, InputWarning, warn_caller
+from bayespool.measures import equal_tailed_interval
 from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, describe_estimator
@@ -32,7 +33,15 @@ from bayespool.tables.files import PathLike, read_back
 from bayespool.tables.formatting import some_of
 from bayespool.validation import check_count, check_number
 
-_DETAILS = ("fingerprint", "unpooled", "passed_over", "estimator", "pool", "pool_notes")
+_DETAILS = (
+    "fingerprint",
+    "unpooled",
+    "passed_over",
+    "estimator",
+    "pool",
+    "pool_notes",
+    "posterior_intervals",
+)
 _TOLERANCE = 1e-9  # of a certificate's numbers
 _WORDS = {"title", "notes", "summary", "citations", "tables"}  # which another version writes otherwise
 _CHANGED = "the file was changed after the audit, or made otherwise"
@@ -137,13 +146,14 @@ def audit(
     say(f"completing: {estimator.name}")
     completion = estimator.complete(targets.collection, targets.run_ids, measure)
     say("drawing")
-    order = list(range(len(targets.run_ids)))
+    order, scores = list(range(len(targets.run_ids))), completion.evaluate(measure)[0].means()
     if len(order) > 2:
-        best = int(completion.evaluate(measure)[0].means().mean(axis=0).argmax())
+        best = int(scores.mean(axis=0).argmax())
         order.sort(key=lambda run: run != best)
     alone = np.eye(len(order))
     signs = alone[order[:1]] - alone[order[1:]] if len(order) > 1 else alone
-    urns = find_urns(completion, measure, signs)
+    values = scores @ signs.T
+    urns = find_urns(completion, measure, signs, values)
     compared = tuple(targets.run_ids[run] for run in order)
     if not len(urns[0]):
         named = some_of(compared) if len(compared) > 2 else " − ".join(compared)
@@ -153,6 +163,8 @@ def audit(
         )
     details = {**targets.metadata, "estimator": describe_estimator(estimator)}
     details["pool_notes"] += filter(None, [missing_topics(targets.metadata)])
+    ends = equal_tailed_interval(values, 1 - (1 - level) / len(urns))
+    details["posterior_intervals"] = np.transpose(ends).tolist()
     return Audit(
         urns=urns,
         run_ids=compared,

@@ -215,10 +215,13 @@ class Urn:
         return len(self.doc_ids)
 
 
-def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tuple[Urn, ...]:
+def find_urns(
+    completion: Completion, measure: Measure, signs: FloatArray, means: FloatArray
+) -> tuple[Urn, ...]:
     """Return one urn per value, all with the documents that affect any of the values.
 
-    ``signs``: of each run in each value, 0 for a run that has no part in it, shape (value, run).
+    ``signs``: of each run in each value, 0 for a run that has no part in it, shape (value, run). ``means``:
+    draws of the values, shape (draw, value).
     """
     check_auditable(measure)
     unknowns = completion.unknowns
@@ -226,7 +229,6 @@ def find_urns(completion: Completion, measure: Measure, signs: FloatArray) -> tu
     bounds = score_bounds(collection, unknowns.run_ids, measure, estimand=unknowns.estimand)
     least, most = bounds.least.means(), bounds.most.means()
     plus, minus = np.maximum(signs, 0), np.maximum(-signs, 0)
-    means = completion.evaluate(measure)[0].means() @ signs.T
     worth = worth_of_levels(measure, completion.levels)
     draws = slice(None, None, -(-completion.n_draws // _MAX_DRAWS))
     ranked = ranked_levels(collection, unknowns.run_index, measure.cutoff)

@@ -240,9 +240,9 @@ def command(
             of_function = [n for n in given if n not in named]
             keywords = {n: function_value(parameters()[n], given.pop(n)) for n in of_function}
             if "unpool" in keywords and "runs" in files:
-                names = [path for path in files["runs"] if is_run_name(path)]
-                files["runs"] = tuple(path for path in files["runs"] if path not in names)
-                files["names"] = tuple(map(str, names))
+                named_runs = [(i, str(path)) for i, path in enumerate(files["runs"]) if is_run_name(path)]
+                files["runs"] = tuple(path for path in files["runs"] if not is_run_name(path))
+                files["names"] = tuple(named_runs)
             written = Outputs(**outputs)
             written.check(formats)
             check_paths(tuple(Files.__annotations__))

@@ -86,6 +86,8 @@ FILE_OPTIONS: Mapping[str, Callable[..., Option]] = {
     ),
 }
 """Options of files, by field of `Files`."""
+WITH_OWN = "own_judgments judges known_depth pool_strategy reading"
+"""Options of commands whose scores count judgments of one's own, and that say how files are read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +105,8 @@ class Files:
     pool_strategy: str | None = None
     reading: str = ""
     names_by_path: bool = False  # runs of one file name in two folders
-    names: tuple[str, ...] = ()  # of runs that leave the pool, where no file has the name
+    # of runs that leave the pool, where no file has the name, by their places among the arguments
+    names: tuple[tuple[int, str], ...] = ()
 
     def n_runs(self) -> int:
         """Number of files of runs that are named beside the pool."""
@@ -259,21 +262,27 @@ class Files:
         check_keywords(function, keywords)
         with stage_progress() as say:
             collection, targets = self.read(say, keywords)
-            targets = (*targets, *self._unpooled_names(collection, keywords))
-            return function(collection, targets or None, **keywords, report=say)
+            runs = self._with_unpooled_names(targets, collection, keywords)
+            return function(collection, runs or None, **keywords, report=say)
 
-    def _unpooled_names(self, collection: Collection, keywords: Mapping[str, Any]) -> tuple[str, ...]:
-        """Names of runs that leave the pool; `InputError` for one that is none."""
+    def _with_unpooled_names(
+        self, targets: Sequence[str], collection: Collection, keywords: Mapping[str, Any]
+    ) -> list[str]:
+        """Return runs with the names of those that leave the pool, each in its place; `InputError` for a name
+        of none.
+        """
         from bayespool.collection.own import unpool_runs
 
-        for name in self.names:
+        runs = list(targets)
+        for place, name in self.names:
             if name not in collection.run_ids:
                 hint = f"name a file, or a run of the pool; these are {some(collection.run_ids)}"
                 raise InputError("no such file or folder, and no run of the pool", path=Path(name), hint=hint)
             if name in unpool_runs(collection, keywords["unpool"])[0].pooled_run_ids:
                 hint = f"take it out with --unpool {name}"
                 raise InputError(f"run {name!r} stays in the pool", hint=hint)
-        return self.names
+            runs.insert(place, name)
+        return runs
 
     def read_collections(self, say: Callable[[str], None]) -> dict[str, Collection]:
         """Read the collections that files describe; print their pools."""

@@ -11,7 +11,7 @@ import click
 
 from bayespool import auditing, scoring
 from bayespool.cli.commands import command
-from bayespool.cli.files import RUNS, Files, files_argument, reading_progress, stage_progress
+from bayespool.cli.files import RUNS, WITH_OWN, Files, files_argument, reading_progress, stage_progress
 from bayespool.cli.messages import echo
 from bayespool.cli.parameters import flag_of, own_option, store_in_context, stored_value
 from bayespool.cli.results import OUTPUT_OPTIONS, Outputs, is_as_json, print_document
@@ -76,7 +76,7 @@ def judge_next(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None
     ),
     first="qrels pool organizations measures budget go_on judged verify collections output figure "
     "random_seed",
-    more="until posterior ci_prob unpool repool_to own_judgments judges known_depth pool_strategy reading",
+    more=f"until posterior ci_prob unpool repool_to {WITH_OWN}",
     own={
         "go_on": own_option(
             "--go-on",
@@ -148,7 +148,7 @@ def _refuse_beside(option: str, allowed: set[str]) -> None:
     "scoring/imputing.py:impute",
     argument=RUNS,
     first="qrels pool organizations measures draws unpool collections folder random_seed",
-    more="posterior repool_to own_judgments judges known_depth pool_strategy reading",
+    more=f"posterior repool_to {WITH_OWN}",
     own={
         "folder": own_option(
             "--output",

@@ -13,7 +13,7 @@ import click
 
 from bayespool import comparisons, experiments, plots, scoring
 from bayespool.cli.commands import command
-from bayespool.cli.files import RUNS, Files, check_keywords, files_argument, stage_progress
+from bayespool.cli.files import RUNS, WITH_OWN, Files, check_keywords, files_argument, stage_progress
 from bayespool.cli.messages import echo
 from bayespool.cli.parameters import own_option, stored_value
 from bayespool.cli.results import Outputs, is_as_json, print_document
@@ -28,8 +28,7 @@ _PER_TOPIC = {"per_topic": own_option("--per-topic", type=bool, help="One row pe
     argument=RUNS,
     first="qrels pool organizations measures estimators posterior unpool collections output report figure "
     "random_seed",
-    more="scope common_topics repool_to ci_prob judges own_judgments known_depth pool_strategy "
-    "reading per_topic columns",
+    more=f"scope common_topics repool_to ci_prob {WITH_OWN} per_topic columns",
     own=_PER_TOPIC,
     short="Score runs: bounds, published corrections, posteriors",
 )
@@ -182,8 +181,7 @@ def _table(listed: str) -> dict[str, Any]:
     ),
     first="qrels pool organizations measures baseline posterior unpool collections output report figure "
     "random_seed",
-    more="estimators scope tests level control rope systems repool_to judges known_depth "
-    "pool_strategy reading table columns sort",
+    more=f"estimators scope tests level control rope systems repool_to {WITH_OWN} table columns sort",
     own={
         **_table("differences runs across_measures variance significance reliability"),
         "columns": own_option(
@@ -221,16 +219,20 @@ def _run_name(text: str) -> str:
 
 @command(
     "comparisons/comparing.py:gate",
-    argument=files_argument("runs", help="OLD.run NEW.run: the run that there is, and the new one."),
-    first="qrels pool organizations measures margin probability scope posterior collections random_seed",
-    more="judges known_depth pool_strategy reading",
+    argument=files_argument(
+        "runs",
+        help="OLD.run NEW.run: the run that there is, and the new one; or names of runs of --unpool.",
+    ),
+    first="qrels pool organizations measures margin probability scope posterior unpool collections "
+    "random_seed",
+    more=f"repool_to {WITH_OWN}",
     short="Decide whether a run may replace another, by exit status",
 )
 def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
     """Decide whether a new run may replace another: exit status 0 if it is better or equal, 1 if it is worse,
     2 if that cannot be told, 3 after an error. One line says why.
     """
-    if len(set(files.runs)) != 2 or any(path.is_dir() for path in files.runs):
+    if len({*files.runs, *files.names}) != 2 or any(path.is_dir() for path in files.runs):
         raise InputError("the order of two runs decides", hint="name two files: OLD.run NEW.run")
     decided = replace(files, names_by_path=True).compute(comparisons.gate, keywords)
     if is_as_json():
@@ -248,8 +250,7 @@ def gate(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:
         "--unpool count. Default: the best pooled run of each organization.",
     ),
     first="qrels pool organizations measures difference topics_at_hand sd unpool collections output report",
-    more="judgments more_topics power level posterior random_seed "
-    "repool_to judges known_depth pool_strategy reading",
+    more=f"judgments more_topics power level posterior random_seed repool_to {WITH_OWN}",
     short="Plan: which differences can be detected, and what helps",
 )
 def plan(files: Files, keywords: dict[str, Any], outputs: Outputs) -> None:

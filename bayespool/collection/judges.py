@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.arrays import AnyArray, BoolArray, FloatArray, IndexArray, IntArray, LevelArray, OrderArray
-from bayespool.collection.records import UNJUDGED, Labels, ReadOnlyArrays
+from bayespool.collection.pools import place_values
+from bayespool.collection.rankings import Rankings
+from bayespool.collection.records import UNJUDGED, Labels, Qrels, ReadOnlyArrays
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.tables.formatting import counted
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
+
+AnyCollection = TypeVar("AnyCollection", bound="Collection")
 
 _DEPTH = 30  # of documents that are compared: nonrelevant ones further down are easier to tell
 _MIN_DOCUMENTS = 50  # judged ones with labels
@@ -297,7 +302,7 @@ class Judge(ReadOnlyArrays):
         return digest.hexdigest()
 
 
-def add_judges(collection: Collection, judges: Mapping[str, Labels | Sequence[Labels]]) -> Collection:
+def add_judges(collection: AnyCollection, judges: Mapping[str, Labels | Sequence[Labels]]) -> AnyCollection:
     """Add labels from second judges to a collection.
 
     No measure counts them. Models with predictors learn from judged documents how much a label is worth
@@ -307,8 +312,7 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels | Sequence[La
     ----------
     collection : Collection
     judges : mapping of str to Labels or sequence of Labels
-        Labels by name; several of a judge that was asked several times, whose mean counts. Those of
-        documents that no run retrieves and nobody judged are ignored.
+        Labels by name; several of a judge that was asked several times, whose mean counts.
 
     Raises
     ------
@@ -330,11 +334,18 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels | Sequence[La
     >>> add_judges(example, {"llm": labels_from_frame(labels)}).judges
     (<Judge llm: 2 labels, 2 grades>,)
     """
-    added = list(collection.judges)
     for name, given in judges.items():
         several = [given] if isinstance(given, Labels) else list(given)
-        if name in [judge.name for judge in added]:
+        if name in [judge.name for judge in collection.judges]:
             raise InputError(f"two judges are called {name!r}", path=several[0].path, hint="rename one")
+        for labels in several:
+            if not (find_pairs(collection, labels.query_id, labels.doc_id) >= 0).any():
+                raise InputError(
+                    f"none of the labels of judge {name!r} is of a document of the collection",
+                    path=labels.path,
+                    hint="are these labels of its topics?",
+                )
+            collection, _ = with_documents(collection, labels, np.ones(len(labels.label), dtype=bool))
         replicates = np.array([_labels_of_pairs(collection, name, labels) for labels in several])
         judge = Judge(name, replicates[0])
         if len(several) > 1:
@@ -346,19 +357,13 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels | Sequence[La
                 f"{several[0].path or name}: all labels of judge {name!r} are the same and say nothing",
                 InputWarning,
             )
-        added.append(judge)
-    return dataclasses.replace(collection, judges=tuple(added))
+        collection = dataclasses.replace(collection, judges=(*collection.judges, judge))
+    return collection
 
 
 def _labels_of_pairs(collection: Collection, name: str, labels: Labels) -> FloatArray:
     """Return a judge's label of each document, shape (pair,); `InputError` for labels that are none."""
     pair = find_pairs(collection, labels.query_id, labels.doc_id)
-    if not (pair >= 0).any():
-        raise InputError(
-            f"none of the labels of judge {name!r} is of a document of the collection",
-            path=labels.path,
-            hint="are these labels of its topics?",
-        )
     label = np.full(len(collection.relevance), np.nan)
     label[pair[pair >= 0]] = labels.label[pair >= 0]
     if are_judgments(collection, label):
@@ -421,3 +426,73 @@ def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> AnyArra
     names = query_id.dictionary.to_pylist()
     codes: AnyArray = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)
     return np.asarray(codes[query_id.indices.to_numpy()])
+
+
+def with_documents(
+    collection: AnyCollection, lines: Qrels | Labels, chosen: BoolArray
+) -> tuple[AnyCollection, OrderArray]:
+    """Return the collection with pairs for documents that no run retrieves and the qrels do not list.
+
+    Of the chosen lines, a mask of shape (line,); they are unjudged. The pair code of each line comes
+    with it, −1 for other topics.
+    """
+    topic = topic_codes(collection, lines.query_id)
+    pair = find_pairs(collection, lines.query_id, lines.doc_id)
+    lacking = np.flatnonzero(chosen & (topic >= 0) & (pair < 0))
+    if not len(lacking):
+        return collection, pair
+    first = np.searchsorted(collection.pair_topic, np.arange(len(collection.query_ids) + 1))
+    before, new_topic, new_ids = list[int](), list[int](), list[str]()
+    for t in np.unique(topic[lacking]):
+        known = collection.doc_ids.slice(first[t], first[t + 1] - first[t]).cast(pa.binary()).to_pylist()
+        ids = lines.doc_id.take(pa.array(lacking[topic[lacking] == t])).unique().to_pylist()
+        for doc_id in sorted(ids, key=str.encode):
+            before.append(int(first[t]) + bisect(known, doc_id.encode()))
+            new_topic.append(int(t))
+            new_ids.append(doc_id)
+    n_old, n = len(collection.relevance), len(collection.relevance) + len(new_ids)
+    place = np.arange(n_old) + np.searchsorted(before, np.arange(n_old), side="right")
+    new = np.array(before) + np.arange(len(new_ids))
+    source = np.empty(n, dtype=np.int64)
+    source[place], source[new] = np.arange(n_old), n_old + np.arange(len(new_ids))
+
+    place = place.astype(np.int32)
+    moved = partial(place_values, place=place, n_pairs=n)
+    pair_topic = moved(collection.pair_topic, 0)
+    pair_topic[new] = new_topic
+    document: IntArray | Rankings
+    if isinstance(collection.document, Rankings):
+        document = dataclasses.replace(collection.document, values=place[collection.document.values])
+    else:
+        document = np.append(place, np.int32(-1))[collection.document]
+    ids = pa.concat_arrays([collection.doc_ids, pa.array(new_ids, collection.doc_ids.type)])
+    own, sample = collection.own, collection.sample
+    larger = dataclasses.replace(
+        collection,
+        document=document,
+        relevance=moved(collection.relevance, UNJUDGED),
+        pair_topic=pair_topic,
+        doc_ids=ids.take(pa.array(source)),
+        pool=collection.pool.place_documents(place, n),
+        attributed_run=moved(collection.attributed_run, -1),
+        judges=tuple(
+            dataclasses.replace(
+                judge,
+                label=moved(judge.label, np.nan),
+                replicates=None if judge.replicates is None else moved(judge.replicates, np.nan),
+            )
+            for judge in collection.judges
+        ),
+        own=own
+        and dataclasses.replace(
+            own, relevance=moved(own.relevance, UNJUDGED), is_active=moved(own.is_active, False)
+        ),
+        sample=sample
+        and dataclasses.replace(
+            sample,
+            inclusion=moved(sample.inclusion, np.nan),
+            stratum=None if sample.stratum is None else moved(sample.stratum, -1),
+            candidates=moved(sample.candidates, False),
+        ),
+    )
+    return larger, find_pairs(larger, lines.query_id, lines.doc_id)

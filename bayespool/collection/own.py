@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray, OrderArray
-from bayespool.collection.judges import find_pairs, topic_codes
-from bayespool.collection.pools import place_values
-from bayespool.collection.rankings import Rankings, ranked
+from bayespool.arrays import AnyArray, BoolArray, IntArray, LevelArray
+from bayespool.collection.judges import topic_codes, with_documents
+from bayespool.collection.rankings import ranked
 from bayespool.collection.records import UNJUDGED, Qrels, ReadOnlyArrays, relevance_codes
 from bayespool.errors import InputError, InputWarning, did_you_mean, some, warn_caller
 from bayespool.names import By
@@ -73,7 +70,7 @@ def attach_own_judgments(collection: AnyCollection, qrels: Qrels) -> AnyCollecti
             path=qrels.path,
             hint="are these the topics of this collection?",
         )
-    collection, line_pair = _with_documents(collection, qrels, known)
+    collection, line_pair = with_documents(collection, qrels, known)
     pair, value, own = line_pair[known], codes[known], _own_or_empty(collection)
     if not (_best_runs(collection, np.ones(len(collection.run_ids), dtype=bool))[pair] >= 0).any():
         warn_caller(
@@ -98,76 +95,6 @@ def attach_own_judgments(collection: AnyCollection, qrels: Qrels) -> AnyCollecti
     )
     _warn_of_ignored(own, reasons)
     return activate_own_judgments(dataclasses.replace(collection, own=own))
-
-
-def _with_documents(
-    collection: AnyCollection, qrels: Qrels, lines: BoolArray
-) -> tuple[AnyCollection, OrderArray]:
-    """Return the collection with pairs for documents that no run retrieves and the qrels do not list.
-
-    They are those of the masked lines, shape (line,), and still unjudged. The pair code of each line comes
-    with it, −1 for other topics.
-    """
-    topic = topic_codes(collection, qrels.query_id)
-    pair = find_pairs(collection, qrels.query_id, qrels.doc_id)
-    lacking = np.flatnonzero(lines & (topic >= 0) & (pair < 0))
-    if not len(lacking):
-        return collection, pair
-    first = np.searchsorted(collection.pair_topic, np.arange(len(collection.query_ids) + 1))
-    before, new_topic, new_ids = list[int](), list[int](), list[str]()
-    for t in np.unique(topic[lacking]):
-        known = collection.doc_ids.slice(first[t], first[t + 1] - first[t]).cast(pa.binary()).to_pylist()
-        ids = qrels.doc_id.take(pa.array(lacking[topic[lacking] == t])).unique().to_pylist()
-        for doc_id in sorted(ids, key=str.encode):
-            before.append(int(first[t]) + bisect(known, doc_id.encode()))
-            new_topic.append(int(t))
-            new_ids.append(doc_id)
-    n_old, n = len(collection.relevance), len(collection.relevance) + len(new_ids)
-    place = np.arange(n_old) + np.searchsorted(before, np.arange(n_old), side="right")
-    new = np.array(before) + np.arange(len(new_ids))
-    source = np.empty(n, dtype=np.int64)
-    source[place], source[new] = np.arange(n_old), n_old + np.arange(len(new_ids))
-
-    place = place.astype(np.int32)
-    moved = partial(place_values, place=place, n_pairs=n)
-    pair_topic = moved(collection.pair_topic, 0)
-    pair_topic[new] = new_topic
-    document: IntArray | Rankings
-    if isinstance(collection.document, Rankings):
-        document = dataclasses.replace(collection.document, values=place[collection.document.values])
-    else:
-        document = np.append(place, np.int32(-1))[collection.document]
-    ids = pa.concat_arrays([collection.doc_ids, pa.array(new_ids, collection.doc_ids.type)])
-    own, sample = collection.own, collection.sample
-    larger = dataclasses.replace(
-        collection,
-        document=document,
-        relevance=moved(collection.relevance, UNJUDGED),
-        pair_topic=pair_topic,
-        doc_ids=ids.take(pa.array(source)),
-        pool=collection.pool.place_documents(place, n),
-        attributed_run=moved(collection.attributed_run, -1),
-        judges=tuple(
-            dataclasses.replace(
-                judge,
-                label=moved(judge.label, np.nan),
-                replicates=None if judge.replicates is None else moved(judge.replicates, np.nan),
-            )
-            for judge in collection.judges
-        ),
-        own=own
-        and dataclasses.replace(
-            own, relevance=moved(own.relevance, UNJUDGED), is_active=moved(own.is_active, False)
-        ),
-        sample=sample
-        and dataclasses.replace(
-            sample,
-            inclusion=moved(sample.inclusion, np.nan),
-            stratum=None if sample.stratum is None else moved(sample.stratum, -1),
-            candidates=moved(sample.candidates, False),
-        ),
-    )
-    return larger, find_pairs(larger, qrels.query_id, qrels.doc_id)
 
 
 def add_note(collection: AnyCollection, note: str) -> AnyCollection:

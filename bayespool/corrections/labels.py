@@ -28,7 +28,7 @@ from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
 from bayespool.evidence.held_out import held_out_documents, held_out_levels
-from bayespool.evidence.ideals import judged_tally, level_index, relevance_levels, tally_within_reach
+from bayespool.evidence.ideals import judged_tally, level_index, relevance_levels
 from bayespool.evidence.labels import TOP_OF_LABELS, in_top, is_other
 from bayespool.measures import Additive, Normalized, Values
 from bayespool.measures.base import safe_ratio
@@ -261,8 +261,9 @@ _NOTHING_HIDDEN = "needs documents that one organization alone contributed"
 class JudgeFilled(LabelCorrection):
     """Measure computed with a second judge's labels in place of missing judgments.
 
-    Ideal rankings of completed judgments have the labeled documents in reach of the runs, too. An unjudged
-    document without a label counts as nonrelevant; a note has their number.
+    Ideal rankings have all labeled documents, those as well that other runs retrieve, as in qrels whose holes
+    the labels fill; with ``ideal="judged"`` they have none of them. An unjudged document without a label
+    counts as nonrelevant; a note has their number.
 
     Parameters
     ----------
@@ -293,8 +294,9 @@ class JudgeFilled(LabelCorrection):
         relevance = np.where(
             collection.may_be_relevant & (relevance_of_label >= 0), relevance_of_label, collection.relevance
         )
-        fuller = dataclasses.replace(collection, relevance=relevance)
-        tally = tally_within_reach(collection, fuller, bounds.run_ids, measure, self.estimand)
+        of_judges = isinstance(measure, Normalized) and measure.ideal == "judged"
+        filled = collection if of_judges else dataclasses.replace(collection, relevance=relevance)
+        tally = judged_tally(filled, relevance_levels(filled, measure))
         n_left = (opened & (level < 0)).sum(axis=(1, 2))
         notes = [(n_left, "unjudged documents without a label count as nonrelevant: {}")]
         if judge.is_labeled.any() and not is_on_scale(collection, judge):

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from audits import FAST, answers, planned, true_values
 from hypothesis import given, settings, strategies as st
-from small import small_with_failed_queries
+from small import small, small_with_failed_queries
 
-from bayespool import audit, load_example, qrels_from_frame, read_audit, read_result
+from bayespool import audit, compare, load_example, qrels_from_frame, read_audit, read_result, score
 from bayespool.arrays import FloatArray
 from bayespool.auditing import Audit, Urn
 from bayespool.auditing.auditing import document_digest
@@ -38,6 +38,39 @@ def test_before_any_judgment_the_interval_is_the_bounds() -> None:
     assert found.interval == (found.urn.least, found.urn.most)
     assert (found.n_judged, len(found)) == (0, 10)
     assert found.sentences()[0].endswith("the bounds, before any judgment")
+
+
+@pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
+def test_its_posterior_is_that_of_score_and_compare(measure: str) -> None:
+    """Before any judgment; in a run alone, and in a difference of two runs that share unjudged documents."""
+    runs, asked = ["new-a", "new-b"], {"estimators": "posterior-ratio", "posterior": "draws=100"}
+    alone = audit(small(), runs[0], measure, posterior="ratio(draws=100)", budget=1)
+    pair = audit(small(), runs, measure, posterior="ratio(draws=100)", budget=1)
+    by_score = score(small(), runs[0], measure, **asked).to_frame().iloc[0]
+    table = compare(small(), runs, measure, **asked).differences()
+    by_compare = table[(table["scope"] == "these-topics") & table["lower"].notna()].iloc[0]
+    for found, mean, ends in (
+        (alone, by_score["value"], by_score[["lower", "upper"]]),
+        (pair, by_compare["difference"], by_compare[["lower", "upper"]]),
+    ):
+        lower, upper = found.posterior_ends()
+        assert upper[0] - lower[0] > 0.01
+        assert (found.urn.mean, lower[0], upper[0]) == pytest.approx((mean, *ends), abs=1e-12)
+        assert f"the posterior says {mean:.4f}" in found.sentences()[1]
+
+
+def test_its_posterior_interval_goes_with_mean_and_deviation() -> None:
+    """And comes to a point at the value, where all is judged."""
+    found = judged(planned(), 6)
+    (lower, upper), forecast, urn = found.posterior_ends(), found.forecast, found.urn
+    ends = np.array(found.details["posterior_intervals"][0]) - urn.mean
+    left = forecast.std[-1] / urn.std
+    expected = np.clip(forecast.mean[-1] + ends * left, *(end[-1] for end in found._bounds))
+    assert (lower[-1], upper[-1]) == pytest.approx(tuple(expected), abs=1e-12)
+    while not found.is_done:
+        found = judged(found, budget=30)
+    (truth,) = true_values("P@10", found.run_ids)
+    assert [end[-1] for end in found.posterior_ends()] == pytest.approx([truth, truth])
 
 
 def test_an_audit_that_goes_on_to_the_end_gives_the_value() -> None:

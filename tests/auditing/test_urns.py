@@ -38,9 +38,9 @@ def test_values_of_all_draws_lie_between() -> None:
     for text, n_runs in (*asked, ("AP(ideal='shared')@20", 2)):
         measure, runs = parse_measure(text), small().unpooled_run_ids[:n_runs]
         completion = complete(small(), runs, measure, posterior="ratio(draws=50)")
-        (urn,) = find_urns(completion, measure, np.array([[1.0, -1.0]])[:, :n_runs])
         means = completion.evaluate(measure)[0].means()
         value = means[:, 0] - (means[:, 1] if n_runs == 2 else 0)
+        (urn,) = find_urns(completion, measure, np.array([[1.0, -1.0]])[:, :n_runs], value[:, None])
         worth = worth_of_draws(urn, completion)
         low, high = urn.base_low + worth @ urn.low, urn.base_high + worth @ urn.high
         assert ((low <= value + 1e-9) & (value <= high + 1e-9)).all(), text
@@ -53,7 +53,8 @@ def test_values_of_all_draws_lie_between() -> None:
 
 def test_chances_spreads_and_what_is_shared_are_those_of_the_draws() -> None:
     completion = complete(small(), small().unpooled_run_ids[:1], "P@10", posterior="ratio(draws=250)")
-    (urn,) = find_urns(completion, parse_measure("P@10"), np.ones((1, 1)))
+    (values,) = completion.evaluate("P@10")
+    (urn,) = find_urns(completion, parse_measure("P@10"), np.ones((1, 1)), values.means())
     worth = worth_of_draws(urn, completion)
     assert urn.chance == pytest.approx(worth.mean(axis=0), abs=0.08)  # of a thousand draws
     assert urn.spread == pytest.approx(worth.std(axis=0), abs=0.08)

@@ -12,7 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from commands import Outcome, campaign
 from compared import compared
+from small import small
 
+from bayespool import parse_measure
+from bayespool.evidence import score_bounds
 from bayespool.plots import draw_comparison, render
 
 # runs of the pool are compared beside new ones
@@ -145,3 +148,55 @@ def test_gate_answers_by_its_exit_status(
     assert f"{bad} − {same}" in done.out  # one name in two folders
     for runs in ((one,), (one, one), (small_files / "new", bad), (one, tmp_path / "none.run"), ("--bogus",)):
         assert run("gate", *runs, *asked).status == 3, runs
+
+
+def test_a_gate_takes_runs_out_of_the_pool_in_the_order_named(
+    run: Callable[..., Outcome], small_files: Path
+) -> None:
+    """A run of the pool by its name beside a file, first or second, and two of them."""
+    one = small_files / "new" / "new-a.run"
+    asked = (*campaign(small_files), "--posterior", "ratio(draws=50)", "--scope", "these-topics", "--json")
+    leads = []
+    for runs, unpooled in (
+        (("north-1", one), ["north-1"]),
+        ((one, "north-1"), ["north"]),
+        (("north-1", "north-2"), ["north-1", "north-2"]),
+    ):
+        leaving = [text for name in unpooled for text in ("--unpool", name)]
+        document = json.loads(run("gate", *runs, *asked, *leaving).out)
+        decided = document["metadata"]["gate"]
+        assert decided["run_ids"] == [Path(str(each)).stem for each in runs]
+        assert document["metadata"]["unpooled"]["north-1"] == "organization north"
+        leads.append(decided["difference"])
+    assert leads[0] == pytest.approx(-leads[1], abs=1e-12)
+    assert leads[0] != 0
+    done = run("gate", one, "south-1", *asked, "--unpool", "north-1")
+    assert (done.status, "run 'south-1' stays in the pool" in done.err) == (3, True)
+
+
+def test_judgments_of_ones_own_count_in_compare_gate_and_plan(
+    run: Callable[..., Outcome], small_files: Path, tmp_path: Path
+) -> None:
+    """All that new-a has unjudged is judged relevant: its score is that of its upper bound."""
+    own, listed = tmp_path / "own.txt", tmp_path / "list.txt"
+    runs = [small_files / "new" / f"new-{name}.run" for name in "ab"]
+    campaign_files = (*campaign(small_files), "--posterior", "draws=50")
+    assert run("judge-next", runs[0], *campaign_files, "--budget", 500, "-o", listed).status == 0
+    own.write_text(listed.read_text().replace(" -1\n", " 1\n"))
+    bounds = score_bounds(small(), ["new-a"], parse_measure("P@10"))
+    assert bounds.most.means()[0] > bounds.low.means()[0]
+    told = [*campaign_files, "--own-judgments", own, "--json"]
+    compared = json.loads(run("compare", *runs, *told).out)
+    values = {row["value"] for row in compared["runs"] if row["run_id"] == "new-a"}
+    assert max(values) == pytest.approx(bounds.most.means()[0], abs=1e-12)
+    for command in ("gate", "plan"):
+        before, after = (
+            json.loads(run(command, *runs, *asked).out) for asked in ([*campaign_files, "--json"], told)
+        )
+        assert "judgments of your own" in json.dumps(after)
+        if command == "gate":
+            lead = [document["metadata"]["gate"]["difference"] for document in (before, after)]
+            assert lead[1] < lead[0]
+        else:
+            rows = [document["scenarios"][0]["unjudged_variance"] for document in (before, after)]
+            assert rows[1] < rows[0]

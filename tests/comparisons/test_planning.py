@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from small import small_with_failed_queries
+from scipy.stats import t
+from small import small, small_with_failed_queries
 from statsmodels.stats.power import TTestPower
 
-from bayespool import load_example, plan_comparison
+from bayespool import compare, load_example, plan_comparison, score
 from bayespool.comparisons import PairVariances, Plan
 from bayespool.comparisons.planning import best_pooled_runs
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
-from bayespool.measures import Values, parse_measure
+from bayespool.measures import Values, equal_tailed_interval, parse_measure
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
@@ -71,6 +72,25 @@ def made(**settings: object) -> Plan:
     """A plan of the example's two new runs."""
     named = FEW | {"judgments": (20,), "more_topics": (20,)}
     return plan_comparison(load_example(), ["new-a", "new-b"], "P@10", **named | settings)
+
+
+@pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
+def test_its_variances_are_those_of_what_score_and_compare_print(measure: str) -> None:
+    """The deviation on these topics, and, as far as t has it, the width on topics like these."""
+    runs, asked = ["new-a", "new-b"], {"estimators": "posterior-ratio", "posterior": "draws=100"}
+    variances = plan_comparison(small(), runs, measure, posterior="ratio(draws=100)").variances[False]
+    n = variances.n_topics
+    (estimates,) = score(small(), runs, measure, **asked).estimates
+    draws = estimates.draws.means()
+    assert np.sqrt(variances.unjudged_variance(n)) == pytest.approx(
+        (draws[:, 0] - draws[:, 1]).std(), abs=1e-12
+    )
+    table = compare(small(), runs, measure, **asked).differences().dropna(subset="lower").set_index("scope")
+    ends = equal_tailed_interval(draws[:, 0] - draws[:, 1], 0.95)
+    assert table.loc["these-topics", ["lower", "upper"]].tolist() == pytest.approx(ends, abs=1e-12)
+    spread = np.sqrt(variances.topic_variance[0] / n + variances.unjudged_variance(n)[0])
+    width = table.loc["population", "upper"] - table.loc["population", "lower"]
+    assert width == pytest.approx(2 * t.ppf(0.975, n - 1) * spread, rel=0.15)
 
 
 def test_topics_that_a_difference_takes() -> None:

@@ -179,17 +179,29 @@ def test_labels_count_as_judgments() -> None:
     assert filled("AntiP@5") == close(1 / 5, 1 / 5, 4 / 5)  # three ranks are missing, f is not known
 
 
-def test_ideal_rankings_have_labeled_documents_in_reach() -> None:
-    """a1 l2 of c2 f1 h1 a1 and, in reach, l2; v1 p1 of r2 p1 v1 and z2, which u has at rank 3."""
+def test_ideal_rankings_have_all_labeled_documents() -> None:
+    """a1 l2 of c2 f1 h1 a1 and l2; v1 p1 of r2 p1 v1 and z2, which u has at rank 3."""
     log3 = np.log2(3)
     assert filled("nDCG@2") == close((1 + 2 / log3) / (2 + 2 / log3), (1 + 1 / log3) / (2 + 2 / log3), 0)
     assert filled("nDCG(ideal='judged')@2") == close(
         (1 + 2 / log3) / (2 + 1 / log3), (1 + 1 / log3) / (2 + 1 / log3), 0
     )
     assert filled("R@5") == close(4 / 6, 3 / 4, 0)
-    # two runs in reach: s1 has x and y too, and no label says that they are relevant
     (both,) = JudgeFilled().estimate(with_labels(LABELS), ["u", "n1"], "nDCG@2")
     assert both.per_topic[0].tolist() == filled("nDCG@2")
+
+
+def test_a_document_of_another_run_alone_counts_in_the_ideal_as_in_filled_qrels() -> None:
+    """s1 alone has x, and no run has w: the run u has the same value as with both among the judgments."""
+    collection = with_labels({**LABELS, "1": {**LABELS["1"], "x": 2, "w": 1}})
+    log3 = np.log2(3)
+    for measure, ratio in {
+        "nDCG@3": (1 + 2 / log3) / (2 + 2 / log3 + 2 / 2),
+        "R@5": 4 / 8,
+        "AP@5": (1 + 1 + 3 / 4 + 4 / 5) / 8,
+    }.items():
+        found = estimate(JudgeFilled(), measure, "u", collection).per_topic[0, 0]
+        assert found == pytest.approx(ratio, abs=1e-12), measure
 
 
 def test_a_judgment_is_never_overruled() -> None:
