@@ -525,18 +525,14 @@ class Guarantees:
         return least, np.append(u.most, np.minimum(u.base_high + w.ceiling, u.most))
 
     def posterior_ends(self) -> tuple[FloatArray, FloatArray]:
-        """Return ends of the posterior interval after 0, 1, … judged steps, shape (judged step + 1,).
-
-        At first they are those of the draws, as in `score` and `compare`. Judgments move them with the mean,
-        and bring them nearer to it as they do the standard deviation.
-        """
+        """Return ends of the posterior interval after 0, 1, … judged steps; at first those of `score`."""
         from scipy.special import ndtri
 
-        mean, std = self.urn.mean, self.urn.std
-        half = float(ndtri((1 + self.interval_ci_prob) / 2)) * std  # where no ends of draws are stored
-        ends = self.details.get("posterior_intervals") or [(mean - half, mean + half)] * len(self.urns)
-        means, left = np.append(mean, self.forecast.mean), np.append(std, self.forecast.std) / (std or 1.0)
-        lower, upper = (np.clip(means + (e - mean) * left, *self._bounds) for e in ends[self.index])
+        u, half = self.urn, ndtri((1 + self.interval_ci_prob) / 2) * self.urn.std  # without ends of draws
+        ends = self.details.get("posterior_intervals") or [(u.mean - half, u.mean + half)] * len(self.urns)
+        mean = np.append(u.mean, self.forecast.mean)
+        left = np.append(u.std, self.forecast.std) / (u.std or 1.0)
+        lower, upper = (np.clip(mean + (e - u.mean) * left, *self._bounds) for e in ends[self.index])
         return lower, upper
 
     @property

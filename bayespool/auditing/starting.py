@@ -15,11 +15,10 @@ import pandas as pd
 from bayespool import __version__
 from bayespool.auditing.auditing import Audit, certificate_document, document_digest
 from bayespool.auditing.differences import URN_COLUMNS, URN_NUMBERS
-from bayespool.auditing.urns import Urn, check_auditable, find_urns
+from bayespool.auditing.urns import Urn, check_auditable, draw_values, find_urns
 from bayespool.collection import Collection
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError, InputWarning, warn_caller
-from bayespool.measures import equal_tailed_interval
 from bayespool.measures.base import with_ideal
 from bayespool.measures.parsing import parse_sole_measure
 from bayespool.names import By, Estimand, Ideal, describe_estimator
@@ -146,13 +145,13 @@ def audit(
     say(f"completing: {estimator.name}")
     completion = estimator.complete(targets.collection, targets.run_ids, measure)
     say("drawing")
-    order, scores = list(range(len(targets.run_ids))), completion.evaluate(measure)[0].means()
-    if len(order) > 2:
-        best = int(scores.mean(axis=0).argmax())
-        order.sort(key=lambda run: run != best)
+    order = list(range(len(targets.run_ids)))
     alone = np.eye(len(order))
+    if len(order) > 2:
+        best = int(draw_values(completion, measure, alone).expected().argmax())
+        order.sort(key=lambda run: run != best)
     signs = alone[order[:1]] - alone[order[1:]] if len(order) > 1 else alone
-    values = scores @ signs.T
+    values = draw_values(completion, measure, signs)
     urns = find_urns(completion, measure, signs, values)
     compared = tuple(targets.run_ids[run] for run in order)
     if not len(urns[0]):
@@ -163,8 +162,7 @@ def audit(
         )
     details = {**targets.metadata, "estimator": describe_estimator(estimator)}
     details["pool_notes"] += filter(None, [missing_topics(targets.metadata)])
-    ends = equal_tailed_interval(values, 1 - (1 - level) / len(urns))
-    details["posterior_intervals"] = np.transpose(ends).tolist()
+    details["posterior_intervals"] = np.transpose(values.interval(1 - (1 - level) / len(urns))).tolist()
     return Audit(
         urns=urns,
         run_ids=compared,

@@ -12,7 +12,7 @@ from bayespool.arrays import FloatArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.evidence.bounds import score_bounds
 from bayespool.evidence.ideals import ideal_reach, judged_tally, ranked_levels
-from bayespool.measures import Additive, Measure, Normalized, Tally
+from bayespool.measures import Additive, Measure, Normalized, Tally, Values
 from bayespool.measures.average_precision import AveragePrecision
 from bayespool.measures.precision import ReciprocalRank
 from bayespool.posterior import Completion
@@ -215,13 +215,18 @@ class Urn:
         return len(self.doc_ids)
 
 
-def find_urns(
-    completion: Completion, measure: Measure, signs: FloatArray, means: FloatArray
-) -> tuple[Urn, ...]:
+def draw_values(completion: Completion, measure: Measure, signs: FloatArray) -> Values:
+    """Return draws of the sums of runs' scores with the given signs, shape (draw, value, topic)."""
+    (values,) = completion.evaluate(measure)
+    whole = signs.astype(values.amount.dtype)
+    return Values(np.einsum("drt,vr->dvt", values.amount, whole), values.unit)
+
+
+def find_urns(completion: Completion, measure: Measure, signs: FloatArray, values: Values) -> tuple[Urn, ...]:
     """Return one urn per value, all with the documents that affect any of the values.
 
-    ``signs``: of each run in each value, 0 for a run that has no part in it, shape (value, run). ``means``:
-    draws of the values, shape (draw, value).
+    ``signs``: of each run in each value, 0 for a run that has no part in it, shape (value, run). ``values``:
+    their draws (`draw_values`).
     """
     check_auditable(measure)
     unknowns = completion.unknowns
@@ -274,8 +279,8 @@ def find_urns(
             base_high=float(base_high[v]),
             least=float(plus[v] @ least - minus[v] @ most),
             most=float(plus[v] @ most - minus[v] @ least),
-            mean=float(means[:, v].mean()),
-            std=float(means[:, v].std()),
+            mean=float(values.expected()[v]),
+            std=float(values.std()[v]),
             **common,
         )
         for v in range(n_values)

@@ -12,7 +12,7 @@ from small import small
 from bayespool import complete, parse_measure
 from bayespool.auditing import Urn, Walk, capital, confidence_sequence, walk
 from bayespool.auditing.differences import REFUTING, foretell, uniforms
-from bayespool.auditing.urns import TopicOfRun, envelope, find_urns
+from bayespool.auditing.urns import TopicOfRun, draw_values, envelope, find_urns
 from bayespool.measures import Normalized, Tally
 from bayespool.posterior import Completion
 
@@ -40,7 +40,10 @@ def test_values_of_all_draws_lie_between() -> None:
         completion = complete(small(), runs, measure, posterior="ratio(draws=50)")
         means = completion.evaluate(measure)[0].means()
         value = means[:, 0] - (means[:, 1] if n_runs == 2 else 0)
-        (urn,) = find_urns(completion, measure, np.array([[1.0, -1.0]])[:, :n_runs], value[:, None])
+        signs = np.array([[1.0, -1.0]])[:, :n_runs]
+        drawn = draw_values(completion, measure, signs)
+        assert drawn.means()[:, 0] == pytest.approx(value, abs=1e-12), text
+        (urn,) = find_urns(completion, measure, signs, drawn)
         worth = worth_of_draws(urn, completion)
         low, high = urn.base_low + worth @ urn.low, urn.base_high + worth @ urn.high
         assert ((low <= value + 1e-9) & (value <= high + 1e-9)).all(), text
@@ -54,7 +57,7 @@ def test_values_of_all_draws_lie_between() -> None:
 def test_chances_spreads_and_what_is_shared_are_those_of_the_draws() -> None:
     completion = complete(small(), small().unpooled_run_ids[:1], "P@10", posterior="ratio(draws=250)")
     (values,) = completion.evaluate("P@10")
-    (urn,) = find_urns(completion, parse_measure("P@10"), np.ones((1, 1)), values.means())
+    (urn,) = find_urns(completion, parse_measure("P@10"), np.ones((1, 1)), values)
     worth = worth_of_draws(urn, completion)
     assert urn.chance == pytest.approx(worth.mean(axis=0), abs=0.08)  # of a thousand draws
     assert urn.spread == pytest.approx(worth.std(axis=0), abs=0.08)
