@@ -64,21 +64,38 @@ def end_at_interrupt() -> None:
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     signal.signal(signal.SIGINT, lambda *_: None)
-    threading.Thread(target=_wait, args=(reading,), daemon=True).start()
+    threading.Thread(target=_wait, args=(reading, writing), daemon=True).start()
+    # what the main thread starts inherits it: a worker that is being started prints no traceback
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
 
 
-def _wait(reading: int) -> None:
+def _wait(reading: int, writing: int) -> None:
     while os.read(reading, 1) != bytes([signal.SIGINT]):
         pass  # another signal
     with renaming:
-        for path in temporary:
+        for path in tuple(temporary):
             with contextlib.suppress(OSError):
                 os.unlink(path)
         with contextlib.suppress(OSError, ValueError):
             line = f"{describe_interruption()}\n".encode(sys.stderr.encoding, "backslashreplace")
             select.select([], [2], [], 0.5)  # a pipe that nobody reads may be full
             os.write(2, _SHOW_CURSOR + line if os.isatty(2) else line)
+            os.dup2(writing, 2)  # where nobody hears what the main thread says of its workers' end
+        ending = threading.Thread(target=_end_workers, daemon=True)
+        ending.start()
+        ending.join(1)
         os._exit(INTERRUPTED)
+
+
+def _end_workers() -> None:
+    """End worker processes, and remove what was shared with them."""
+    if "multiprocessing" in sys.modules:
+        from multiprocessing import active_children
+
+        for worker in active_children():
+            if worker.pid:
+                os.kill(worker.pid, signal.SIGKILL)
+    atexit._run_exitfuncs()
 
 
 def leave(status: int) -> None:
@@ -86,7 +103,7 @@ def leave(status: int) -> None:
 
     Commands now and then aborted there (status 134); no core dump has shown why.
     """
-    atexit._run_exitfuncs()
+    _end_workers()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import pytest
 from commands import MAIN, arguments, campaign
 
 from bayespool import interruption
+from bayespool.experiments import simulate_example
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -76,28 +79,99 @@ def test_ignored_signal_stays_ignored(tmp_path: Path) -> None:
     assert path.read_text() == "new"
 
 
+WORKERS = """
+import os, signal, time
+from joblib import Parallel, delayed
+from bayespool import interruption
+interruption.end_at_interrupt()
+interruption.written.append("a")
+import numpy as np
+Parallel(n_jobs=2)(delayed(np.sum)(np.zeros(1 << 18)) for _ in range(2))
+{end}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "status", "said"),
+    [
+        ("interruption.leave(0)", 0, ""),
+        (f"os.kill(os.getpid(), signal.SIGINT); {SLEEP}", 130, "interrupted; written before: a\n"),
+    ],
+)
+def test_workers_end_with_the_process(end: str, status: int, said: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WORKERS.format(end=end)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,  # idle workers wait 300 seconds
+        env={**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path)},
+    )
+    assert (done.returncode, done.stderr) == (status, said)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["score", "prepare", "leave-out"])
 def test_ends_at_random_moments(
-    command: str, example: Path, tmp_path: Path, repetitions: Callable[[int, int], int]
+    command: str, tmp_path: Path, repetitions: Callable[[int, int], int], fits_of_all_tests: None
 ) -> None:
-    rng = random.Random(command)
+    example, temporary = tmp_path / "example", tmp_path / "temporary"
+    simulate_example().write(example)
+    temporary.mkdir()
+    written = {"score": "scores.json", "prepare": "p.bayespool", "leave-out": "out/summary.csv"}[command]
     asked = {
-        "score": [*arguments(example), "-o", str(tmp_path / "scores.json")],
-        "prepare": ["prepare", *campaign(example), "-o", str(tmp_path / "p.bayespool")],
+        "score": [*arguments(example), "-o", str(tmp_path / written)],
+        "prepare": ["prepare", *campaign(example), "-o", str(tmp_path / written)],
         "leave-out": ["leave-out", *campaign(example), "--output", str(tmp_path / "out")],
     }[command]
-    for _ in range(repetitions(100, 3)):
+    rng = random.Random(command)
+    environment = {**os.environ, "JOBLIB_TEMP_FOLDER": str(temporary), "TMPDIR": str(temporary)}
+
+    def run(share: float) -> tuple[int, float]:
+        """Status, and seconds from the first line to the end; interrupted at a share of them."""
         with subprocess.Popen(
-            [sys.executable, "-c", MAIN, *asked], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", MAIN, *asked],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+            start_new_session=True,
         ) as running:
             assert running.stderr is not None
-            first = running.stderr.readline()
-            time.sleep(rng.uniform(0, 3))
-            running.send_signal(signal.SIGINT)
-            out, err = running.communicate(timeout=60)
-        assert running.returncode == 130, first + err
-        assert out == ""
-        assert err.splitlines()[-1].startswith("interrupted; ")
-        assert "Traceback" not in err
+            first, began = running.stderr.readline(), time.monotonic()
+            if share < 1:
+                time.sleep(share * whole)
+                os.killpg(running.pid, signal.SIGINT)  # as a terminal does
+                interrupted = time.monotonic()
+            out, err = running.communicate(timeout=250)
+        ended = time.monotonic()
+        if running.returncode == 0:
+            assert share == 1 or (tmp_path / written).read_bytes() == contents
+        else:
+            assert running.returncode == 130, first + err
+            assert ended - interrupted < 2
+            assert out == ""
+            assert err.splitlines()[-1].startswith("interrupted; "), err
+            assert "Traceback" not in err
         assert not list(tmp_path.rglob(".bayespool-*"))
+        assert not list(temporary.iterdir())
+        for _ in range(100):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, 0)
+                time.sleep(0.05)
+                continue
+            break
+        else:
+            pytest.fail("a process of the command is left")
+        return running.returncode, ended - began
+
+    status, whole = run(1)
+    assert status == 0
+    contents = (tmp_path / written).read_bytes()
+    statuses = []
+    for _ in range(repetitions(30, 3)):
+        for each in (tmp_path / written).parent.iterdir() if command == "leave-out" else [tmp_path / written]:
+            shutil.rmtree(each) if each.is_dir() else each.unlink(missing_ok=True)
+        statuses.append(run(rng.random())[0])
+    assert 130 in statuses
