@@ -139,8 +139,8 @@ def _run(
 @command(
     "experiments/leaving_out.py:leave_out",
     first="qrels pool organizations measures estimators by collections folder jobs random_seed",
-    more="n_clusters run_types types top truth repool_to test posterior judges known_depth pool_strategy "
-    "reading later cluster",
+    more="n_clusters run_types types top truth repool_to test announce posterior judges known_depth "
+    "pool_strategy reading later cluster",
     own=_LATER,
     short="Leave organizations out of the pool and grade every estimator",
 )

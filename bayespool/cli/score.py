@@ -181,7 +181,8 @@ def _table(listed: str) -> dict[str, Any]:
     ),
     first="qrels pool organizations measures baseline posterior unpool collections output report figure "
     "random_seed",
-    more=f"estimators scope tests level control rope systems repool_to {WITH_OWN} table columns sort",
+    more="estimators scope tests level control announce rope systems repool_to "
+    f"{WITH_OWN} table columns sort",
     own={
         **_table("differences runs across_measures variance significance reliability"),
         "columns": own_option(

@@ -23,7 +23,9 @@ from bayespool.comparisons.draws import (
 from bayespool.comparisons.pairs import CommonTopics, compare_on_common_topics, compared_pairs
 from bayespool.comparisons.sentences import chance_text
 from bayespool.comparisons.significance import (
+    ANNOUNCED_SHARE,
     adjust_p_values,
+    check_announced,
     dunnett,
     p_values,
 )
@@ -77,6 +79,7 @@ def compare(
     tests: SignificanceTest | Iterable[SignificanceTest] = ("paired-t",),
     level: float = 0.05,
     control: Control = "holm",
+    announce: float = 0.8,
     rope: float = 0.01,
     systems: PathLike | Mapping[str, str] | None = None,
     ci_prob: float | None = None,
@@ -134,6 +137,9 @@ def compare(
         The family-wise error rate is controlled by ``holm`` and ``dunnett``, the false discovery rate, for
         many pairs, by ``benjamini-hochberg``; tukey-hsd needs no control. With ``dunnett`` the t test of a
         pair has the error of all runs, on the additive model run + topic.
+    announce : float, default 0.8
+        Least share of completed judgments in which a difference is significant that announces it. From 0.5
+        to 1. The less, the more true differences are announced, and the more false ones.
     rope : float, default 0.01
         A difference up to this is practically none. The region of practical equivalence.
     systems : path or mapping of str to str, optional
@@ -178,6 +184,7 @@ def compare(
     tested = listed("tests", tests, check_choice, SignificanceTest)
     against = tuple(dict.fromkeys(listed("baseline", baseline)))
     check_share("level", level)
+    check_announced(announce)
     check_choice("control", control, Control)
     check_number("rope", rope, least=0)
     check_count("random_seed", random_seed, least=0)
@@ -201,7 +208,7 @@ def compare(
     asked: dict[str, Any] = {"unpool": leaving, "unpool_by": unpool_by, "repool_to": repool_to}
     asked["estimand"] = estimand
     comparing: dict[str, Any] = {"scope": scopes, "tests": tested, "level": level, "control": control}
-    comparing |= {"rope": rope, "baseline": against}
+    comparing |= {"announce": announce, "rope": rope, "baseline": against}
     settings = {"systems": dict(replicates) or (), "ci_prob": prob, "random_seed": random_seed}
     targets = resolve_targets(
         group_systems(collection, replicates) if replicates else collection,
@@ -274,6 +281,7 @@ def compare_scores(
     tests: tuple[SignificanceTest, ...] = ("paired-t",),
     level: float = 0.05,
     control: Control = "holm",
+    announce: float = ANNOUNCED_SHARE,
     rope: float = 0.01,
     systems: Systems = (),
     bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] | None = None,
@@ -314,7 +322,12 @@ def compare_scores(
             common[key] = compare_on_common_topics(e.per_topic, has_topic, *tested, random_seed=random_seed)
             if e.draws is not None and test in DRAW_TESTS and not e.measure.describes_judgments:
                 significant[key] = significant_draws(
-                    e.draws.on_grid(), test=test, level=level, control=applied, pairs=pairs
+                    e.draws.on_grid(),
+                    test=test,
+                    level=level,
+                    control=applied,
+                    pairs=pairs,
+                    announce=announce,
                 )
         if e.draws is not None:
             for each in scope:
@@ -322,7 +335,8 @@ def compare_scores(
                 draws[e.measure, e.method, each] = compare_runs_by_draws(
                     values, ci_prob=scores.ci_prob, rope=rope, unit=unit
                 )
-    testing: dict[str, Any] = {"tests": tests, "control": control, "level": level, "rope": rope}
+    testing: dict[str, Any] = {"tests": tests, "control": control, "level": level, "announce": announce}
+    testing["rope"] = rope
     return Comparison(
         scores=scores,
         draws=draws,

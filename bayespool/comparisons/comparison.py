@@ -28,7 +28,7 @@ from bayespool.comparisons.reliability import (
     variance_frame,
 )
 from bayespool.comparisons.sentences import comparison_sentence, comparison_sentences
-from bayespool.comparisons.significance import Pairs, effect_sizes
+from bayespool.comparisons.significance import ANNOUNCED_SHARE, Pairs, effect_sizes
 from bayespool.comparisons.tables import citations_with_tests, comparison_tables
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, equal_tailed_interval
@@ -75,6 +75,8 @@ class Comparison(Result):
     ci_prob : float
     metadata : dict
         Version, fingerprint, pool and settings, to quote with a result.
+    announce : float
+        Least share of draws that announces a difference.
     systems : tuple of (str, str)
         Runs with the systems that they are replicates of.
     baseline : tuple of str
@@ -101,6 +103,7 @@ class Comparison(Result):
     level: float
     rope: float
     metadata: Mapping[str, Any]
+    announce: float = ANNOUNCED_SHARE
     systems: Systems = ()
     baseline: tuple[str, ...] = ()
     bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] = field(default_factory=dict)

@@ -10,7 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
-from bayespool.comparisons.significance import Pairs, announced_order, dunnett_critical, tukey_critical
+from bayespool.comparisons.significance import (
+    ANNOUNCED_SHARE,
+    Pairs,
+    announced_order,
+    dunnett_critical,
+    tukey_critical,
+)
 from bayespool.defaults import fill_ci_prob
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure, Values, equal_tailed_interval
@@ -402,6 +408,8 @@ class SignificantDraws:
     n_draws : int
     n_greater : ndarray of int64, shape (run, run)
         Draws in which the row's run is significantly better than the column's.
+    announce : float, default 0.8
+        Least share of draws that announces a difference.
     """
 
     test: SignificanceTest
@@ -409,6 +417,7 @@ class SignificantDraws:
     control: Control
     n_draws: int
     n_greater: npt.NDArray[np.int64]
+    announce: float = ANNOUNCED_SHARE
 
     @property
     def prob_significant(self) -> FloatArray:
@@ -418,7 +427,8 @@ class SignificantDraws:
     @property
     def order(self) -> IndexArray:
         """Order of two runs that is announced by `announced_order`, 1 for the row's, shape (run, run)."""
-        return announced_order(self.n_greater / self.n_draws, self.n_greater.T / self.n_draws)
+        shares = self.n_greater / self.n_draws
+        return announced_order(shares, shares.T, self.announce)
 
     def reversal_risk(self, better: BoolArray) -> FloatArray:
         """Return the probability that completed judgments do not confirm currently significant differences.
@@ -445,6 +455,7 @@ def significant_draws(
     level: float = 0.05,
     control: Control = "none",
     pairs: Pairs | None = None,
+    announce: float = ANNOUNCED_SHARE,
 ) -> SignificantDraws:
     """Count posterior draws in which each pair of runs differs significantly.
 
@@ -460,6 +471,8 @@ def significant_draws(
         baseline; Tukey's test needs none.
     pairs : tuple of ndarray of int, optional
         First and second runs of the family; default: all pairs.
+    announce : float, default 0.8
+        Least share of draws that announces a difference.
 
     Returns
     -------
@@ -508,7 +521,7 @@ def significant_draws(
         else:
             significant = paired_t_in_draws(part, difference, level, control, family)
         n_greater += (significant & (difference > 0)).sum(axis=0)
-    return SignificantDraws(test, level, control, n_draws, n_greater)
+    return SignificantDraws(test, level, control, n_draws, n_greater, announce)
 
 
 def paired_t_in_draws(

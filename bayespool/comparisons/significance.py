@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bayespool.arrays import BoolArray, FloatArray, IndexArray, OrderArray
 from bayespool.errors import InputError
 from bayespool.names import PairControl, SignificanceTest as SignificanceTest
-from bayespool.validation import check_choice, check_share
+from bayespool.validation import check_choice, check_number, check_share
 
 SIGNIFICANCE_LEVEL = 0.05
 ANNOUNCED_SHARE = 0.8
@@ -334,6 +334,11 @@ def announced_order(
     """
     order = np.sign(prob_greater - prob_less)
     return np.where(np.maximum(prob_greater, prob_less) >= share, order, 0).astype(np.int64)
+
+
+def check_announced(share: float) -> None:
+    """Raise `InputError` for a share of draws that may not announce differences."""
+    check_number("announce", share, least=0.5, most=1)
 
 
 def adjust_p_values(p: FloatArray, control: PairControl = "holm", pairs: Pairs | None = None) -> FloatArray:

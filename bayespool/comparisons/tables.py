@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from bayespool.comparisons.pairs import COMMON_COLUMNS
-from bayespool.comparisons.significance import ANNOUNCED_SHARE
 from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
 from bayespool.scoring.score_tables import conditions, missing_topics
 from bayespool.tables import Citation, cite
-from bayespool.tables.formatting import counted, level, some_of
+from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
 from bayespool.tables.table import Column, IntervalColumn, Part, Pivot, Table, View, WithSuperscripts
 
@@ -331,12 +330,18 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
     repeated = rows.loc[rows["prob_significant"].notna(), "method"].unique()
     name = str(rows["measure"].iloc[0])
     drawn = {method for measure, method, _ in comparison.draws if str(measure) == name}
-    sentences, share = [], level(ANNOUNCED_SHARE)
+    sentences, share = [], level(comparison.announce)
     if len(repeated):
         sentences.append(
             f"By {', '.join(repeated)} a difference is significant that is so in {share} of the completed "
             "judgments or more; p is that of means over them."
         )
+        announced = rows[rows["prob_significant"].notna() & rows["significant"].fillna(False)]
+        ways = announced[["prob_significant_greater", "prob_significant_less"]].max(axis=1)
+        sentences += [
+            f"Of what {method} announces {percent(share)} is expected to be false."
+            for method, share in (1 - ways).groupby(announced["method"], sort=False).mean().items()
+        ]
     elif of_means := [method for method in silent["method"].unique() if method in drawn]:
         sentences.append(
             f"p of {', '.join(of_means)} is no verdict: a test takes means over draws as known, and they "

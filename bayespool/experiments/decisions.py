@@ -38,6 +38,9 @@ DECISIONS: Mapping[str, Column] = {
     "n_pairs": Column("pairs", "count", "Number of pairs."),
     "n_true": Column("true", "count", "Pairs that differ significantly in truth."),
     "n_announced": Column("announced", "count", "Pairs announced to differ significantly."),
+    "expected": Column(
+        "expected", "share", "Mean chance that an announced one is false; empty without draws."
+    ),
     "false": Column("false", "share", "Share of the differences announced that the truth does not have."),
     "swapped": Column("swapped", "share", "Share of them that the truth has the other way around."),
     "missed": Column("missed", "share", "Share of the true differences that are not announced."),
@@ -140,11 +143,15 @@ def grade_decisions(pairs: pd.DataFrame, share: float = ANNOUNCED_SHARE) -> dict
     """Return numbers of decisions on pairs, and the shares that are false, swapped and missed."""
     truth = pairs["truth"].to_numpy()
     order = announced_order(pairs["prob_greater"].to_numpy(), pairs["prob_less"].to_numpy(), share)
-    numbers = {
+    numbers: dict[str, float] = {
         "n_pairs": len(pairs),
         "n_true": int((truth != 0).sum()),
         "n_announced": int((order != 0).sum()),
+        "expected": np.nan,
     }
+    chance = pairs[["prob_greater", "prob_less"]].max(axis=1).to_numpy()
+    if ((chance > 0) & (chance < 1)).any() and (order != 0).any():
+        numbers["expected"] = float(1 - chance[order != 0].mean())
     return numbers | {name: float(share) for name, share in wrong_shares(order, truth).items()}
 
 
@@ -163,12 +170,14 @@ def wrong_shares(order: IndexArray, truth: IndexArray) -> dict[str, FloatArray]:
         return {name: np.asarray(of.sum(axis=-1) / all_.sum(axis=-1)) for name, (of, all_) in wrong.items()}
 
 
-def graded_decisions(sampled: pd.DataFrame, tested: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
-    """Return graded decisions on pairs with draws at several shares of them, on others by level."""
+def graded_decisions(
+    sampled: pd.DataFrame, tested: Mapping[float, pd.DataFrame], announce: float = ANNOUNCED_SHARE
+) -> pd.DataFrame:
+    """Return graded decisions on pairs, with draws at several shares of them, without at several levels."""
     import pandas as pd
 
     columns = [*_FAMILY, "level", "share", *grade_decisions(sampled)]
-    graded = [(sampled, SIGNIFICANCE_LEVEL, share) for share in _SHARES]
+    graded = [(sampled, SIGNIFICANCE_LEVEL, share) for share in sorted({*_SHARES, announce})]
     graded += [(pairs, level, np.nan) for level, pairs in tested.items()]
     frames = [
         summarize_groups(
@@ -189,8 +198,9 @@ def decision_clause(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in decided:
         if row["estimator"] == AS_JUDGED and row is not best:
             against = f", as judged {percent(row['false'])} and {percent(row['missed'])}"
+    expected = "" if np.isnan(best["expected"]) else f" ({percent(best['expected'])} expected)"
     return (
         f" Of the significant differences from pooled runs that {best['estimator']} announces "
-        f"{percent(best['false'])} are false, and {percent(best['missed'])} of the true ones are missed"
-        f"{against}."
+        f"{percent(best['false'])} are false{expected}, and {percent(best['missed'])} of the true ones are "
+        f"missed{against}."
     )

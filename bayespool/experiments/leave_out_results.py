@@ -76,7 +76,7 @@ _DECIDED = (
     "Significant differences from pooled runs: announced ones that are false, true ones that are missed"
 )
 _BESIDE = {"place": "outside right center", "fontsize": "small"}
-_DECISIONS = ("false", "swapped", "missed", "kendall_tau_b", "tau_ap", "rbo")
+_DECISIONS = ("expected", "false", "swapped", "missed", "kendall_tau_b", "tau_ap", "rbo")
 _REFERENCE = "as-judged"
 _ROUNDING = 1e-12
 _COLLECTION_COLUMNS = {
@@ -351,14 +351,15 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         pairs = self._decisions.query("against == 'pool'")
         groups = {key: rows for key, rows in pairs.groupby(["measure", "estimator"])}
         keys = product(map(str, self.settings.measures), self.settings.labels)
-        return {key: grade_decisions(groups.get(key, pairs[:0])) for key in keys}
+        return {key: grade_decisions(groups.get(key, pairs[:0]), self.settings.announce) for key in keys}
 
     def _decision_frame(self) -> pd.DataFrame:
         """Return graded decisions: with draws at several shares of them, else at several levels."""
         drawn = set(self._rows.loc[self._rows["ci_prob"].notna(), "estimator"])
         others = [label for label in self.settings.labels if label not in drawn]
         sampled = self._decisions[self._decisions["estimator"].isin(drawn)]
-        graded = graded_decisions(sampled, {level: self._decide(level, others) for level in LEVELS})
+        tested = {level: self._decide(level, others) for level in LEVELS}
+        graded = graded_decisions(sampled, tested, self.settings.announce)
         order: RowOrder = {"measure": list(self.topic_scores), "estimator": self.settings.labels}
         return in_order(graded, {**order, "against": ("pool", "left out"), "level": None, "share": None})
 
@@ -444,7 +445,7 @@ class LeaveOutResult(WithReportedRuns, DesignResult):
         significant = self._significant[rows["measure"].iloc[0]]
         star = np.nan if significant is None else system_rank_error(truth, value, significant)
         graded = self._grades[*rows[["measure", "estimator"]].iloc[0]]
-        decided = {name: graded[name] for name in ("false", "swapped", "missed")}
+        decided = {name: graded[name] for name in ("expected", "false", "swapped", "missed")}
         ranks = error_columns(rows, "kendall_tau_b", "tau_ap", "rbo")
         return {**error_columns(rows, "sre"), "sre_star": star, **ranks, **decided}
 

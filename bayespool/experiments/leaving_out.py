@@ -179,6 +179,7 @@ def leave_out(
     denominator: Literal["qrels", "run"] = "qrels",
     repool_to: int | None = None,
     test: PairTest = "tukey-hsd",
+    announce: float = 0.8,
     ci_prob: float | None = None,
     random_seed: int = 1,
     folder: str | Path | None = None,
@@ -237,6 +238,9 @@ def leave_out(
         Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
     test : {"tukey-hsd", "paired-t"}, default "tukey-hsd"
         Significance test of a pair. It says what is significant in SRE*.
+    announce : float, default 0.8
+        Least share of completed judgments in which a difference is significant that announces it. From 0.5
+        to 1; without draws a test announces.
     ci_prob : float, optional
         Probability of the intervals; default: 0.95, or what `bayespool.rcParams` has. They are equal-tailed.
         Coverage is also given at 50, 80 and 95 %.
@@ -443,6 +447,7 @@ def leave_out_several(
     denominator: Literal["qrels", "run"] = "qrels",
     repool_to: int | None = None,
     test: PairTest = "tukey-hsd",
+    announce: float = 0.8,
     ci_prob: float | None = None,
     random_seed: int = 1,
     folder: str | Path | None = None,
@@ -459,7 +464,7 @@ def leave_out_several(
     collections : mapping of str to Collection
         By name, such as `bayespool.read_collections` gives them.
     measures, estimators, posterior, by, n_clusters, run_types, types, runs, top, top_pool, truth, unseen, \
-denominator, repool_to, test, ci_prob, random_seed : optional
+denominator, repool_to, test, announce, ci_prob, random_seed : optional
         As in `bayespool.leave_out`.
     folder : path, optional
         Finished folds are stored in its subfolders, one for each collection, and not worked out again by a

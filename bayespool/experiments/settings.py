@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_origin
 
+from bayespool.comparisons.significance import check_announced
 from bayespool.corrections import TopicsAdjustment
 from bayespool.corrections.webber_park import Adjustment
 from bayespool.defaults import fill_ci_prob
@@ -150,14 +151,16 @@ class LeaveOutSettings(ExperimentSettings):
     denominator: Literal["qrels", "run"]
     repool_to: int | None
     test: PairTest
+    announce: float
     ci_prob: float
 
-    PARTS_EXCLUDE = frozenset({"n_clusters", "run_types", "types", "test"})
+    PARTS_EXCLUDE = frozenset({"n_clusters", "run_types", "types", "test", "announce"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count("n_clusters", self.n_clusters, least=2)
         check_number("top", self.top, above=0, most=100)
+        check_announced(self.announce)
         if self.by in ("cluster", "type") and self.top_pool == "kept":
             raise InputError(
                 f"{self.by}s are of all pooled runs: top_pool 'kept' does not go with them",

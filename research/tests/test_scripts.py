@@ -58,6 +58,7 @@ def test_a_script_is_importable_and_takes_arguments(
         ("population", ["--simulated", "--collections", few(20)], 22),
         ("nuts_check", ["--models", "background", "--seeds", "2", "--draws", few(500)], 6),
         ("compare", ["--speed"], 4),
+        ("power", ["--simulated", "2", "--draws", "40"], 12),
     ],
 )
 def test_a_script_without_collections(name: str, arguments: list[str], n_lines: int) -> None:

@@ -208,6 +208,7 @@ def test_a_value_in_two_places_or_out_of_bounds_is_refused_before_files_are_read
         (("score", "x.run", "--random-seed", -1), "--random-seed cannot be -1; at least 0"),
         (("score", "x.run", "--repool-to", 0), "--repool-to cannot be 0; at least 1"),
         (("compare", "x.run", "y.run", "--rope", -1), "--rope cannot be -1.0; at least 0"),
+        (("leave-out", "--announce", 0.3), "--announce cannot be 0.3; at least 0.5 and at most 1"),
         (
             ("gate", "x.run", "y.run", "--probability", 0.4),
             "--probability cannot be 0.4; above 0.5 and below 1",

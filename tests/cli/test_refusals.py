@@ -274,7 +274,7 @@ BOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("--known-depth", "0"),
         ("--random-seed", "-1"),
     ),
-    "compare": (("--level", "7"), ("--rope", "-1"), ("--tests", "nonsense"), ("--scope", "nonsense")),
+    "compare": (("--level", "7"), ("--rope", "-1"), ("--announce", "2"), ("--tests", "nonsense")),
     "plan": (("--power", "2"), ("--judgments", "0"), ("--difference", "0")),
     "judge-next": (("--budget", "0"), ("--until", "0")),
     "reversals": (("--judgments", "0"), ("--level", "0")),

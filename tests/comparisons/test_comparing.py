@@ -163,6 +163,25 @@ def test_a_line_says_what_is_significant_by_draws(test: Any, is_significant: Any
     assert "whatever p is" not in text
 
 
+def test_a_threshold_announces_and_says_how_much_of_it_is_false() -> None:
+    runs = (*NEW, *load_example().pooled_run_ids)
+    scores = score(load_example(), runs, "P@10", estimators=["as-judged", "posterior-ratio(draws=100)"])
+    announced = []
+    for share in (0.5, 1):
+        found = compare_scores(scores, announce=share, control="none")
+        rows = found.significance().query("method == 'posterior-ratio'")
+        chance = rows[["prob_significant_greater", "prob_significant_less"]].max(axis=1)
+        is_announced = chance >= share
+        assert rows["significant"].tolist() == is_announced.tolist()
+        text = " ".join(printed(lambda console, it=found: print_result(it, console), width=200).split())
+        expected = 100 * (1 - chance[is_announced]).mean()
+        assert f"Of what posterior-ratio announces {expected:.1f} % is expected to be false." in text
+        assert f"in {100 * share:g} % of the completed judgments" in text
+        assert found.metadata["announce"] == share
+        announced.append(is_announced.sum())
+    assert announced[0] > announced[1] > 0
+
+
 def test_without_draws_the_bounds_decide() -> None:
     found = compare_scores(doubtful("background(e=0.1)"))
     tests = rows_of_tests(found)
@@ -362,6 +381,7 @@ WRONG: tuple[tuple[dict[str, Any], str], ...] = (
     ({"scope": ["topics"]}, "scope cannot be 'topics'; known: these-topics, population"),
     ({"level": 0}, "level cannot be 0"),
     ({"rope": -0.1}, "rope cannot be -0.1"),
+    ({"announce": 0.4}, "announce cannot be 0.4; at least 0.5 and at most 1"),
     ({"control": "bonferroni"}, "control cannot be 'bonferroni'"),
     ({"baseline": "new-c"}, "no run 'new-c' to compare with; did you mean 'new-"),
     ({"baseline": NEW}, "no run is compared with the baselines"),

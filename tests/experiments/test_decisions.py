@@ -93,13 +93,17 @@ def test_shares_of_decisions_by_hand() -> None:
         "n_pairs": 6,
         "n_true": 4,
         "n_announced": 4,
+        "expected": pytest.approx((0 + 0.1 + 0.15 + 0.2) / 4),
         "false": 0.25,
         "swapped": 0.5,
         "missed": 0.75,
     }
     assert grade_decisions(pairs, 0.7)["missed"] == 0.5
+    assert grade_decisions(pairs, 0.7)["expected"] == pytest.approx((0 + 0.3 + 0.1 + 0.15 + 0.2) / 5)
+    tested = pairs.round()
+    assert np.isnan(grade_decisions(tested)["expected"])  # no draws
     nothing = grade_decisions(pairs[:0])
-    assert np.isnan([nothing[name] for name in ("false", "swapped", "missed")]).all()
+    assert np.isnan([nothing[name] for name in ("expected", "false", "swapped", "missed")]).all()
 
 
 def test_what_is_kept_of_estimates() -> None:

@@ -186,6 +186,7 @@ def test_what_cannot_be_is_refused() -> None:
         ({"top": float("nan")}, "top cannot be nan"),
         ({"truth": "false"}, "truth cannot be"), ({"top_pool": "some"}, "top_pool cannot be"),
         ({"denominator": "pool"}, "denominator cannot be"), ({"test": "sign"}, "test cannot be"),
+        ({"announce": 0.4}, "announce cannot be 0.4; at least 0.5 and at most 1"),
         ({"unseen": "all"}, "unseen cannot be"), ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
         ({"random_seed": -1}, "random_seed cannot be -1"), ({"estimators": []}, "no estimator given"),
         ({"repool_to": 0}, "repool_to cannot be 0"), ({"n_clusters": 3}, "organizations are left out"),
@@ -223,7 +224,7 @@ def test_five_clusters_where_nothing_is_said() -> None:
 def test_what_parts_depend_on() -> None:
     asked = asked_settings(estimators="as-judged", top=50)
     assert "top" in asked.describe()
-    assert set(asked.describe()) - set(asked.describe_parts()) == {"top", "test", "n_clusters"}
+    assert set(asked.describe()) - set(asked.describe_parts()) == {"top", "test", "announce", "n_clusters"}
     kept = asked_settings(estimators="as-judged", top=50, top_pool="kept")
     assert kept.describe_parts()["top"] == 50
     types = dict.fromkeys(load_example().pooled_run_ids, "x")
