@@ -23,7 +23,7 @@ STAMP := $(VENV)/.bayespool
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow research fuzz planted test-lowest lint types audit docs notebooks dist clean
+.PHONY: help demo test slow research fuzz planted test-lowest lint printed types audit docs notebooks dist clean
 
 help:
 	@echo "make demo         score the embedded example"
@@ -34,6 +34,7 @@ help:
 	@echo "make planted      planted faults, and which tests find each (PLANTED='--rooms measures,counts --jobs 2')"
 	@echo "make test-lowest  a part of the fast tests with the lowest versions of pyproject.toml, on LOWEST_PYTHON (python3.11)"
 	@echo "make lint         ruff: rules and format; codespell: misspelled words; tests/house: imports, names, pages"
+	@echo "make printed      write the texts, the schema and the sizes of rooms that tests compare with"
 	@echo "make types        mypy --strict on the package"
 	@echo "make audit        bandit on the package; pip-audit on what it installs, which needs the package index"
 	@echo "make docs         the documentation, into docs/_build/html; a warning is an error"
@@ -79,6 +80,9 @@ lint: $(STAMP)-dev $(STAMP)-test
 	@"$(RUN)" -m ruff format --check .
 	@"$(RUN)" -m codespell_lib
 	@$(PYTEST) -q tests/house
+
+printed: $(STAMP)-test
+	@BAYESPOOL_PRINTED=write $(PYTEST) tests/cli/test_printed.py tests/scoring/test_score_tables.py tests/report/test_result.py tests/house/test_rooms.py
 
 types: $(STAMP)-dev
 	@"$(RUN)" -m mypy

@@ -1,12 +1,11 @@
 """What each command prints on a small collection is the text in ``printed/``, which is read like code.
 
-``BAYESPOOL_PRINTED=write pytest tests/cli/test_printed.py`` writes the texts. Words are compared exactly,
+`make printed` writes the texts. Words are compared exactly,
 numbers with a point to one unit of their last digit.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 from commands import Outcome
 from small import small_simulation
+from snapshots import expected
 
 from bayespool.cli import commands
 from bayespool.experiments import simulate_judge
@@ -98,9 +98,6 @@ def test_what_a_command_prints(
         write_labels(small_example / "labels.txt")
     done = run(*command.partition(" --")[0].split(), *TYPED[command].split())
     assert done.status == 0, done.err
-    path = PRINTED / f"{file_name(command)}.txt"
-    if os.environ.get("BAYESPOOL_PRINTED") == "write":
-        path.write_text(printed(done), encoding="utf-8")
-    expected = path.read_text(encoding="utf-8")
-    assert words(printed(done)) == words(expected)
-    assert unlike(printed(done), expected) == []
+    before = expected(PRINTED / f"{file_name(command)}.txt", printed(done))
+    assert words(printed(done)) == words(before)
+    assert unlike(printed(done), before) == []

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from rich.console import Console
+from snapshots import expected
 
 from bayespool.errors import InputError, OutputError
 from bayespool.report.result import Figure, Result
@@ -156,18 +157,16 @@ def test_a_figure_is_drawn_by_its_name(tmp_path: Path) -> None:
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "_static" / "result.schema.json"
 
 
-def properties(of: str) -> dict[str, Any]:
-    """Properties of what a part of the document has."""
-    part = json.loads(SCHEMA.read_text("utf-8"))["properties"][of]["additionalProperties"]
-    found: dict[str, Any] = part.get("items", part.get("additionalProperties"))["properties"]
-    return found
-
-
 def test_the_schema_has_the_columns_of_results() -> None:
     columns = {
         name: {"type": [KINDS[column.kind].json_type, "null"], "description": column.help}
         for name, column in COLUMNS.items()
     }
-    assert properties("tables") == columns
     assert columns["ci_prob"]["type"] == ["number", "null"]
-    assert properties("columns")["kind"] == {"enum": list(KINDS)}
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+    parts = schema["properties"]
+    parts["tables"]["additionalProperties"]["items"]["properties"] = columns
+    of_columns = parts["columns"]["additionalProperties"]["additionalProperties"]["properties"]
+    of_columns["kind"] = {"enum": list(KINDS)}
+    text = json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+    assert expected(SCHEMA, text) == text

@@ -17,6 +17,7 @@ from corrected import write_sample
 from known_scores import POINT, with_posterior
 from labeled import with_judge
 from rich.console import Console
+from snapshots import expected
 from toys import toy_collection
 from wide import headings, wide
 
@@ -178,28 +179,7 @@ def printed(
     return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
 
 
-WIDE = """\
-P@3, mean over 3 topics; 1 of 3 topics missing from s2, counted as 0
-
-       lower   upper     un-  resid-      as   back-   inter-  smooth-  systems   anti-              con-
- run   bound   bound  judged     ual  judged  ground  polated       ed  adjust.   prec.         λ  densed
- ────────────────────────────────────────────────────────────────────────────────────────────────────────
- u    0.3333  0.8889  55.6 %  0.5556  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  +0.00514  0.4444
- s2   0.1111  0.1111   0.0 %  0.0000  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111   0.00000  0.1111
-
-"""
-
-
-NARROW = """\
-P@3, mean over 3 topics; 1 of 3 topics missing from s2, counted as 0
-
-       lower     un-      as   back-   inter-  smooth-  systems   anti-    con-
- run   bound  judged  judged  ground  polated       ed  adjust.   prec.  densed
- ──────────────────────────────────────────────────────────────────────────────
- u    0.3333  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
- s2   0.1111   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
-
-"""
+PRINTED = Path(__file__).parent / "printed"
 LEGEND = (
     "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower bound: unjudged documents are "
     "nonrelevant. Unjudged: share of the ranks that the measure looks at."
@@ -210,8 +190,10 @@ NOTE = (
 )
 
 
-def below(table: str, text: str) -> str:
-    """What is printed below a table, in one line."""
+def below(name: str, text: str) -> str:
+    """What is printed below the table of this name, in one line."""
+    heading, rows, _ = text.split("\n\n", 2)
+    table = expected(PRINTED / f"{name}.txt", f"{heading}\n\n{rows}\n\n")
     assert text.startswith(table)
     return " ".join(text.removeprefix(table).split())
 
@@ -220,7 +202,7 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
     """Topic 1: a1 l? d?; topic 2: v1 p1 z?; topic 3: e? f? and no third document."""
     lower, residual = np.array([1, 2, 0]) / 3, np.array([2, 1, 2]) / 3
     judged = 1 - residual
-    expected = {
+    by_hand = {
         "bound_lower": lower.mean(),
         "bound_upper": (lower + residual).mean(),
         "residual": residual.mean(),
@@ -232,23 +214,23 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
         "smoothed": (lower + 0.91 * residual * lower + 0.05 * residual**2).mean(),
         "condensed-list": (2 / 3 + 2 / 3 + 0) / 3,  # a h, v p, nothing
     }
-    row = wide(toy_scores()).iloc[0]
-    assert {name: row[name] for name in expected} == pytest.approx(expected)
-    for name, value in expected.items():
-        assert f" {value:.4f}" in WIDE.split("\n u ")[1].split("\n")[0], name
+    row, wide_text = wide(toy_scores()).iloc[0], (PRINTED / "wide.txt").read_text("utf-8")
+    assert {name: row[name] for name in by_hand} == pytest.approx(by_hand)
+    for name, value in by_hand.items():
+        assert f" {value:.4f}" in wide_text.split("\n u ")[1].split("\n")[0], name
 
 
 def test_one_row_per_run_and_the_columns_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipe is as wide as it has to be, or as the variable says; a terminal as wide as it is."""
     scores = toy_scores()
-    assert below(WIDE, printed(scores)) == f"{LEGEND} {LAMBDA} {NOTE} {' '.join(scores.sentences())}"
-    assert NOTE in below(WIDE, printed(scores, width=120, terminal=True))
+    assert below("wide", printed(scores)) == f"{LEGEND} {LAMBDA} {NOTE} {' '.join(scores.sentences())}"
+    assert NOTE in below("wide", printed(scores, width=120, terminal=True))
     missing = "note: too narrow for residual, upper bound, λ; the result's files have them"
     narrow = f"{LEGEND} {LAMBDA} {missing} {NOTE}"
-    assert below(NARROW, printed(scores, width=80, terminal=True)).startswith(narrow)
+    assert below("narrow", printed(scores, width=80, terminal=True)).startswith(narrow)
     monkeypatch.setenv("COLUMNS", "80")
-    assert NOTE in below(NARROW, printed(scores))
-    assert NOTE in below(WIDE, printed(scores, width=120))
+    assert NOTE in below("narrow", printed(scores))
+    assert NOTE in below("wide", printed(scores, width=120))
 
 
 def test_many_runs_fit_150_lines_of_80_columns() -> None:
