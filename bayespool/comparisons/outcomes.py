@@ -94,15 +94,19 @@ def _reversal_tables(result: Reversals) -> tuple[Table, ...]:
 def _constants_table(result: Reversals) -> Table:
     """Return a table of the constants fitted to the contributing runs."""
     rows = [
-        {"measure": measure, "method": method, "constant_c": c.c, "constant_e": c.e, "rmse": c.rmse}
-        for (measure, method), c in result.constants.items()
+        {"measure": measure, "method": method}
+        | {f"constant_{name}": value for name, value in fitted.values.items()}
+        | {"rmse": fitted.rmse}
+        for (measure, method), fitted in result.constants.items()
     ]
+    constants = sorted({f"constant_{name}" for c in result.constants.values() for name in c.values})
+    frame = pd.DataFrame(rows)[["measure", "method", *constants, "rmse"]]
     view = View(
         title="Constants fitted to the contributing runs",
         names=("measure", "method"),
-        columns=("constant_c", "constant_e", "rmse"),
+        columns=(*constants, "rmse"),
     )
-    return Table("constants", "Fitted constants", pd.DataFrame(rows), _COLUMNS, (view,))
+    return Table("constants", "Fitted constants", frame, _COLUMNS, (view,))
 
 
 def _rate_views(result: Reversals, rates: pd.DataFrame) -> Iterator[View]:

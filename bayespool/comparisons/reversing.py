@@ -31,7 +31,7 @@ from bayespool.comparisons.significance import (
     applied_control,
     p_values,
 )
-from bayespool.corrections import Constants, fit_constants
+from bayespool.corrections import Constants, PlacedCorrection, fit_constants
 from bayespool.errors import InputError
 from bayespool.evidence import score_bounds
 from bayespool.evidence.ideals import values_on_fuller
@@ -155,8 +155,6 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
 
 FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 """Numbers of judgments in the sets to which the paper fits its constants."""
-
-_FITTED = ("background", "interpolated", "smoothed")
 
 
 def count_reversals(
@@ -282,10 +280,10 @@ def count_reversals(
     constants: dict[tuple[str, str], Constants] = {}
     pooled = groups.get("contributing", ()) if fitted else ()
     for (name, estimator, _), measure in product(tuple(asked), rankings):
-        if pooled and name in _FITTED:
+        if pooled and isinstance(estimator, PlacedCorrection):
             best = _fit(collection, pooled, measure, fewer, estimator, random_seed)
             constants[str(measure), name] = best
-            asked.append((f"{name} fitted", _with_constants(estimator, best), (measure,)))
+            asked.append((f"{name} fitted", estimator.with_constants(best.values), (measure,)))
     testing: dict[str, Any] = {"test": test, "level": level, "control": applied}
     experiment = _Experiment(collection, asked, shares, random_seed, report or (lambda line: None), **testing)
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*fewer, n_all)}
@@ -411,7 +409,7 @@ def _fit(
     runs: tuple[str, ...],
     measure: Measure,
     sizes: Sequence[int],
-    estimator: Estimator,
+    estimator: PlacedCorrection,
     random_seed: int,
 ) -> Constants:
     """Fit a method's constants to scores as judged under all judgments."""
@@ -420,15 +418,7 @@ def _fit(
         fitting |= set(sizes)
     subsets = (judgment_subset(collection, n, random_seed=random_seed) for n in sorted(fitting))
     counts = [score_bounds(subset, runs, measure) for subset in subsets]
-    truth, alpha = score_bounds(collection, runs, measure), getattr(estimator, "alpha", None)
-    return fit_constants(estimator.name, counts, truth, alpha=alpha)  # type: ignore[arg-type]
-
-
-def _with_constants(estimator: Any, constants: Constants) -> Estimator:
-    """Return an estimator with its constants replaced by fitted ones."""
-    determined = {n: x for n in ("c", "e") if not np.isnan(x := getattr(constants, n))}
-    replaced: Estimator = dataclasses.replace(estimator, fit="none", **determined)
-    return replaced
+    return fit_constants(estimator, counts, score_bounds(collection, runs, measure))
 
 
 def _estimate(

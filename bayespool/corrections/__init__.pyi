@@ -18,7 +18,9 @@ from .ravana_moffat import (
     Background as Background,
     Constants as Constants,
     Interpolated as Interpolated,
+    PlacedCorrection as PlacedCorrection,
     Smoothed as Smoothed,
+    constant as constant,
     fit_constants as fit_constants,
     fit_constants_to_pool as fit_constants_to_pool,
 )

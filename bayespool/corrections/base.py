@@ -64,8 +64,9 @@ NO_STRATA = "defined for uniform and stratified samples"
 """Note for samples that are neither uniform nor stratified."""
 
 
-FITTED = ("constant_c", "constant_e", "rmse", "adjustment")
-"""Indicators that are fitted to the pool: constants C and E with their error, and adjustments a of runs."""
+def is_fitted(indicator: str) -> bool:
+    """Return whether an indicator is fitted to the pool: constants, their error, adjustments of runs."""
+    return indicator.startswith("constant_") or indicator in ("rmse", "adjustment")
 
 
 class Corrected(NamedTuple):

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from bayespool.corrections.base import (
     not_defined,
     open_residual,
 )
-from bayespool.corrections.registry import Class, register_estimator
+from bayespool.corrections.registry import Class, estimator_from_text, register_estimator
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds, Estimand, JudgmentCounts, score_bounds
 from bayespool.evidence.ideals import relevance_levels, values_on_fuller
@@ -35,33 +35,6 @@ from bayespool.measures import Additive, Measure, Normalized, parse_measure
 from bayespool.validation import check_choice, check_number
 
 _MIN_JUDGED_SHARE = 1e-12  # of the weights; less is rounding
-
-
-def background(lower: FloatArray, residual: FloatArray, e: float) -> FloatArray:
-    """Return the background estimate X_B = B + Δ·E.
-
-    E is the chance that an unjudged document is relevant.
-    """
-    return lower + residual * e
-
-
-def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
-    """Return the interpolated estimate X_I = B + C·Δ·B/(1 − Δ), or E if nothing is judged (Δ = 1)."""
-    judged = 1 - residual
-    some = judged > _MIN_JUDGED_SHARE
-    return np.where(some, lower + c * residual * lower / np.where(some, judged, 1), e)
-
-
-def smoothed(
-    lower: FloatArray, residual: FloatArray, c: float, e: float, alpha: float | None = None
-) -> FloatArray:
-    """Return the smoothed estimate α·X_I + (1 − α)·X_B, by default with α = 1 − Δ.
-
-    The default is X_M = B + C·Δ·B + Δ²·E.
-    """
-    if alpha is None:
-        return lower + c * residual * lower + residual**2 * e
-    return alpha * interpolated(lower, residual, c, e) + (1 - alpha) * background(lower, residual, e)
 
 
 def _register(name: str, label: str) -> Callable[[Class], Class]:
@@ -81,15 +54,33 @@ class AsJudged(PointCorrection):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _PlacedCorrection(SharedCorrection):
-    """Correction given by a formula in B and Δ scaled to [0, 1]."""
+class PlacedCorrection(SharedCorrection):
+    """Correction that places scores between B and B + Δ by a formula that is linear in its constants.
+
+    A subclass has its constants as fields made by `constant`. B and Δ are scaled to [0, 1].
+
+    Parameters
+    ----------
+    fit : {"none", "pool"}
+        ``"pool"`` takes the constants fitted to the pool (`fit_constants_to_pool`) where it determines them.
+    """
 
     fit: Literal["none", "pool"] = "none"
 
     def __post_init__(self) -> None:
-        for name in ("c", "e", "alpha"):
-            check_number(f"constant {name}", getattr(self, name, None), least=0, most=1)
+        for name, value in self.constants.items():
+            check_number(f"constant {name}", value, least=0, most=1)
         check_choice("fit", self.fit, ("none", "pool"))
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """The constants by name."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if "constant" in f.metadata}
+
+    def with_constants(self, constants: Mapping[str, float]) -> Self:
+        """Return the correction with these constants, but for those that are NaN."""
+        known: dict[str, Any] = {name: x for name, x in constants.items() if not np.isnan(x)}
+        return dataclasses.replace(self, fit="none", **known)
 
     @abstractmethod
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
@@ -109,19 +100,19 @@ class _PlacedCorrection(SharedCorrection):
         lower, residual = _as_shares(bounds, highest)
         if self.fit == "none":
             return Corrected(_to_values(bounds, self.formula(lower, residual), highest))
-        best = _fit_to(held_out, collection, bounds.measure, self.name, getattr(self, "alpha", None), highest)
-        constants = {name: x for name in ("c", "e") if not np.isnan(x := getattr(best, name))}
-        fitted = dataclasses.replace(self, fit="none", **constants)
-        n_runs = len(bounds.run_ids)
-        used = {
-            f"constant_{name}": np.full(n_runs, x) for name, x in vars(fitted).items() if name in ("c", "e")
-        }
+        best, n_runs = _fit_to(held_out, collection, bounds.measure, self, highest), len(bounds.run_ids)
+        fitted = self.with_constants(best.values)
+        used = {f"constant_{name}": np.full(n_runs, x) for name, x in fitted.constants.items()}
         used["rmse"] = np.full(n_runs, best.rmse)
-        note = "" if constants else "no organization is left to fit constants to: those given"
-        defaults = {f.name: f.default for f in dataclasses.fields(self)}
-        if replaced := [name for name in constants if getattr(self, name) != defaults[name]]:
-            given = ", ".join(f"{name} = {getattr(self, name):g}" for name in replaced)
-            note = f"constants are fitted to the pool, and {given} is not used"
+        is_known = {name: not np.isnan(x) for name, x in best.values.items()}
+        note = "" if any(is_known.values()) else "no organization is left to fit constants to: those given"
+        given = [
+            f"{f.name} = {x:g}"
+            for f in dataclasses.fields(self)
+            if is_known.get(f.name) and (x := getattr(self, f.name)) != f.default
+        ]
+        if given:
+            note = f"constants are fitted to the pool, and {', '.join(given)} is not used"
         return Corrected(
             _to_values(bounds, fitted.formula(lower, residual), highest),
             notes=(note,) * n_runs,
@@ -129,9 +120,14 @@ class _PlacedCorrection(SharedCorrection):
         )
 
 
+def constant(default: float) -> Any:
+    """Return a field of a `PlacedCorrection` for a constant in [0, 1], which can be fitted to a pool."""
+    return dataclasses.field(default=default, metadata={"constant": True})
+
+
 @_register("background", "back\xad\nground")
 @dataclass(frozen=True, kw_only=True)
-class Background(_PlacedCorrection):
+class Background(PlacedCorrection):
     """Background estimator X_B = B + Δ·E (Ravana & Moffat 2010, §3).
 
     Parameters
@@ -139,20 +135,20 @@ class Background(_PlacedCorrection):
     e : float in [0, 1], default 0.03
         Chance that an unjudged document is relevant; the middle of the paper's range, 0.01 to 0.05.
     fit : {"none", "pool"}
-        ``"pool"`` takes the constant fitted to the pool (`fit_constants_to_pool`) where it determines it.
+        As in `PlacedCorrection`.
     """
 
-    e: float = 0.03
+    e: float = constant(0.03)
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
         """Return the background estimate on each topic."""
-        return background(lower, residual, self.e)
+        return lower + residual * self.e
 
 
 @_register("interpolated", "inter\xad\npolated")
 @dataclass(frozen=True, kw_only=True)
-class Interpolated(_PlacedCorrection):
-    """Interpolated estimator X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010, §3).
+class Interpolated(PlacedCorrection):
+    """Interpolated estimator X_I = B + C·Δ·B/(1 − Δ), or E where Δ = 1 (Ravana & Moffat 2010, §3).
 
     A missing rank counts as judged and nonrelevant, so that B/(1 − Δ) is the precision over all ranks of
     known relevance.
@@ -162,21 +158,25 @@ class Interpolated(_PlacedCorrection):
     c, e : float in [0, 1], default 0.42 and 0.01
         The paper's constants for P@10 on TREC-9 Web (§4).
     fit : {"none", "pool"}
-        ``"pool"`` takes constants fitted to the pool (`fit_constants_to_pool`) where it determines them.
+        As in `PlacedCorrection`.
     """
 
-    c: float = 0.42
-    e: float = 0.01
+    c: float = constant(0.42)
+    e: float = constant(0.01)
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
         """Return the interpolated estimate on each topic."""
-        return interpolated(lower, residual, self.c, self.e)
+        judged = 1 - residual
+        some = judged > _MIN_JUDGED_SHARE
+        return np.where(some, lower + self.c * residual * lower / np.where(some, judged, 1), self.e)
 
 
 @_register("smoothed", "smooth\xad\ned")
 @dataclass(frozen=True, kw_only=True)
-class Smoothed(_PlacedCorrection):
+class Smoothed(PlacedCorrection):
     """Smoothed estimator α·X_I + (1 − α)·X_B, by default with α = 1 − Δ (Ravana & Moffat 2010, §3).
+
+    The default is X_M = B + C·Δ·B + Δ²·E.
 
     Parameters
     ----------
@@ -185,59 +185,61 @@ class Smoothed(_PlacedCorrection):
     alpha : float in [0, 1], optional
         Weight of the interpolated value; default: 1 − Δ, the paper's, topic by topic.
     fit : {"none", "pool"}
-        ``"pool"`` takes constants fitted to the pool (`fit_constants_to_pool`) where it determines them.
+        As in `PlacedCorrection`.
     """
 
-    c: float = 0.91
-    e: float = 0.05
+    c: float = constant(0.91)
+    e: float = constant(0.05)
     alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("alpha", self.alpha, least=0, most=1)
 
     def formula(self, lower: FloatArray, residual: FloatArray) -> FloatArray:
         """Return the smoothed estimate on each topic."""
-        return smoothed(lower, residual, self.c, self.e, self.alpha)
+        if self.alpha is None:
+            return lower + self.c * residual * lower + residual**2 * self.e
+        at_rate = Interpolated(c=self.c, e=self.e).formula(lower, residual)
+        return self.alpha * at_rate + (1 - self.alpha) * (lower + residual * self.e)
 
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """Fitted constants C and E for a correction, with their RMSE.
+    """Fitted constants of a correction, with their RMSE.
 
     Attributes
     ----------
-    c, e : float in [0, 1]
-        The best constants; NaN where the data do not determine one (no topic without any judged document,
-        say).
+    values : mapping of str to float in [0, 1]
+        The best constants by name; NaN where the data do not determine one (no topic without any judged
+        document, say).
     rmse : float
         Root mean squared error per (pool, run, topic) at these constants.
     """
 
-    c: float
-    e: float
+    values: Mapping[str, float]
     rmse: float
 
 
 def fit_constants(
-    method: Literal["background", "interpolated", "smoothed"],
+    correction: str | PlacedCorrection,
     counts: Iterable[JudgmentCounts | Bounds],
     truth: JudgmentCounts | Bounds,
-    *,
-    alpha: float | None = None,
 ) -> Constants:
-    """Fit constants (C, E) by least squares to a fuller judgment set (Ravana & Moffat 2010, §4).
+    """Fit constants by least squares to a fuller judgment set (Ravana & Moffat 2010, §4).
 
     The corrections are linear in their constants, so that bounded least squares gives the exact minimum over
     the unit square.
 
     Parameters
     ----------
-    method : {"background", "interpolated", "smoothed"}
-        For ``"background"`` C is NaN.
+    correction : str or PlacedCorrection
+        Such as "smoothed" or "smoothed(alpha=0.5)".
     counts : iterable of JudgmentCounts or Bounds
         Of the same runs at the same cutoffs, or under the same measure, with several smaller judgment sets of
         equal weight.
     truth : JudgmentCounts or Bounds
         Under the fullest set, whose lower bounds are the values to predict.
-    alpha : float in [0, 1], optional
-        Of ``"smoothed"``: the weight of the interpolated value; default: 1 − Δ.
 
     Returns
     -------
@@ -246,8 +248,8 @@ def fit_constants(
     Raises
     ------
     InputError
-        Unknown method, no counts, or counts of other runs, topics or cutoffs than the truth's; a measure that
-        does not end at 1.
+        A correction without constants, no counts, or counts of other runs, topics or cutoffs than the
+        truth's; a measure that does not end at 1.
 
     Examples
     --------
@@ -257,27 +259,23 @@ def fit_constants(
     >>> full = judgment_counts(example, runs, cutoffs=10)
     >>> shallow = [judgment_counts(example.truncate_pool(d), runs, cutoffs=10) for d in (1, 2, 5)]
     >>> constants = fit_constants("smoothed", shallow, full)
-    >>> 0 < constants.c <= 1 and constants.rmse < 0.2
+    >>> 0 < constants.values["c"] <= 1 and constants.rmse < 0.2
     True
     """
-    tables = list(counts)
+    placed, tables = _parse_placed(correction), list(counts)
     if isinstance(truth, Bounds) and not _ends_at_one(truth.measure):
         raise InputError(f"constants are fitted to measures from 0 to 1, and {truth.measure} is none")
     if not tables or any(_axes(t) != _axes(truth) for t in tables):
         raise InputError("constants need counts of the same runs, topics and cutoffs as the truth's")
     lower = np.concatenate([t.lower.ravel() for t in tables])
     residual = np.concatenate([t.residual.ravel() for t in tables])
-    return _least_squares(method, lower, residual, np.tile(truth.lower.ravel(), len(tables)), alpha)
+    return _least_squares(placed, lower, residual, np.tile(truth.lower.ravel(), len(tables)))
 
 
 def fit_constants_to_pool(
-    method: Literal["background", "interpolated", "smoothed"],
-    collection: Collection,
-    measure: object = "P@10",
-    *,
-    alpha: float | None = None,
+    correction: str | PlacedCorrection, collection: Collection, measure: object = "P@10"
 ) -> Constants:
-    """Fit constants (C, E) by least squares to organizations held out of the pool.
+    """Fit constants by least squares to organizations held out of the pool.
 
     The paper fits them to shallower pools of the campaign's own runs, and nobody has the deeper pool before
     judging. Here the pool is judged, and what is unjudged are documents of runs outside of it: as if new, the
@@ -285,14 +283,12 @@ def fit_constants_to_pool(
 
     Parameters
     ----------
-    method : {"background", "interpolated", "smoothed"}
-        For ``"background"`` C is NaN.
+    correction : str or PlacedCorrection
+        As in `fit_constants`.
     collection : Collection
         With two organizations in the pool or more.
     measure : measure
         Any that rises with relevance or falls.
-    alpha : float in [0, 1], optional
-        Of ``"smoothed"``, as in `fit_constants`.
 
     Returns
     -------
@@ -302,21 +298,29 @@ def fit_constants_to_pool(
     Raises
     ------
     InputError
-        Unknown method; a measure that the corrections are not defined for.
+        A correction without constants; a measure that the corrections are not defined for.
 
     Examples
     --------
     >>> from bayespool import load_example, score
     >>> constants = fit_constants_to_pool("smoothed", load_example())
     >>> scores = score(load_example(), "new-b", estimators="smoothed(fit='pool')")
-    >>> bool(scores.to_frame("constants")["constant_c"][0] == constants.c)
+    >>> bool(scores.to_frame("constants")["constant_c"][0] == constants.values["c"])
     True
     """
-    parsed = parse_measure(measure)
+    placed, parsed = _parse_placed(correction), parse_measure(measure)
     highest = _highest(collection, parsed)
     if isinstance(highest, str):
         raise InputError(f"constants are {highest}, and {parsed} is none")
-    return _fit_to(_organizations_left_out(collection), collection, parsed, method, alpha, highest)
+    return _fit_to(_organizations_left_out(collection), collection, parsed, placed, highest)
+
+
+def _parse_placed(correction: str | PlacedCorrection) -> PlacedCorrection:
+    """Return a correction with constants from its text, or raise `InputError`."""
+    made = estimator_from_text(correction) if isinstance(correction, str) else correction
+    if not isinstance(made, PlacedCorrection) or not made.constants:
+        raise InputError(f"no constants to fit for {correction!r}", hint="such as interpolated or smoothed")
+    return made
 
 
 def _organizations_left_out(collection: Collection) -> list[tuple[Collection, tuple[str, ...]]]:
@@ -333,8 +337,7 @@ def _fit_to(
     held_out: Sequence[tuple[Collection, tuple[str, ...]]],
     collection: Collection,
     measure: Measure,
-    method: str,
-    alpha: float | None,
+    correction: PlacedCorrection,
     highest: float,
 ) -> Constants:
     """Fit constants to held-out runs, whose scores are known down to the pool depth."""
@@ -345,37 +348,29 @@ def _fit_to(
         truth = values_on_fuller(smaller, collection, runs, measure, estimand).scores() / highest
         parts.append((lower, residual, truth if measure.rises else 1 - truth))
     if not parts:
-        return Constants(np.nan, np.nan, np.nan)
+        return Constants(dict.fromkeys(correction.constants, np.nan), np.nan)
     lower, residual, truth = (
         np.concatenate([x.ravel() for x in group]) for group in zip(*parts, strict=True)
     )
-    return _least_squares(method, lower, residual, truth, alpha)
+    return _least_squares(correction, lower, residual, truth)
 
 
 def _least_squares(
-    method: str, lower: FloatArray, residual: FloatArray, truth: FloatArray, alpha: float | None
+    correction: PlacedCorrection, lower: FloatArray, residual: FloatArray, truth: FloatArray
 ) -> Constants:
     """Fit constants by least squares to scaled scores of shape (n,)."""
     from scipy.optimize import lsq_linear
 
-    none_judged = residual > 1 - _MIN_JUDGED_SHARE
-    at_rate = residual * lower / np.where(none_judged, 1, 1 - residual)
-    if method == "background":
-        columns = [np.zeros_like(lower), residual]
-    elif method == "interpolated":
-        columns = [at_rate, none_judged.astype(float)]
-    elif method == "smoothed":
-        weight = 1 - residual if alpha is None else np.full_like(residual, alpha)
-        columns = [weight * at_rate, np.where(none_judged, 1, (1 - weight) * residual)]
-    else:
-        raise InputError(f"no constants to fit for {method!r}", hint="background, interpolated or smoothed")
-    target, design = truth - lower, np.column_stack(columns)
+    none = dict.fromkeys(correction.constants, 0.0)
+    base = correction.with_constants(none).formula(lower, residual)
+    units = [correction.with_constants(none | {name: 1.0}).formula(lower, residual) for name in none]
+    target, design = truth - base, np.column_stack(units) - base[:, None]
     touched = design.any(axis=0)
-    fitted = np.full(2, np.nan)
+    fitted = np.full(len(none), np.nan)
     if touched.any():
         fitted[touched] = lsq_linear(design[:, touched], target, bounds=(0, 1), method="bvls").x
     error = target - design @ np.nan_to_num(fitted)
-    return Constants(float(fitted[0]), float(fitted[1]), float(np.sqrt(np.mean(error**2))))
+    return Constants(dict(zip(none, fitted.tolist(), strict=True)), float(np.sqrt(np.mean(error**2))))
 
 
 def _as_shares(bounds: Bounds, highest: float) -> tuple[FloatArray, FloatArray]:

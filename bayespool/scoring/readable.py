@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.corrections.base import FITTED
+from bayespool.corrections.base import is_fitted
 from bayespool.evidence import Bounds
 from bayespool.measures import Estimates, Measure, Normalized
 from bayespool.report.result import Figure, Result
@@ -251,7 +251,7 @@ def checks_table(metadata: Mapping[str, Any]) -> Table:
 
 def indicators_table(all_estimates: Sequence[Estimates]) -> Table:
     """Return a table of estimators' indicators for runs, by measure and run."""
-    frame = _known_of_runs(all_estimates, lambda name: name not in FITTED)
+    frame = _known_of_runs(all_estimates, lambda name: not is_fitted(name))
     return Table("indicators", "Indicators of corrections", frame)
 
 
@@ -260,14 +260,14 @@ def constants_table(all_estimates: Sequence[Estimates]) -> Table:
 
     Those that are the same for all runs come first, and are what people read.
     """
-    frame = _known_of_runs(all_estimates, FITTED.__contains__)
+    frame = _known_of_runs(all_estimates, is_fitted)
     if "rmse" not in frame or not frame["rmse"].notna().any():
         return Table("constants", "Fitted constants", frame)
     frame = frame.sort_values("rmse", key=lambda rmse: rmse.isna(), kind="stable", ignore_index=True)
     view = View(
         title="Constants fitted to the pool",
         names=("measure", "estimator"),
-        columns=("constant_c", "constant_e", "rmse"),
+        columns=(*frame.columns[frame.columns.str.startswith("constant_")], "rmse"),
         top=len(frame.dropna(subset="rmse").drop_duplicates(["measure", "estimator"])),
     )
     return Table("constants", "Fitted constants", frame, views=(view,))

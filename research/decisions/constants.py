@@ -42,7 +42,8 @@ def main() -> None:
         for measure in measures:
             for name in METHODS:
                 constants = fit_constants_to_pool(name, collection, measure)
-                print(f"{pool}, {measure}, {name}: C = {constants.c:.2f}, E = {constants.e:.2f}")
+                found = ", ".join(f"{key.upper()} = {x:.2f}" for key, x in constants.values.items())
+                print(f"{pool}, {measure}, {name}: {found}")
     errors = pd.concat(frames)
     for name in METHODS:
         printed, fitted = (errors.xs(label, level="estimator") for label in (name, f"{name} fitted"))

@@ -117,7 +117,8 @@ def constants(found: Sequence[Reversals]) -> str:
     }
     for (measure, method), _ in found[0].constants.items():
         fits = [f.constants[measure, method] for f in found]
-        values = [np.mean([getattr(fit, part) for fit in fits]) for part in ("c", "e", "rmse")]
+        known = [{**fit.values, "rmse": fit.rmse} for fit in fits]
+        values = [np.mean([fit.get(part, np.nan) for fit in known]) for part in ("c", "e", "rmse")]
         told = [f"{values[0]:.2f}", f"{values[1]:.3f}", f"{values[2]:.3f}"]
         told = ["–" if text == "nan" else text for text in told]
         lines.append(row(measure, method, *told, *paper.get((measure, method), ("–",) * 3)))

@@ -28,7 +28,9 @@ def test_fitted_constants_are_the_minimum_of_the_surface() -> None:
         best = fit_constants(method, counts, truth)
         surface = figures.rmse_surface(correction, counts, truth, c=grid, e=grid)
         assert best.rmse <= surface.min() + 1e-12
-        at_best = figures.rmse_surface(correction, counts, truth, c=[best.c], e=[np.nan_to_num(best.e)])
+        at_best = figures.rmse_surface(
+            correction, counts, truth, c=[best.values["c"]], e=[np.nan_to_num(best.values["e"])]
+        )
         assert at_best[0, 0] == pytest.approx(best.rmse)
 
 
