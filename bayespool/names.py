@@ -17,7 +17,6 @@ __all__ = [
     "COMBINED_MODELS",
     "DEFAULT_ESTIMATORS",
     "HIERARCHICAL_FORMS",
-    "MEASURES",
     "MODELS",
     "POINT_ESTIMATORS",
     "POSTERIOR_ESTIMATORS",
@@ -143,29 +142,6 @@ STRATEGIES = {
 MODELS = (
     *("background", "interpolated", "smoothed", "odds_ratio", "ratio", "anti_precision", "evidence"),
     "rankings",
-)
-MEASURES = (
-    "P@5",
-    "P@10",
-    "P@20",
-    "P(rel=2)@10",
-    "nDCG@5",
-    "nDCG@10",
-    "nDCG@20",
-    "DCG@10",
-    "SDCG@10",
-    "AP@100",
-    "AP@1000",
-    "RR@10",
-    "R@100",
-    "R@1000",
-    "Success@10",
-    "ERR@20",
-    "ContextPrecision@10",
-    "RBP(p=0.8)@10",
-    "INST@10",
-    "Judged@10",
-    "AntiP@10",
 )
 
 

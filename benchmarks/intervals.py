@@ -23,7 +23,7 @@ import pandas as pd
 from at_hand import collections_folder, read
 
 from bayespool import Collection, PosteriorEstimator, leave_out
-from bayespool.names import MEASURES
+from bayespool.measures import MEASURES
 
 READING: dict[str, dict[str, Any]] = {"dl21-passage": {"order": "rank"}, "trec8-adhoc": {"max_holes": 0}}
 NOT_ASKED = ("Judged@10", "P(rel=2)@10")  # the first is known; the second where there are levels
@@ -68,7 +68,7 @@ def print_table(place: Path, draws: int, by: str) -> None:
 def measures_of(collection: Collection) -> list[str]:
     """Measures of the list, those of gains over the collection's levels."""
     top = collection.levels[-1]
-    measures = [name for name in MEASURES if name not in NOT_ASKED]
+    measures = [name for family in MEASURES.values() for name in family.examples if name not in NOT_ASKED]
     if top > 1:
         measures += ["P(rel=2)@10", "RR(rel=2)@10"]
     with_levels = ("ERR@", "INST@", "SDCG@")

@@ -9,6 +9,7 @@ import pytest
 from trec_files import refused
 
 from bayespool import names
+from bayespool.cli.functions import measure_examples
 from bayespool.corrections import Background
 from bayespool.corrections.divekar_majumder import Precise
 from bayespool.errors import InputError
@@ -43,8 +44,9 @@ def test_written_names_are_those_registered_in_their_order() -> None:
 
 
 def test_every_measure_offered_is_one_and_every_family_is_offered() -> None:
-    offered = [parse_measure(text) for text in names.MEASURES]
-    assert [str(measure) for measure in offered] == list(names.MEASURES)
+    offered = [parse_measure(text) for text in measure_examples()]
+    assert [str(measure) for measure in offered] == list(measure_examples())
+    assert set(measure_examples()) == {text for family in MEASURES.values() for text in family.examples}
     of_package = {name for name, family in MEASURES.items() if family.__module__.startswith("bayespool.")}
     assert {measure.name for measure in offered} == of_package
 

@@ -70,6 +70,17 @@ def parameters_of(path: str) -> dict[str, Parameter]:
     }
 
 
+@functools.cache
+def measure_examples() -> tuple[str, ...]:
+    """Return texts of measures that the shell offers, from the classes of the package."""
+    texts = list[str]()
+    for path in sorted(Path(__file__).parents[1].glob("measures/*.py")):
+        for node in ast.walk(ast.parse(pkgutil.get_data("bayespool", f"measures/{path.name}") or b"")):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "examples":
+                texts += ast.literal_eval(node.value)
+    return tuple(texts)
+
+
 def _value(default: ast.expr) -> Any:
     """Value of a default; None for one that is not literal."""
     try:

@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from bayespool import names
-from bayespool.cli.functions import Parameter
+from bayespool.cli.functions import Parameter, measure_examples
 from bayespool.errors import InputError
 from bayespool.names import split_list
 
@@ -33,7 +33,7 @@ def descriptions(kind: str) -> Mapping[str, str]:
 
 
 _NAMES: Mapping[str, Callable[[], Iterable[str]]] = {
-    "measures": lambda: names.MEASURES,
+    "measures": measure_examples,
     "estimators": lambda: ["default", "all", "pairs", *descriptions("point"), *descriptions("posterior")],
     "models": lambda: names.MODELS,
     "pool_strategy": lambda: descriptions("strategy"),

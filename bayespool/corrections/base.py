@@ -19,15 +19,12 @@ from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.evidence.held_out import sole_beside
 from bayespool.evidence.ideals import judged_tally, level_index, open_ranks, ranked_levels, relevance_levels
 from bayespool.measures import (
-    ERR,
     NDCG,
     Additive,
     AveragePrecision,
     Estimates,
     Measure,
     Normalized,
-    ReciprocalRank,
-    Success,
     Values,
     parse_measures,
 )
@@ -262,35 +259,6 @@ def to_integer_amounts(values: FloatArray, measure: Measure) -> AnyArray:
     return np.clip(np.diff(sums, axis=-1, prepend=np.int32(0)), 0, measure.unit)
 
 
-def level_gains(measure: Measure, levels: AnyArray) -> FloatArray | None:
-    """Return the gain for each relevance level, or None if the measure has no gains."""
-    if isinstance(measure, Additive):
-        return np.asarray(measure.gains(levels), dtype=np.float64)
-    if isinstance(measure, AveragePrecision | ReciprocalRank | Success | ERR):
-        # of a ranking of one document: whether it is relevant, or whether a reader stops there
-        return np.asarray(measure.amounts(levels[..., None]), dtype=np.float64)
-    return None
-
-
-def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
-    """Return expected unnormalized scores (...) from expected document gains (..., rank).
-
-    For all but sums of gains these are independent chances. With chances q, the expected sum of precisions is
-    Σ q_i/i (1 + Σ_{j<i} q_j), the expected reciprocal rank Σ q_i/i Π_{j<i} (1 − q_j), and the chance of
-    success 1 − Π (1 − q_i).
-    """
-    rank = np.arange(1, gains.shape[-1] + 1)
-    if isinstance(measure, Additive):
-        return np.asarray(gains @ measure.weights()[: gains.shape[-1]])
-    if isinstance(measure, AveragePrecision):
-        return np.asarray((gains / rank * (1 + gains.cumsum(axis=-1) - gains)).sum(axis=-1))
-    if isinstance(measure, Success):
-        return np.asarray(1 - np.prod(1 - gains, axis=-1))
-    first = gains.copy()
-    first[..., 1:] *= np.cumprod(1 - gains, axis=-1)[..., :-1]
-    return np.asarray((first / rank).sum(axis=-1))
-
-
 def amounts_with_expected(
     measure: Measure, level: AnyArray, opened: BoolArray, gain: FloatArray
 ) -> FloatArray:
@@ -303,10 +271,8 @@ def amounts_with_expected(
     if isinstance(measure, Additive):
         more = np.where(opened, gain * measure.weights()[: level.shape[-1]], 0.0)
         return np.asarray(base + more.sum(axis=-1))
-    known = level_gains(measure, read)
-    if known is None:
-        raise ValueError(f"{measure} has no gains")
-    return np.where(opened.any(axis=-1), expected_amounts(measure, np.where(opened, gain, known)), base)
+    gains = np.where(opened, gain, measure.document_gains(read))
+    return np.where(opened.any(axis=-1), measure.expected_amounts(gains), base)
 
 
 def normalize_expected(collection: Collection, bounds: Bounds, amounts: FloatArray) -> FloatArray:

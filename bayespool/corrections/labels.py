@@ -18,7 +18,6 @@ from bayespool.corrections.base import (
     PointCorrection,
     amounts_with_expected,
     clip_to_bounds,
-    level_gains,
     normalize_expected,
     not_defined,
     run_notes,
@@ -366,7 +365,7 @@ class JudgeRates(LabelCorrection):
     The method is the posterior with labels, but without organizations, topics and all other predictors. It
     counts hidden documents down to rank 30, or to the cutoff if that is deeper. Sums of gains, average
     precision, (expected) reciprocal rank and success are expectations with independent chances
-    (`bayespool.corrections.labels.expected_amounts`); other measures have no value. Under a measure over an
+    (`bayespool.measures.Measure.expected_amounts`); other measures have no value. Under a measure over an
     ideal ranking the amount is divided by the ideal of the judged documents, and kept within the bounds over
     completed judgments; with the expected ideal of completed judgments, errors of nDCG@10 were larger on DL
     2021.
@@ -377,9 +376,9 @@ class JudgeRates(LabelCorrection):
     def by_labels(self, collection: Collection, bounds: Bounds, judge: Judge) -> Corrected:
         """Return expected scores."""
         measure, levels = bounds.measure, relevance_levels(collection, bounds.measure)
-        gains = level_gains(measure, np.array(levels))
-        if gains is None:
+        if not measure.has_gains:
             return not_defined(bounds, NOT_A_SUM)
+        gains = measure.document_gains(np.array(levels))
         level, opened, document = self.opened_ranks(collection, bounds.run_ids, measure.cutoff)
         is_open = np.asarray(opened.any(axis=(1, 2)))
         hidden = hidden_documents(collection, measure.cutoff)

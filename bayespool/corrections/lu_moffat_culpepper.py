@@ -14,10 +14,8 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
     SharedCorrection,
-    expected_amounts,
     has_open_ranks,
     lacks_pool,
-    level_gains,
     normalize_expected,
     not_defined,
     run_notes,
@@ -203,7 +201,7 @@ class LuMoffatCulpepper(SharedCorrection):
     measure's weights of ranks apply to the expected gains of unjudged documents. Under a measure over an
     ideal ranking the amount is divided by the ideal of the judged documents, and kept within the bounds over
     completed judgments (`bayespool.evidence.Bounds`). Average precision, (expected) reciprocal rank and
-    success are expectations with independent chances (`bayespool.corrections.labels.expected_amounts`).
+    success are expectations with independent chances (`bayespool.measures.Measure.expected_amounts`).
     Other measures, and those that fall with relevance, have no value.
 
     Where the papers leave a choice open, we chose what favors the method. A pooled run that does not return a
@@ -233,8 +231,8 @@ class LuMoffatCulpepper(SharedCorrection):
         corrected = []
         for bounds in all_bounds:
             top = relevance_levels(collection, bounds.measure)[-1]
-            gains = level_gains(bounds.measure, np.arange(top + 1))
-            if gains is None:
+            gains = bounds.measure.document_gains(np.arange(top + 1))
+            if not bounds.measure.has_gains:
                 corrected.append(not_defined(bounds, "defined for sums of gains"))
             elif not bounds.measure.rises:
                 corrected.append(not_defined(bounds, "defined for measures that rise with relevance"))
@@ -305,7 +303,7 @@ def _correct_measure(
     """Return corrected scores with expected gains for unjudged documents."""
     measure = bounds.measure
     gain, opened = gain[:, :, : measure.cutoff], opened[:, :, : measure.cutoff]
-    values = normalize_expected(collection, bounds, expected_amounts(measure, gain * greatest))
+    values = normalize_expected(collection, bounds, measure.expected_amounts(gain * greatest))
     per_topic = np.where(opened.any(axis=2), values, bounds.lower)
     per_topic[lacks_pool(collection, bounds)] = np.nan
     depth = int(collection.run_depths(np.flatnonzero(collection.pooled)).max(initial=0))

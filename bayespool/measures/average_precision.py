@@ -58,13 +58,20 @@ class AveragePrecision(Normalized):
     """
 
     name = "AP"
+    examples = ("AP@100", "AP@1000")
     label = "mean precision at the ranks of the relevant documents"
+    has_gains = True
 
     def evaluate(self, levels: AnyArray) -> FloatArray:
         """Return the sum of precision over the ranks with relevant documents, shape (...)."""
         relevant = levels[..., : self.cutoff] >= self.rel
         precision = relevant.cumsum(axis=-1) / np.arange(1, relevant.shape[-1] + 1)
         return np.asarray(np.where(relevant, precision, 0.0).sum(axis=-1))
+
+    def expected_amounts(self, gains: FloatArray) -> FloatArray:
+        """Return Σ q_i/i (1 + Σ_{j<i} q_j) of chances q to be relevant, shape (...)."""
+        rank = np.arange(1, gains.shape[-1] + 1)
+        return np.asarray((gains / rank * (1 + gains.cumsum(axis=-1) - gains)).sum(axis=-1))
 
     def draw_evaluator(self, rankings: DrawnRankings) -> Callable[[Levels], FloatArray]:
         """Return a fast function that sums precision over relevant ranks in each draw."""
@@ -127,6 +134,7 @@ class ContextPrecision(Measure):
     """
 
     name = "ContextPrecision"
+    examples = ("ContextPrecision@10",)
     label = "mean precision at the ranks of the relevant documents retrieved"
     rises = False
 

@@ -87,6 +87,8 @@ class Measure(ABC):
     """Family name in ir_measures, such as P for P@10."""
     label: ClassVar[str] = ""
     """Short description, in a few words."""
+    examples: ClassVar[tuple[str, ...]] = ()
+    """Texts that the shell offers."""
     citations: ClassVar[tuple[str, ...]] = ()
     """Keys in `bayespool.tables.CITATIONS` for the papers that define the measure."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -95,6 +97,8 @@ class Measure(ABC):
     """Whether the measure distinguishes between relevance levels above ``rel``."""
     reads_unjudged: ClassVar[bool] = False
     """Whether `evaluate` receives −1 for unjudged documents and `MISSING_RANK` for missing ranks, not 0."""
+    has_gains: ClassVar[bool] = False
+    """Whether the expected score follows from the expected gain of each document (`expected_amounts`)."""
     describes_judgments: ClassVar[bool] = False
     """Whether the measure describes judgments rather than relevance, so that completions cannot change it."""
     rises: ClassVar[bool] = True
@@ -230,6 +234,17 @@ class Measure(ABC):
             raise InputError(f"{self}: evaluate does not give a number for each ranking")
         return np.asarray(amounts.astype(np.int32 if self.is_exact else np.float64, copy=False))
 
+    def document_gains(self, levels: AnyArray) -> FloatArray:
+        """Return the gain of a document of each level; by default 1 if relevant."""
+        return np.asarray(levels >= self.rel, dtype=np.float64)
+
+    def expected_amounts(self, gains: FloatArray) -> FloatArray:
+        """Return expected unscaled scores (...) of rankings with these expected gains, shape (..., rank).
+
+        For all but sums of gains these are independent chances. Of measures with ``has_gains``.
+        """
+        raise ValueError(f"{self} has no gains")
+
     def read(self, levels: AnyArray) -> AnyArray:
         """Return levels as `evaluate` accepts them, given levels with negative codes if unjudged."""
         return levels if self.reads_unjudged else np.maximum(levels, 0)
@@ -253,6 +268,8 @@ class Additive(Measure):
     Completed judgments are evaluated without laying the rankings out, in a tenth of the time.
     """
 
+    has_gains = True
+
     @abstractmethod
     def weights(self) -> AnyArray:
         """Return the weight of each rank down to the cutoff, shape (rank,)."""
@@ -266,6 +283,14 @@ class Additive(Measure):
         weights = self.weights()[: levels.shape[-1]]
         # no matrix product, whose last bit depends on how many rankings there are
         return np.asarray((self.gains(levels[..., : len(weights)]) * weights).sum(axis=-1))
+
+    def document_gains(self, levels: AnyArray) -> FloatArray:
+        """Return `gains` as numbers with a point."""
+        return np.asarray(self.gains(levels), dtype=np.float64)
+
+    def expected_amounts(self, gains: FloatArray) -> FloatArray:
+        """Return the weighted sum of the gains over ranks, shape (...)."""
+        return np.asarray(gains @ self.weights()[: gains.shape[-1]])
 
 
 @dataclass(frozen=True, order=True)

@@ -125,6 +125,7 @@ class DCG(_Gain):
     """
 
     name = "DCG"
+    examples = ("DCG@10",)
     label = "gains of the top n, discounted by the logarithm of the rank"
     citations = ("jarvelin-kekalainen-2002",)
     range = (0.0, math.inf)
@@ -164,6 +165,7 @@ class NDCG(Normalized, _Gain):
     """
 
     name = "nDCG"
+    examples = ("nDCG@5", "nDCG@10", "nDCG@20")
     label = "discounted gains of the top n over those of the ideal ranking"
     citations = ("jarvelin-kekalainen-2002",)
 
@@ -255,6 +257,7 @@ class SDCG(ScaledGain, Additive):
     """
 
     name = "SDCG"
+    examples = ("SDCG@10",)
     label = "discounted gains of the top n over the most that n documents can gain"
     citations = ("ravana-moffat-2010",)
 

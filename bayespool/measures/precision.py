@@ -64,6 +64,7 @@ class Precision(ShareOfTop):
     """
 
     name = "P"
+    examples = ("P@5", "P@10", "P@20", "P(rel=2)@10")
     label = "share of relevant documents in the top n"
 
     def gains(self, levels: AnyArray) -> IntArray:
@@ -101,6 +102,7 @@ class Judged(Measure):
     """
 
     name = "Judged"
+    examples = ("Judged@10",)
     label = "share of judged documents in the top n"
     reads_unjudged = True
     describes_judgments = True
@@ -149,6 +151,7 @@ class NonrelevantShare(ShareOfTop):
     """
 
     name = "AntiP"
+    examples = ("AntiP@10",)
     label = "share of documents in the top n that are known not to be relevant"
     citations = ("lipani-lupu-hanbury-2015",)
     reads_unjudged = True
@@ -185,11 +188,17 @@ class Success(Measure):
     """
 
     name = "Success"
+    examples = ("Success@10",)
     label = "whether anything in the top n is relevant"
+    has_gains = True
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
         """Return 1.0 if a document in the top n is relevant, else 0.0, shape (...)."""
         return np.asarray((levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float))
+
+    def expected_amounts(self, gains: FloatArray) -> FloatArray:
+        """Return 1 − Π (1 − q_i) of chances q to be relevant, shape (...)."""
+        return np.asarray(1 - np.prod(1 - gains, axis=-1))
 
 
 @register_measure
@@ -221,6 +230,7 @@ class Recall(Normalized, Additive):
     """
 
     name = "R"
+    examples = ("R@100", "R@1000")
     label = "share of the relevant documents that are in the top n"
 
     def weights(self) -> FloatArray:
@@ -267,13 +277,19 @@ class ReciprocalRank(Measure):
     """
 
     name = "RR"
+    examples = ("RR@10",)
     label = "one over the rank of the first relevant document"
+    has_gains = True
 
     def evaluate(self, levels: AnyArray) -> AnyArray:
         """Return the reciprocal rank of the first relevant document, float, shape (...)."""
         top = levels[..., : self.cutoff]
         reciprocal = 1 / np.arange(1, top.shape[-1] + 1)
         return np.asarray(np.where(top >= self.rel, reciprocal, 0.0).max(axis=-1, initial=0.0))
+
+    def expected_amounts(self, gains: FloatArray) -> FloatArray:
+        """Return Σ q_i/i Π_{j<i} (1 − q_j) of chances q to be relevant, shape (...)."""
+        return reciprocal_of_stop(gains)
 
 
 @register_measure
@@ -308,7 +324,9 @@ class ERR(Measure):
     max_rel: int = 4
 
     name = "ERR"
+    examples = ("ERR@20",)
     label = "expected reciprocal of the rank at which a reader stops"
+    has_gains = True
     citations = ("chapelle-etal-2009",)
 
     def __post_init__(self) -> None:
@@ -320,8 +338,20 @@ class ERR(Measure):
 
     def evaluate(self, levels: AnyArray) -> FloatArray:
         """Return the expected reciprocal of the rank at which a reader stops, shape (...)."""
-        top = np.clip(levels[..., : self.cutoff], 0, self.max_rel).astype(np.float64)
-        stops = np.where(top >= self.rel, np.exp2(top - self.max_rel) - 2.0**-self.max_rel, 0.0)
-        arrives = np.ones_like(stops)
-        arrives[..., 1:] = np.cumprod(1 - stops, axis=-1)[..., :-1]
-        return np.asarray((arrives * stops / np.arange(1, top.shape[-1] + 1)).sum(axis=-1))
+        return reciprocal_of_stop(self.document_gains(levels[..., : self.cutoff]))
+
+    def document_gains(self, levels: AnyArray) -> FloatArray:
+        """Return the chance that a reader stops at a document."""
+        level = np.clip(levels, 0, self.max_rel).astype(np.float64)
+        return np.where(level >= self.rel, np.exp2(level - self.max_rel) - 2.0**-self.max_rel, 0.0)
+
+    def expected_amounts(self, gains: FloatArray) -> FloatArray:
+        """Return Σ q_i/i Π_{j<i} (1 − q_j) of chances q to stop, shape (...)."""
+        return reciprocal_of_stop(gains)
+
+
+def reciprocal_of_stop(chances: FloatArray) -> FloatArray:
+    """Return the expected reciprocal of the first rank of a success, of independent chances (..., rank)."""
+    first = chances.copy()
+    first[..., 1:] *= np.cumprod(1 - chances, axis=-1)[..., :-1]
+    return np.asarray((first / np.arange(1, chances.shape[-1] + 1)).sum(axis=-1))

@@ -53,6 +53,7 @@ class RBP(Additive):
     tail: bool = False
 
     name = "RBP"
+    examples = ("RBP(p=0.8)@10",)
     label = "relevant documents weighted by how likely they are read"
     citations = ("moffat-zobel-2008",)
 
@@ -142,6 +143,7 @@ class INST(ScaledGain):
     T: float = 1.0
 
     name = "INST"
+    examples = ("INST@10",)
     label = "gain per document of a reader who goes on until enough is found"
     citations = ("moffat-etal-2015",)
 

@@ -16,9 +16,7 @@ from bayespool.collection import Collection
 from bayespool.corrections import CondensedList
 from bayespool.corrections.base import (
     amounts_with_expected,
-    expected_amounts,
     hidden_at_levels,
-    level_gains,
 )
 from bayespool.evidence.ideals import judged_at_levels, judged_tally
 from bayespool.measures import (
@@ -44,11 +42,11 @@ CHANCES = np.array([[0.2, 1.0, 0.7, 0.0], [0.5, 0.3, 0.9, 0.25]])
     ],
 )
 def test_expectation_is_the_mean_over_all_rankings(measure: Measure) -> None:
-    gains = level_gains(measure, np.array([0, 1]))
-    assert gains is not None
+    gains = measure.document_gains(np.array([0, 1]))
+    assert measure.has_gains
     assert gains[0] == 0
     top = CHANCES[:, : measure.cutoff]
-    found = expected_amounts(measure, top * gains[1])
+    found = measure.expected_amounts(top * gains[1])
     for chances, expected in zip(top, found, strict=True):
         mean = 0.0
         for levels in product([0, 1], repeat=len(chances)):
@@ -75,7 +73,7 @@ def test_a_measure_without_gains_has_no_expected_amounts() -> None:
         def evaluate(self, levels: np.ndarray) -> np.ndarray:
             return np.asarray(levels.sum(axis=-1))
 
-    assert level_gains(Odd(3), np.array([0, 1])) is None
+    assert not Odd(3).has_gains
     with pytest.raises(ValueError, match="has no gains"):
         amounts_with_expected(Odd(3), np.array([1]), np.array([True]), np.array([0.5]))
 

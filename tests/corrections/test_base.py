@@ -241,7 +241,7 @@ SETTINGS = (
         for x, y in (("e", -0.1), ("e", 1.1), ("c", 2), ("c", float("nan")))
     ),
     (Background, {"e": 1.1}, "constant e cannot be 1.1"),
-    (Smoothed, {"alpha": 2}, "constant alpha cannot be 2"),
+    (Smoothed, {"alpha": 2}, "alpha cannot be 2"),
     (Interpolated, {"fit": "all"}, "fit cannot be 'all'"),
     *(
         (TopicsAdjustment, {"common_query_ids": ids}, "are not among the topics of the qrels")

@@ -338,8 +338,8 @@ FAULTS = (
     Fault(
         "chance of stopping",
         "measures/precision.py",
-        "np.exp2(top - self.max_rel) - 2.0**-self.max_rel",
-        "np.exp2(top - self.max_rel)",
+        "np.exp2(level - self.max_rel) - 2.0**-self.max_rel",
+        "np.exp2(level - self.max_rel)",
         "measures/test_of_rankings.py",
         "ERR is too high at every level",
     ),

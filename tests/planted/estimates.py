@@ -98,8 +98,8 @@ FAULTS = (
     Fault(
         "residual not squared",
         "corrections/ravana_moffat.py",
-        "lower + c * residual * lower + residual**2 * e",
-        "lower + c * residual * lower + residual * e",
+        "lower + self.c * residual * lower + residual**2 * self.e",
+        "lower + self.c * residual * lower + residual * self.e",
         "corrections/test_ravana_moffat.py",
         "the smoothed correction is too high",
     ),

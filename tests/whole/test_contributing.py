@@ -29,7 +29,7 @@ def steps(text: str) -> list[tuple[str, str, str]]:
     found = []
     for block in blocks:
         first, _, lines = block.partition("\n")
-        named = re.fullmatch(r"# (new file|add to|in): (\S+)", first)
+        named = re.fullmatch(r"# (new file|in): (\S+)", first)
         assert named is not None, f"a block that does not say where it goes: {first}"
         found.append((named[1], named[2], lines))
     return found
@@ -54,15 +54,13 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "bayespool", folder / "bayespool")
     for heading in RECIPES:
         recipe = steps(section(heading))
-        assert sorted(what for what, _, _ in recipe)[1:] == ["new file", "new file"], heading
+        assert sum(what == "new file" for what, _, _ in recipe) == 2, heading
         for what, name, lines in recipe:
             path = folder / name
             if what == "new file":
                 assert not (ROOT / name).exists(), f"{name} is there already"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(lines, encoding="utf-8")
-            elif what == "add to":
-                path.write_text(path.read_text(encoding="utf-8") + lines, encoding="utf-8")
             else:
                 change(path, lines)
     return folder
