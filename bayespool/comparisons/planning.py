@@ -31,7 +31,7 @@ from bayespool.posterior.estimator import parse_posterior
 from bayespool.posterior.unknowns import find_unknowns
 from bayespool.report.result import Result
 from bayespool.scoring.estimators import parse_estimator
-from bayespool.scoring.score_tables import missing_topics
+from bayespool.scoring.score_tables import ideal_sentence, missing_topics
 from bayespool.scoring.scoring import resolve_targets, score_targets
 from bayespool.tables.formatting import counted, level, number
 from bayespool.tables.markup import one_line
@@ -247,7 +247,8 @@ class Plan(Result):
         if self.difference is not None:
             title += f", and topics needed for a difference of {self.difference:g}"
             columns.append("topics_needed")
-        view = View(title=title, names=("scenario",), columns=tuple(columns))
+        note = ideal_sentence(self.metadata.get("ideals", {}))
+        view = View(title=title, names=("scenario",), columns=tuple(columns), note=note)
         return (
             Table("scenarios", "Smallest differences that are detected", self.scenarios(), _COLUMNS, (view,)),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 from bayespool.comparisons.pairs import COMMON_COLUMNS
 from bayespool.names import AS_JUDGED
 from bayespool.report.result import cited_by
-from bayespool.scoring.score_tables import conditions, missing_topics
+from bayespool.scoring.score_tables import conditions, ideal_sentence, missing_topics
 from bayespool.tables import Citation, cite
 from bayespool.tables.formatting import counted, level, percent, some_of
 from bayespool.tables.markup import Arrangement
@@ -180,7 +180,9 @@ def _table_views(
     lists_pairs = (arrangement.top or n_pairs) <= _MAX_PAIRS_LISTED
     if name == "differences":
         if lists_pairs:
-            yield from _views(comparison, frame, _DIFFERENCES_VIEW, "measure", "scope")
+            yield from _with_ideals(
+                comparison, _views(comparison, frame, _DIFFERENCES_VIEW, "measure", "scope")
+            )
         yield from _pair_views(comparison, arrangement)
     elif name == "significance":
         yield from _test_views(comparison, frame, lists_pairs)
@@ -190,7 +192,7 @@ def _table_views(
     elif name == "variance":
         yield from _views(comparison, frame, _VARIANCE_VIEW, "measure", "scope")
     elif name == "runs" and is_several:
-        yield from _run_views(comparison, frame)
+        yield from _run_views(comparison, frame, lists_pairs)
     elif name == "reliability" and is_several:  # the variance between two is noise
         yield from _views(comparison, frame, _RELIABILITY_VIEW, "measure")
 
@@ -397,10 +399,11 @@ def _pair_views(comparison: Comparison, arrangement: Arrangement) -> Iterator[Vi
         )
 
 
-def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
+def _run_views(comparison: Comparison, runs: pd.DataFrame, lists_pairs: bool) -> Iterator[View]:
     """Yield views with leaderboards, and a table of runs for papers."""
     drawn = runs.dropna(subset="value")
-    for view in _views(comparison, drawn, _LEADERBOARD_VIEW, "measure", "method", "scope"):
+    views = _views(comparison, drawn, _LEADERBOARD_VIEW, "measure", "method", "scope")
+    for view in views if lists_pairs else _with_ideals(comparison, views):
         if view.where["scope"] == "population":
             view = replace(view, columns=(*view.columns, "expected"), note=view.note + _EXPECTED_NOTE)
         yield view
@@ -421,8 +424,9 @@ def _run_views(comparison: Comparison, runs: pd.DataFrame) -> Iterator[View]:
     if where["method"] != AS_JUDGED and where["scope"] == "these-topics":
         columns += ("value", IntervalColumn())
         title += f" Estimate and interval ({where['method']}): only unjudged documents are uncertain."
+    ideals = ideal_sentence(comparison.scores.metadata.get("ideals", {}))
     yield View(
-        title=f"{title} {_condition_sentence(comparison, comparison.measures)}".rstrip(),
+        title=" ".join(filter(None, [title, ideals, _condition_sentence(comparison, comparison.measures)])),
         names=("label", "run_id"),
         columns=(Pivot(columns, "measure", grouped=True),),
         where=where,
@@ -458,8 +462,19 @@ def _pairs_caption(
     sentences = [text.format(**texts) for of, text in _PAIR_SENTENCES.items() if {*of} & {*names}]
     if missing := missing_topics(comparison.scores.metadata):
         sentences.append(f"{missing}.")
+    ideals = comparison.scores.metadata.get("ideals", {})
+    sentences.append(ideal_sentence({name: ideals[name] for name in ideals if name == measure}))
     sentences.append(_condition_sentence(comparison, [measure]))
     return " ".join([f"Differences in {measure} {of} on {topics}.", *filter(None, sentences)])
+
+
+def _with_ideals(comparison: Comparison, views: Iterable[View]) -> Iterator[View]:
+    """Yield views with a sentence on its ideal ranking below the first of each measure."""
+    ideals = dict(comparison.scores.metadata.get("ideals", {}))
+    for view in views:
+        measure = str(view.where["measure"])
+        sentence = ideal_sentence({measure: ideals.pop(measure)}) if measure in ideals else ""
+        yield replace(view, note=f"{view.note} {sentence}".strip())
 
 
 def _condition_sentence(comparison: Comparison, measures: Sequence[object]) -> str:

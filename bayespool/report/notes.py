@@ -15,7 +15,7 @@ _CHANGES_READING = re.compile(
     r"interval has no width|not fully judged|nothing was drawn"
 )
 _BOOKKEEPING = re.compile(
-    r"nothing unjudged|ideal ranking and number|ranks of (equal )?scores (that|which)|ranks of equal|"
+    r"nothing unjudged|ranks of (equal )?scores (that|which)|ranks of equal|"
     r"are treated as one organization"
 )
 _TIES = re.compile(r"(\d+) of (\d+)")

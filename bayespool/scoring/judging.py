@@ -32,7 +32,7 @@ from bayespool.scoring.judging_influence import (
     find_target,
 )
 from bayespool.scoring.pools import ListForAssessors
-from bayespool.scoring.score_tables import missing_topics
+from bayespool.scoring.score_tables import ideal_sentence, missing_topics
 from bayespool.scoring.scoring import resolve_targets
 from bayespool.tables.formatting import counted, number
 from bayespool.tables.markup import one_line
@@ -193,6 +193,7 @@ class NextJudgments(ListForAssessors):
             names=("query_id", "doc_id"),
             columns=("rank", "chance", "expected", "n_runs" if len(u.run_ids) > _MOST_NAMED else "runs"),
             spare=("runs", "rank"),
+            note=ideal_sentence({str(self.measure): getattr(self.measure, "ideal", "")}),
         )
         return (Table("documents", "Documents, the most informative first", frame, columns, (view,)),)
 

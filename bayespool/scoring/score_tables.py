@@ -38,9 +38,9 @@ SCORE_COLUMNS = (*BOUNDS, "estimates", "mean", "interval", "lambda", "distance",
 UNLABELED = ("value_without", "lower_without", "upper_without")
 """Columns of a posterior's mean and interval without labels of second judges."""
 _IDEALS = {
-    "own": "all judged documents, and the run's unjudged ones where a draw makes them relevant",
+    "own": "all judged documents, and unjudged ones of the run itself where a draw makes them relevant",
     "shared": "all judged documents, and unjudged ones of any of these runs where a draw makes them relevant",
-    "judged": "only the judged documents, as trec_eval does",
+    "judged": "the judged documents alone",
 }
 _THERE = IntervalColumn("population_lower", "population_upper", "on topics\nlike these")
 FAR_NOTE = (
@@ -200,7 +200,7 @@ def readable(
         where={} if len(rows_of) > 1 else {"measure": next(iter(rows_of))},
         sort=f"-{drawn[0]}" if drawn else "",
         spare=_spare(frame, metadata) if arrangement.columns is None else (),
-        note=_legend(frame, parts, as_judged=as_judged, by_rank=metadata.get("order") == "rank"),
+        note=_legend(frame, parts, metadata, as_judged=as_judged),
     )
     return replace(table, frame=frame, views=(view,))
 
@@ -339,12 +339,27 @@ def _spare(frame: pd.DataFrame, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     return (*bounds, *lambdas, *(points if any(has_interval.values()) else []))
 
 
-def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, as_judged: bool, by_rank: bool) -> str:
+def ideal_sentence(ideals: Mapping[str, str]) -> str:
+    """Return a sentence of a legend on the ideal rankings of measures, by name; empty without any.
+
+    Examples
+    --------
+    >>> ideal_sentence({"nDCG(ideal='judged')@10": "judged"})
+    "Ideal ranking of nDCG(ideal='judged')@10: the judged documents alone."
+    """
+    of = {ideal: [m for m, its in ideals.items() if its == ideal] for ideal in _IDEALS}
+    clauses = [f"of {', '.join(names)}: {_IDEALS[ideal]}" for ideal, names in of.items() if names]
+    return f"Ideal ranking {'; '.join(clauses)}." if clauses else ""
+
+
+def _legend(
+    frame: pd.DataFrame, parts: Sequence[Part], metadata: Mapping[str, Any], *, as_judged: bool
+) -> str:
     """Return sentences that explain the columns of a table."""
     shown, has_bounds = _shown(parts), "bound_lower" in parts
     drawn = [name for name, has in estimators_in(frame).items() if has and name in shown]
     posteriors, others = _posteriors_and_others(drawn)
-    is_theirs = not by_rank and all(map(is_trec_eval_measure, frame["measure"].unique()))
+    is_theirs = metadata.get("order") != "rank" and all(map(is_trec_eval_measure, frame["measure"].unique()))
     sentences = {
         f"As judged: unjudged documents are nonrelevant{', as trec_eval has it' if is_theirs else ''}.": (
             "as_judged" in parts
@@ -353,6 +368,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, as_judged: bool, by_r
             has_bounds and as_judged
         ),
         "Lower bound: unjudged documents are nonrelevant.": has_bounds and not as_judged,
+        ideal_sentence(metadata.get("ideals", {})): True,
         "Unjudged: share of the ranks that the measure looks at.": "unjudged" in parts,
         "λ: the indicator of pool bias, above 0 where anti-precision corrects.": (
             "lambda" in frame and frame.loc[frame["estimator"].isin(shown), "lambda"].notna().any()
@@ -369,7 +385,7 @@ def _legend(frame: pd.DataFrame, parts: Sequence[Part], *, as_judged: bool, by_r
         "Topics like these: the topics are a sample, too; due to unjudged: the share of that variance "
         "which judging all documents would take away.": posteriors and "population_by" in frame,
     }
-    return " ".join(sentence for sentence, is_needed in sentences.items() if is_needed)
+    return " ".join(sentence for sentence, is_needed in sentences.items() if sentence and is_needed)
 
 
 def _shown(parts: Sequence[Part]) -> set[Any]:
@@ -397,17 +413,7 @@ def notes_of(
     but_depth = {**metadata, "estimand": "pooled"}  # what is below the pool depth is no note on it
     of_pool = {text for measure in measures for text in list_conditions(but_depth, [measure])}
     others = {key: [text for text in texts if text not in of_pool] for key, texts in statements.items()}
-    return [*collection_notes(metadata), *note_lines(others, run_ids, measures)]
-
-
-def collection_notes(metadata: Mapping[str, Any]) -> list[str]:
-    """Return notes on the pool and on the documents used for ideal rankings."""
-    lines = list(metadata.get("pool_notes", ()))
-    for ideal, what in _IDEALS.items():
-        if measures := [name for name, group in metadata.get("ideals", {}).items() if group == ideal]:
-            names = ", ".join(measures)
-            lines.append(f"{names}: ideal ranking and number of relevant documents use {what}")
-    return lines
+    return [*metadata.get("pool_notes", ()), *note_lines(others, run_ids, measures)]
 
 
 def note_lines(

@@ -54,7 +54,7 @@ def test_json_has_what_the_file_has_and_nothing_else_is_printed(
     assert (found["command"], found["version"]) == ("score", bayespool.__version__)
     asked = {"random_seed": 1, "measure": ["nDCG@10"], "qrels": [str(small_example / "qrels.txt")]}
     assert asked.items() <= found["settings"].items()
-    assert found["notes"][0].startswith("nDCG@10: ideal ranking and number of relevant documents")
+    assert found["metadata"]["ideals"] == {"nDCG@10": "own"}
 
     printed.write_text(done.out, encoding="utf-8")
     one, other, stored = read_result(path), read_result(printed), read_scores(path)

@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 from compared import compared, printed
 from drawn import contents
+from small import small
 
+from bayespool import compare, judge_next, plan_comparison, score
 from bayespool.comparisons import Comparison
 from bayespool.errors import InputError, OutputError
 from bayespool.measures import Values
@@ -138,3 +140,28 @@ def test_unknown_table_or_format_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"cannot write \.txt"):
         compared().save(tmp_path / "a.txt")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_ideal_rankings_are_of_is_said_once_by_table_and_caption() -> None:
+    """Under the first table of each measure over one, and in captions of papers; in no note."""
+    found = compare(
+        small(),
+        measures=["P@5", "nDCG@5", "AP(ideal='shared')@5"],
+        estimators="posterior-ratio",
+        posterior="draws=50",
+    )
+    own = "Ideal ranking of nDCG@5: all judged documents, and unjudged ones of the run itself where a draw"
+    shared = "Ideal ranking of AP(ideal='shared')@5: all judged documents, and unjudged ones of any of these"
+    told = " ".join(shown(found, width=500).split())
+    assert (told.count("Ideal ranking"), told.count(own), told.count(shared)) == (2, 1, 1)
+    assert not any("ideal" in note.lower() for note in found.notes())
+    captions = [line for line in found.to_latex().splitlines() if "caption{Differences" in line]
+    assert [line.count("Ideal ranking") for line in captions] == [0, 1, 1]
+    assert own in captions[1]
+    for made in (
+        plan_comparison(small(), measures="nDCG@5", posterior="ratio(draws=50)"),
+        judge_next(small(), measures="nDCG@5", posterior="ratio(draws=50)", budget=1),
+        score(small(), measures="nDCG@5", estimators="posterior-ratio", posterior="draws=50"),
+    ):
+        told = " ".join(printed(lambda console, made=made: print_result(made, console), width=500).split())
+        assert told.count("Ideal ranking") == told.count(own) == 1, made

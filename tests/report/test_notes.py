@@ -23,7 +23,6 @@ UNLIKE = "posterior-combined: unlike the pool (distance {}; {} if what is unjudg
         ("u: posterior-ratio: judge umbrela labels 16 of 18 unjudged documents", 1),
         ("all runs: anti-precision: defined for P@n alone", 2),
         ("systems-adjustment(by='run'): adjustment cut to the upper bound", 2),
-        ("nDCG@10: ideal ranking and number of relevant documents use only the judged documents", 2),
         ("ranks of equal scores, which document ids order, descending: top 10: u 2 of 8", 2),
         ("all runs: 12 runs that the list of organizations lacks are treated as one organization, yours", 2),
     ],
