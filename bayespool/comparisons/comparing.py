@@ -41,7 +41,7 @@ from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.estimator import given_settings, parse_posterior, shared_settings
 from bayespool.scoring import Scores
 from bayespool.scoring.estimators import parse_estimators, with_as_judged
-from bayespool.scoring.score_tables import far_runs, list_conditions, missing_topics
+from bayespool.scoring.score_tables import far_runs, is_on_priors, list_conditions, missing_topics
 from bayespool.scoring.scoring import Targets, resolve_targets, score_targets
 from bayespool.tables.files import PathLike
 from bayespool.tables.formatting import (
@@ -68,7 +68,7 @@ def compare(
     measures: object = "P@10",
     *,
     baseline: str | Iterable[str] | None = None,
-    estimators: str | Estimator | Iterable[str | Estimator] = "posterior-combined",
+    estimators: str | Estimator | Iterable[str | Estimator] | None = None,
     posterior: str | PosteriorEstimator | None = None,
     unpool: str | Iterable[str] = (),
     unpool_by: By = "organization",
@@ -103,7 +103,9 @@ def compare(
     estimators : str, Estimator or sequence of them, default "posterior-combined"
         Names with settings in parentheses, such as background(e=0.05), or 'default', 'all', 'pairs'. These
         three are `bayespool.scoring.DEFAULT_ESTIMATORS`, `bayespool.scoring.ALL_ESTIMATORS` and
-        `bayespool.scoring.PAIRED_ESTIMATORS`. ``as-judged``, the scores as judged, is always among them.
+        `bayespool.scoring.PAIRED_ESTIMATORS`. ``as-judged``, the scores as judged, is always among them. On
+        priors alone, as without a pool, nothing that judging could reverse is called significant unless a
+        posterior is named here.
     posterior : str or PosteriorEstimator, optional
         Settings of the posteriors: 'draws=4000, engine=nuts, mu=Normal(-2,1)'. Judgments are completed once
         for all measures, so that the same draws say how likely a run is better on all of them;
@@ -191,7 +193,7 @@ def compare(
     check_choice("estimand", estimand, Estimand)
     check_choice("ideal", ideal, Ideal)
     methods = parse_estimators(
-        with_as_judged(estimators),
+        with_as_judged("posterior-combined" if estimators is None else estimators),
         {"joint": True} | shared_settings(posterior),
         by_settings=True,
         estimand=estimand,
@@ -229,6 +231,7 @@ def compare(
     pairs = compared_pairs(scores.run_ids, against)
     bounds = {b.measure: difference_bounds(targets.collection, b, pairs, estimand) for b in scores.bounds}
     comparing |= {"systems": replicates, "random_seed": random_seed, "report": report}
+    comparing["is_named"] = estimators is not None
     return compare_scores(scores, **comparing, bounds=bounds)
 
 
@@ -285,12 +288,14 @@ def compare_scores(
     rope: float = 0.01,
     systems: Systems = (),
     bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] | None = None,
+    is_named: bool = True,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Compare runs from existing scores, as `compare` does.
 
-    ``as-judged`` must be among the methods. ``bounds`` are those of `difference_bounds`, by measure.
+    ``as-judged`` must be among the methods. ``bounds`` are those of `difference_bounds`, by measure;
+    ``is_named`` says whether posteriors on priors alone give verdicts.
     """
     _refuse_one_run(scores.run_ids)
     if not any(e.method == AS_JUDGED for e in scores.estimates):
@@ -348,6 +353,7 @@ def compare_scores(
         baseline=baseline,
         bounds=bounds or {},
         common=common,
+        is_named=is_named,
         metadata={**scores.metadata, **described(scope=scope, **testing, random_seed=random_seed)},
     )
 
@@ -493,7 +499,7 @@ def gate(
         report=report,
     )
     of_pair, ci_prob = [scores.run_ids.index(run) for run in pair], fill_ci_prob(None)
-    (bounds,), (e,), pool = scores.bounds, scores.estimates, scores.metadata["pool"]
+    (bounds,), (e,) = scores.bounds, scores.estimates
     is_open = bool(bounds.has_unjudged[of_pair].any())
     given = list_conditions(scores.metadata, [measure], far_runs(scores.to_frame())) * is_open
     needed, lead = f"and a verdict needs {probability:g}", np.full(1, np.nan)
@@ -506,7 +512,7 @@ def gate(
     numbers = {"difference": float(lead.mean()), "lower": lower, "upper": upper, "prob_not_worse": chance}
     is_named = isinstance(posterior, PosteriorEstimator) or "model" in given_settings(posterior)
     verdict: Verdict = "cannot be told"
-    if is_open and not is_named and pool["n_organizations"] < 2 and "priors" in pool["evidence"]:
+    if is_open and not is_named and is_on_priors(scores.metadata):
         needed = "and without a pool only a posterior asked for by name decides (--posterior combined)"
     elif max(chance, 1 - chance) >= probability:
         verdict = "better or equal" if chance > 0.5 else "worse"

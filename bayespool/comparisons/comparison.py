@@ -37,7 +37,7 @@ from bayespool.names import AS_JUDGED, Control, Scope, SignificanceTest
 from bayespool.report.result import Figure, Result
 from bayespool.report.saving import StoredResult
 from bayespool.scoring import Scores
-from bayespool.scoring.score_tables import FAR_NOTE, far_runs, notes_of
+from bayespool.scoring.score_tables import FAR_NOTE, far_runs, is_on_priors, notes_of
 from bayespool.tables import Citation
 from bayespool.tables.formatting import counted, level, some_of
 from bayespool.tables.markup import SUPERSCRIPTS, Arrangement, TextTable, one_line
@@ -86,6 +86,8 @@ class Comparison(Result):
         (`bayespool.evidence.difference_bounds`).
     common : mapping of (Measure, method, test) to CommonTopics
         Differences and p-values on the topics that both runs of a pair have.
+    is_named : bool
+        Whether the posteriors were asked for by name: on priors alone only such give verdicts.
     arrangement : Arrangement
         Order and number of the pairs that readers see; the frames have all.
     """
@@ -108,6 +110,7 @@ class Comparison(Result):
     baseline: tuple[str, ...] = ()
     bounds: Mapping[Measure, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
     common: Mapping[TestKey, CommonTopics] = field(default_factory=dict)
+    is_named: bool = True
     arrangement: Arrangement = field(default_factory=Arrangement)
 
     def __repr__(self) -> str:
@@ -404,7 +407,7 @@ class Comparison(Result):
             matrices["effect_size"] = effect_sizes(e.per_topic, test)
             varies = (np.zeros(len(p)) if e.draws is None else e.draws.std()) > 0
             is_undefined = np.isnan(adjusted) | np.logical_or.outer(varies, varies)
-            is_claimed = (adjusted <= self.level) | (not self.has_draws(measure))
+            is_claimed = (adjusted <= self.level) | (not self.decides(measure))
             is_undefined |= is_claimed & self.is_in_doubt(measure, method, test)
             significant = np.where(is_undefined, np.nan, adjusted <= self.level)
             matrices |= {"p_adjusted": adjusted, "significant": significant}
@@ -413,8 +416,9 @@ class Comparison(Result):
             if (measure, method, test) in self.significant:
                 s = self.significant[measure, method, test]
                 better = s.order > 0
+                in_doubt = False if self.decides(measure) else self.is_in_doubt(measure, method, test)
                 matrices |= {
-                    "significant": s.order != 0,
+                    "significant": np.where(in_doubt, np.nan, s.order != 0),
                     "prob_significant": s.prob_significant,
                     "prob_significant_greater": s.n_greater / s.n_draws,
                     "prob_significant_less": s.n_greater.T / s.n_draws,
@@ -441,26 +445,30 @@ class Comparison(Result):
         """Return whether unjudged documents may well take a significant difference back, shape (run, run).
 
         They are where the first method with draws announces no such order, or, for a test that is not
-        repeated in draws, gives the order a chance under 1 − ``level``/2. Where none has draws, they are
-        where judging could give the difference the other sign or none.
+        repeated in draws, gives the order a chance under 1 − ``level``/2. Where none has draws that decide,
+        they are where judging could give the difference the other sign or none.
         """
         value, shown = self.scores[method, measure].value, self.shown_method(measure)
         ahead, is_known = np.subtract.outer(value, value) > 0, np.zeros((len(value),) * 2, dtype=bool)
         drawn = [s for (of, _, by), s in self.significant.items() if (of, by) == (measure, test)]
-        if drawn:
-            is_sure = drawn[0].order > 0
-        elif shown != AS_JUDGED:
-            chance = self.draws[measure, shown, "these-topics"].prob_greater
-            is_sure = chance >= 1 - self.level / 2  # two-sided, as the tests are
-        else:
+        if not self.decides(measure) or (not drawn and shown == AS_JUDGED):
             least = self._least_differences(measure)
             is_sure, is_known = least > 0, np.abs(least + least.T) < 1e-12
+        elif drawn:
+            is_sure = drawn[0].order > 0
+        else:
+            chance = self.draws[measure, shown, "these-topics"].prob_greater
+            is_sure = chance >= 1 - self.level / 2  # two-sided, as the tests are
         sure = ahead & is_sure
         return np.asarray(~(sure | sure.T | is_known))
 
     def has_draws(self, measure: Measure) -> bool:
         """Return whether any method has draws under a measure."""
         return any(e.draws is not None for e in self.scores.estimates if e.measure == measure)
+
+    def decides(self, measure: Measure) -> bool:
+        """Return whether a method has draws that give verdicts: on priors alone only one that is named."""
+        return self.has_draws(measure) and (self.is_named or not is_on_priors(self.scores.metadata))
 
     def _least_differences(self, measure: Measure) -> FloatArray:
         """Return the row's score minus the column's at the least, whatever unjudged documents are."""

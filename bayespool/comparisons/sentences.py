@@ -375,8 +375,9 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
     letter = "r" if test == "wilcoxon" else "d"
     negation, condition = "" if significant else " not", ""
     verb = f"is{negation}"
-    is_claimed = significant or not comparison.has_draws(measure)
-    if is_claimed and comparison.is_in_doubt(measure, AS_JUDGED, test)[a, b]:
+    decides = comparison.decides(measure)
+    in_doubt = bool(comparison.is_in_doubt(measure, AS_JUDGED, test)[a, b])
+    if in_doubt and (significant or not decides):
         verb = f"would{negation} be"
         condition = " if all that is unjudged were nonrelevant"
     if significant and comparison.common[measure, AS_JUDGED, test].n[a, b] < len(comparison.scores.query_ids):
@@ -390,10 +391,12 @@ def _significance_clause(comparison: Comparison, key: TestKey, a: int, b: int, *
         return text + "."
     if not significant:
         chance = chance_text(float(draws.prob_significant[a, b]))
-        enough = ", enough to announce it" * bool(draws.order[a, b])
+        enough = ", enough to announce it" * (decides and bool(draws.order[a, b]))
         return f"{text}; with all documents judged it would be with a chance of {chance}{enough}."
     risk = draws.reversal_risk(comparison.better_as_judged(measure, test))[a, b]
     too_much = ": too uncertain to announce" * (not draws.order[a, b])
+    if in_doubt and not decides:
+        too_much = ": on priors alone, too uncertain to announce"
     text += f"; the chance that it is no longer significant with everything judged is {chance_text(risk)}"
     if (sign_change := comparison.prob_sign_change(measure, AS_JUDGED)) is not None:
         text += f", and that its sign changes is {chance_text(sign_change[a, b])}"

@@ -305,6 +305,8 @@ def _test_views(comparison: Comparison, significance: pd.DataFrame, lists_pairs:
         tests_view = replace(_TESTS_VIEW, columns=(*columns[:4], *COMMON_COLUMNS, *columns[4:]))
     for view in _views(comparison, significance, tests_view, "measure", "test"):
         title = f"{view.title}{comparison.level:g} ({test_text(comparison, view.where['test'])})"
+        if condition := conditions(comparison.scores.metadata, [view.where["measure"]]):
+            title += f"; {condition}"
         rows = significance[(significance[list(view.where)] == view.where).all(axis=1)]
         view = replace(view, note=_verdict_note(comparison, rows))
         if lists_pairs:
@@ -349,13 +351,14 @@ def _verdict_note(comparison: Comparison, rows: pd.DataFrame) -> str:
             f"p of {', '.join(of_means)} is no verdict: a test takes means over draws as known, and they "
             "vary less over topics than judgments will."
         )
-    shown = next(comparison.shown_method(m) for m in comparison.measures if str(m) == name)
-    if not drawn and is_silent.any():
-        sentences.append(
-            "No verdict where judging could give the difference the other sign or none: no posterior says "
-            "how likely that is."
-        )
-    elif not drawn.issuperset(silent["method"]):
+    measure = next(m for m in comparison.measures if str(m) == name)
+    shown, decides = comparison.shown_method(measure), comparison.decides(measure)
+    if is_silent.any() and not decides:
+        why = "no posterior says how likely that is"
+        if drawn:
+            why = f"on priors alone a posterior decides only if it is named (--estimators {shown})"
+        sentences.append(f"No verdict where judging could give the difference the other sign or none: {why}.")
+    elif decides and not drawn.issuperset(silent["method"]):
         why = f"{shown} gives that order of the two a chance under {1 - comparison.level / 2:g}"
         if shown in repeated:
             why = f"{shown} does not announce it"

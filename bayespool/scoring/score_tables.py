@@ -138,6 +138,12 @@ def list_conditions(
     return texts
 
 
+def is_on_priors(metadata: Mapping[str, Any]) -> bool:
+    """Return whether posteriors rest on their priors, as without a pool: then only one named decides."""
+    pool = metadata.get("pool", {})
+    return pool.get("n_organizations", 2) < 2 and "priors" in (pool.get("evidence") or "priors")
+
+
 def missing_topics(metadata: Mapping[str, Any], run_ids: Iterable[str] | None = None) -> str:
     """Return how many topics runs lack, which count as 0; mostly empty.
 

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from bayespool import Gate, gate, load_example, rc_context, read_collection
+from bayespool.collection import Collection
 from bayespool.comparisons import compare
 from bayespool.errors import InputError
 from bayespool.pooling import describe_pool
@@ -169,3 +170,40 @@ def test_what_cannot_be_gated_is_refused() -> None:
     for given, settings, said in WRONG:
         with pytest.raises(InputError, match=said):
             gate(load_example(), *given, **settings)
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.NoPoolWarning")
+def test_on_priors_alone_compare_and_gate_decide_by_a_posterior_that_is_named() -> None:
+    """The first 5 to 7 of a's top 10 are relevant, b's first three are not, and the rest is unjudged: the
+    bounds of the difference are -.1 and 1, and the posterior is sure. With two more of b judged nonrelevant
+    no judgment can turn the order, and no posterior is needed.
+    """
+    topics = [f"{t:02}" for t in range(30)]
+    runs = {run: {t: {f"{run}{i}": 10 - i for i in range(10)} for t in topics} for run in "ab"}
+
+    def collection(n_judged: int) -> Collection:
+        judged = {
+            t: {f"a{i}": 1 for i in range(5 + k % 3)} | {f"b{i}": 0 for i in range(n_judged)}
+            for k, t in enumerate(topics)
+        }
+        return read_collection(judged, runs)
+
+    open_, sure = collection(3), collection(5)
+    for asked, decides in (({}, False), ({"estimators": "posterior-combined"}, True)):
+        found = compare(open_, ("a", "b"), "P@10", posterior="draws=50", **asked)
+        table = found.significance()
+        assert table["prob_significant"].dropna().tolist() == [1.0]
+        assert (table["p_adjusted"] < 1e-9).all()
+        assert table["significant"].isna().all() == (not decides)
+        (sentence,) = found.sentences()
+        assert ("of 0.600 is significant" in sentence) == decides
+        assert ("of 0.600 would be significant at 0.05 if all that is unjudged were" in sentence) != decides
+        assert sentence.endswith("on priors alone, too uncertain to announce.") != decides
+        headings = [t.caption for t in found.read() if "significance at" in t.caption]
+        assert all(heading.endswith("; no pool, posteriors on priors alone") for heading in headings)
+        text = " ".join(str(t.notes) for t in found.read())
+        assert ("only if it is named (--estimators posterior-combined)" in text) != decides
+        posterior = "combined(draws=50)" if decides else "draws=50"
+        assert gate(open_, ("b", "a"), "P@10", posterior=posterior).status == (0 if decides else 2)
+    table = compare(sure, ("a", "b"), "P@10", posterior="draws=50").significance()
+    assert table["significant"].all()
