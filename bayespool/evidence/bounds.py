@@ -69,7 +69,8 @@ class Bounds(ReprHTMLMixin):
     n_missing: IntArray
 
     def __repr__(self) -> str:
-        share = f"{100 * self.n_unjudged.sum() / self._n_ranks.sum():.3g} % unjudged"
+        n = self.n_unjudged.sum()
+        share = f"{100 * n / max(n + self.n_judged.sum(), 1):.3g} % unjudged"
         runs = f"{counted(len(self.run_ids), 'run')} ({some_of(self.run_ids, 3)})"
         return one_line("Bounds", f"{self.measure} of {runs} on {len(self.query_ids)} topics, {share}")
 
@@ -95,18 +96,14 @@ class Bounds(ReprHTMLMixin):
 
     @property
     def unjudged_share(self) -> FloatArray:
-        """Share of ranks within the cutoff that hold unjudged documents, over all topics, shape (run,)."""
-        return np.asarray(self.n_unjudged.sum(axis=1) / self._n_ranks.sum(axis=1))
+        """Share of a run's documents within the cutoff that are unjudged, over all topics, shape (run,)."""
+        n_unjudged = self.n_unjudged.sum(axis=1)
+        return np.asarray(n_unjudged / np.maximum(n_unjudged + self.n_judged.sum(axis=1), 1))
 
     @property
     def unjudged_on_topics(self) -> FloatArray:
-        """Share of ranks within the cutoff that hold unjudged documents, shape (run, topic)."""
-        return np.asarray(self.n_unjudged / self._n_ranks)
-
-    @property
-    def _n_ranks(self) -> IntArray:
-        """Number of ranks within the cutoff, shape (run, topic)."""
-        return self.n_judged + self.n_unjudged + self.n_missing
+        """Share of a run's documents within the cutoff that are unjudged, 0 without any, (run, topic)."""
+        return np.asarray(self.n_unjudged / np.maximum(self.n_judged + self.n_unjudged, 1))
 
     @property
     def has_unjudged(self) -> BoolArray:

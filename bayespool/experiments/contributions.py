@@ -96,7 +96,7 @@ def unpooled_sentence(collection: Collection) -> str:
 
 
 def _unjudged_shares(collection: Collection, runs: Sequence[str], cutoff: int) -> FloatArray:
-    """Return the share of each run's top n that is unjudged, shape (run,)."""
+    """Return the share of each run's documents in the top n that is unjudged, shape (run,)."""
     run = unjudged_documents(collection, runs, cutoff=cutoff)[0]
-    shares: FloatArray = np.bincount(run, minlength=len(runs)) / (cutoff * len(collection.query_ids))
-    return shares
+    n = (collection.document[collection.run_index(runs), :, :cutoff] >= 0).sum(axis=(1, 2))
+    return np.asarray(np.bincount(run, minlength=len(runs)) / np.maximum(n, 1))

@@ -289,7 +289,7 @@ def unjudged_table(run_ids: Sequence[str], query_ids: Sequence[str], all_bounds:
     """Return a table with the share of unjudged documents in the top ranks, by cutoff, run and topic."""
     import pandas as pd
 
-    share_of = {bounds.measure.cutoff: bounds.n_unjudged / bounds.measure.cutoff for bounds in all_bounds}
+    share_of = {bounds.measure.cutoff: bounds.unjudged_on_topics for bounds in all_bounds}
     rows = [
         (run, query_id, cutoff, share)
         for cutoff, shares in share_of.items()

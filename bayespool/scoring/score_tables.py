@@ -375,7 +375,7 @@ def _legend(
         ),
         "Lower bound: unjudged documents are nonrelevant.": has_bounds and not as_judged,
         ideal_sentence(metadata.get("ideals", {})): True,
-        "Unjudged: share of the ranks that the measure looks at.": "unjudged" in parts,
+        "Unjudged: share of a run's documents at the ranks that the measure looks at.": "unjudged" in parts,
         "λ: the indicator of pool bias, above 0 where anti-precision corrects.": (
             "lambda" in frame and frame.loc[frame["estimator"].isin(shown), "lambda"].notna().any()
         ),

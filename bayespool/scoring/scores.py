@@ -374,9 +374,10 @@ class Scores(ReadableScores):
             (per run, where anti-precision is asked for), ``as_judged`` (B,
             as in trec_eval), ``bound_lower`` and ``bound_upper`` (bounds over all completions of the
             judgments: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
-            `bayespool.evidence.Bounds`), ``unjudged`` (share of the measure's ranks with an unjudged
-            document) and ``note``. Per run with the scope ``population`` also ``population_lower`` and
-            ``population_upper`` (the interval on topics like these), ``unjudged_variance`` (share of its
+            `bayespool.evidence.Bounds`), ``unjudged`` (share of the run's documents at the measure's
+            ranks that are unjudged) and ``note``. Per run with the scope ``population`` also
+            ``population_lower`` and ``population_upper`` (the interval on topics like these),
+            ``unjudged_variance`` (share of its
             variance that is due to unjudged documents; NaN for a point correction) and ``population_by``:
             ``draws``, or ``bootstrap`` over topics alone
             (`bayespool.measures.populations.estimate_population`). Per run with second judges

@@ -37,7 +37,7 @@ def test_topics_with_most_unjudged_documents_come_first() -> None:
 
 
 def test_runs_that_are_not_pooled_are_named_with_what_kept_them_out() -> None:
-    shares = "their top 3 that is unjudged (of pooled runs 0.0 % at most): u 55.6 %."
+    shares = "their top 3 that is unjudged (of pooled runs 0.0 % at most): u 62.5 %."
     assert unpooled_sentence(toy_collection()) == f"Not in the pool, with the share of {shares}"
     example = load_example()
     assert unpooled_sentence(example.unpool(example.pooled_run_ids)) == ""

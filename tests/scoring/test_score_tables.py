@@ -182,7 +182,7 @@ def printed(
 PRINTED = Path(__file__).parent / "printed"
 LEGEND = (
     "As judged: unjudged documents are nonrelevant, as trec_eval has it. Lower bound: unjudged documents are "
-    "nonrelevant. Unjudged: share of the ranks that the measure looks at."
+    "nonrelevant. Unjudged: share of a run's documents at the ranks that the measure looks at."
 )
 LAMBDA = "λ: the indicator of pool bias, above 0 where anti-precision corrects."
 NOTE = (
